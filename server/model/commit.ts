@@ -1,0 +1,32 @@
+import type { Operation } from 'fast-json-patch';
+import type { Uuid } from './ids.ts';
+import type { StoredResource } from './record.ts';
+
+/** Why a commit was made: who, through what, and by which action. */
+export interface Cause {
+  /** The acting user; null for the emulator itself. */
+  actor: { id: Uuid; name: string } | null;
+  via: 'api' | 'ui' | 'cli' | 'seed' | 'engine' | 'startup';
+  requestId?: string;
+  /** `noun.verb`, e.g. `container.update`. */
+  action?: string;
+}
+
+/** One line of the journal: what changed, when, who and why; RFC 6902 operations on the world and their inverse. */
+export interface Commit {
+  /** 1, 2, 3 ... without a gap. */
+  seq: number;
+  atMs: number;
+  cause: Cause;
+  ops: Operation[];
+  inverse: Operation[];
+}
+
+/** What a commit did to one resource: created (no `before`), changed, or removed (no `after`). */
+export interface Change {
+  before?: StoredResource;
+  after?: StoredResource;
+}
+
+/** Told after a commit is durable, in order. */
+export type CommitListener = (commit: Commit, changes: readonly Change[]) => void;

@@ -1,0 +1,69 @@
+/** One reason inside an error: where in the document (JSON Pointer) and what was expected. */
+export interface ErrorDetail {
+  pointer: string;
+  message: string;
+}
+
+/** What a status means on this platform (D-182). 500 is never thrown on purpose: it is what an emulator fault becomes. */
+export type PlatformStatus =
+  | 400 // malformed or schema violation
+  | 401 // authentication required
+  | 403 // right missing
+  | 404 // unknown id, fqon or route
+  | 405 // method not allowed (gateway only)
+  | 409 // conflict: name taken, children, limit rule, incompatible environment type
+  | 413 // body too large
+  | 414 // request target too long
+  | 415 // wrong content type
+  | 422 // patch not applicable, unknown parent of api or endpoint, unknown linked provider, rule type
+  | 429 // limit exceeded
+  | 500 // emulator fault
+  | 501 // not emulated
+  | 502 // lambda or container misbehaved
+  | 503 // not available now
+  | 504; // no answer in time
+
+export interface PlatformErrorOptions {
+  details?: readonly ErrorDetail[];
+  /** Extra response headers, such as Retry-After. */
+  headers?: Readonly<Record<string, string>>;
+  cause?: unknown;
+}
+
+/**
+ * The one error a client may see (D-180): thrown anywhere, rendered in one place as `{code, message, details?}`.
+ * The message says what happened, where, and what to do next; the cause stays inside.
+ */
+export class PlatformError extends Error {
+  override readonly name = 'PlatformError';
+  readonly status: PlatformStatus;
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: PlatformStatus, message: string, options: PlatformErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.status = status;
+    this.details = options.details;
+    this.headers = options.headers ?? {};
+  }
+
+  /** The wire body of D-180. */
+  body(): { code: number; message: string; details?: readonly ErrorDetail[] } {
+    return { code: this.status, message: this.message, ...(this.details && { details: this.details }) };
+  }
+}
+
+/** The 403 of D-118. */
+export function forbidden(action: string): PlatformError {
+  return new PlatformError(403, `You do not have permission to perform this action. Failed: '${action}'`);
+}
+
+/** A 400 that points at one member of the record. */
+export function invalid(pointer: string, message: string): PlatformError {
+  return new PlatformError(400, `${pointer} ${message}`, { details: [{ pointer, message }] });
+}
+
+/** What a thrown value becomes for the client: a PlatformError as it is, anything else a 500 that tells nothing (D-182). */
+export function toPlatformError(thrown: unknown): PlatformError {
+  return thrown instanceof PlatformError ? thrown : new PlatformError(500, 'internal error', { cause: thrown });
+}

@@ -1,0 +1,27 @@
+import type { ResourceType } from './resource-type.ts';
+import type { TypeWord } from './type-words.ts';
+
+/** The one registry of resource types: the platform is what stands here. */
+export const resourceTypes: readonly ResourceType[] = [];
+
+const byWord = new Map<TypeWord, ResourceType>(resourceTypes.map((type) => [type.word, type]));
+
+/** The type of a path word. */
+export function typeOfWord(word: TypeWord): ResourceType {
+  const type = byWord.get(word);
+  if (!type) throw new Error(`no resource type is registered for '${word}'`);
+  return type;
+}
+
+const byName = new Map<string, ResourceType>(
+  resourceTypes.flatMap((type) =>
+    [type.name, ...Object.keys(type.subTypes ?? {})].map((name) => [name, type] as const),
+  ),
+);
+
+/** The type of a stored record, by its full name after the prefix (sub-types included). */
+export function typeOf(record: { type: string }): ResourceType {
+  const type = byName.get(record.type);
+  if (!type) throw new Error(`no resource type is registered under '${record.type}'`);
+  return type;
+}

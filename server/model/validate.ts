@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import { type ErrorDetail, PlatformError } from './errors.ts';
+
+const MAX_DETAILS = 20;
+
+/** Escapes one member name for a JSON Pointer (RFC 6901). */
+export function pointerTo(path: readonly PropertyKey[], base = ''): string {
+  return base + path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function detailsOf(error: z.ZodError, base: string): ErrorDetail[] {
+  return error.issues
+    .flatMap((issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => ({
+            pointer: pointerTo([...issue.path, key], base),
+            message: 'is not a known member',
+          }))
+        : [{ pointer: pointerTo(issue.path, base) || '/', message: issue.message }],
+    )
+    .slice(0, MAX_DETAILS);
+}
+
+/**
+ * Parses a value that came from outside. Throws 400 whose message names the first offence and whose details name each
+ * by JSON Pointer below `base`.
+ */
+export function parseWith<T extends z.ZodType>(schema: T, value: unknown, base = ''): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const details = detailsOf(result.error, base);
+  const [first] = details;
+  throw new PlatformError(400, first ? `${first.pointer}: ${first.message}` : 'invalid value', { details });
+}
