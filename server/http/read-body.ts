@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import express from 'express';
+import { parse as parseSafely } from 'secure-json-parse';
+import { PlatformError } from '../model/errors.ts';
+import type { Json } from '../model/json.ts';
+
+/** Largest request body on the control plane (D-007, D-185). */
+export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+
+/** Deepest nesting of a JSON body: far above any real record, far below what could exhaust the stack. */
+const MAX_DEPTH = 100;
+
+const FORM = 'application/x-www-form-urlencoded';
+
+const readRaw = express.raw({ type: () => true, limit: BODY_LIMIT_BYTES });
+
+/** The whole body, empty when there is none. */
+async function readBytes(req: IncomingMessage): Promise<Buffer> {
+  await new Promise<void>((resolve, reject) => {
+    // The middleware uses nothing of the response.
+    readRaw(req as express.Request, {} as express.Response, (failure?: unknown) =>
+      failure ? reject(readFailure(failure)) : resolve(),
+    );
+  });
+  const body: unknown = (req as express.Request).body;
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+function readFailure(failure: unknown): PlatformError {
+  const status = failure instanceof Error && 'status' in failure ? failure.status : 400;
+  if (status === 413) return new PlatformError(413, `the request body is over ${BODY_LIMIT_BYTES} bytes`);
+  if (status === 415) return new PlatformError(415, 'this content encoding is not supported; send gzip, deflate, br or none');
+  return new PlatformError(400, 'the request body could not be read', { cause: failure });
+}
+
+function mediaTypeOf(req: IncomingMessage): string {
+  return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new PlatformError(400, 'the request body is not valid UTF-8', { cause });
+  }
+}
+
+/** Nesting depth of a JSON text, without parsing it. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x22) {
+      while (++at < text.length && text.charCodeAt(at) !== 0x22) if (text.charCodeAt(at) === 0x5c) at++;
+    } else if (char === 0x5b || char === 0x7b) deepest = Math.max(deepest, ++depth);
+    else if (char === 0x5d || char === 0x7d) depth--;
+  }
+  return deepest;
+}
+
+/** Parses JSON text from outside; throws 400 for what is malformed, too deep, or reaches for a prototype. */
+export function parseJson(text: string): Json {
+  if (depthOf(text) > MAX_DEPTH) throw new PlatformError(400, `JSON is nested deeper than ${MAX_DEPTH} levels`);
+  try {
+    return parseSafely(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as Json; // parse() is typed any
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new PlatformError(400, `malformed JSON: ${reason.slice(0, 200)}`, { cause });
+  }
+}
+
+/**
+ * The JSON body of a request, undefined when it is empty (D-007). Throws 415 for a non-empty body of another media type,
+ * 413 above the limit, 400 for anything that is not JSON.
+ *
+ * @param options.types media types besides `application/json`
+ */
+export async function readJson(
+  req: IncomingMessage,
+  options: { types?: readonly string[] } = {},
+): Promise<Json | undefined> {
+  const bytes = await readBytes(req);
+  if (bytes.length === 0) return undefined;
+  const wanted = ['application/json', ...(options.types ?? [])];
+  if (!wanted.includes(mediaTypeOf(req))) {
+    throw new PlatformError(415, `send the body as ${wanted.join(' or ')} (set the Content-Type header)`);
+  }
+  return parseJson(textOf(bytes));
+}
+
+/** The form fields of a request, in order. Throws 415 unless it is `application/x-www-form-urlencoded` (D-171). */
+export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
+  const bytes = await readBytes(req);
+  if (mediaTypeOf(req) !== FORM) throw new PlatformError(415, `send the fields as ${FORM} (set the Content-Type header)`);
+  return new URLSearchParams(textOf(bytes));
+}
