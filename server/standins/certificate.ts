@@ -1,0 +1,100 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** A TLS key pair in PEM; the certificate is its own issuer, so it is also what a client has to trust. */
+export interface Certificate {
+  keyPem: string;
+  certPem: string;
+}
+
+export interface CertificateOptions {
+  /** Data folder, made when missing; absent: nothing is written, and each call makes a new certificate. */
+  dir?: string;
+  /** Clock, epoch milliseconds. */
+  nowMs(): number;
+  /** Told when a file on disk had to be replaced because it was damaged. */
+  warn(message: string): void;
+}
+
+const FILE_NAME = 'crm-certificate.pem';
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_MS = 365 * DAY_MS;
+const RENEW_BEFORE_MS = 30 * DAY_MS;
+/** So that a client whose clock is a little behind accepts it too. */
+const BACKDATE_MS = DAY_MS;
+/** PEM blocks; key and certificate share one file so that one never survives without the other. */
+const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
+
+/**
+ * The certificate of the local stand-ins, valid for localhost, 127.0.0.1 and ::1: the one in the data folder, or a new one
+ * when there is none, when it ends within 30 days, or when the file is damaged. Throws when the folder cannot be written.
+ */
+export async function loadOrCreateCertificate(options: CertificateOptions): Promise<Certificate> {
+  if (options.dir === undefined) return createCertificate(options.nowMs());
+  const file = path.join(options.dir, FILE_NAME);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new Error(`cannot read the certificate ${file}: ${error.message}`, { cause: error });
+  });
+  if (text !== undefined) {
+    const kept = parseCertificate(text);
+    if (kept && isFresh(kept, options.nowMs())) return kept;
+    if (!kept)
+      options.warn(`${file} is damaged and was replaced; clients that trusted the old certificate must reload it`);
+  }
+  const made = await createCertificate(options.nowMs());
+  await mkdir(options.dir, { recursive: true });
+  await writeForOwner(file, `${made.certPem}\n${made.keyPem}\n`);
+  return made;
+}
+
+/** Both halves of the file, or undefined unless they are there and belong together. */
+function parseCertificate(text: string): Certificate | undefined {
+  const blocks = [...text.matchAll(PEM_BLOCK)];
+  const certPem = blocks.find(([, label]) => label === 'CERTIFICATE')?.[0];
+  const keyPem = blocks.find(([, label]) => label === 'PRIVATE KEY')?.[0];
+  if (!certPem || !keyPem) return undefined;
+  try {
+    return new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)) ? { certPem, keyPem } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFresh({ certPem }: Certificate, nowMs: number): boolean {
+  const { validFrom, validTo } = new X509Certificate(certPem);
+  return Date.parse(validFrom) <= nowMs && nowMs < Date.parse(validTo) - RENEW_BEFORE_MS;
+}
+
+async function createCertificate(nowMs: number): Promise<Certificate> {
+  // Loaded only here: most starts find their certificate on disk.
+  const { generate } = await import('selfsigned');
+  const made = await generate([{ name: 'commonName', value: 'Terrarium CRM stand-in' }], {
+    keyType: 'ec', // an RSA key takes many times longer to find
+    algorithm: 'sha256',
+    notBeforeDate: new Date(nowMs - BACKDATE_MS),
+    notAfterDate: new Date(nowMs + LIFETIME_MS),
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  });
+  return { keyPem: made.private.trim(), certPem: made.cert.trim() };
+}
+
+/** Writes whole or not at all, readable by the owner only. */
+async function writeForOwner(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  await writeFile(draft, text, { mode: 0o600 });
+  await rename(draft, file);
+}

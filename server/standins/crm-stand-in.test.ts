@@ -1,0 +1,270 @@
+import { once } from 'node:events';
+import { type RequestOptions, request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import { type Certificate, loadOrCreateCertificate } from './certificate.ts';
+import { CrmStandIn } from './crm-stand-in.ts';
+import { type Lead, parseLeadFilter } from './lead.ts';
+
+const FORM_PATH = '/servlet/servlet.WebToLead';
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const START_MS = Date.UTC(2026, 0, 15, 9, 30);
+
+class MemoryLog<T> implements KeyedLog<T> {
+  readonly #records = new Map<string, T>();
+  failure: Error | undefined;
+  get = (key: string) => this.#records.get(key);
+  entries = () => this.#records.entries();
+  get size() {
+    return this.#records.size;
+  }
+  async put(key: string, record: T) {
+    if (this.failure) throw this.failure;
+    this.#records.set(key, record);
+  }
+  remove = async (key: string) => this.#records.delete(key);
+}
+
+describe('the CRM stand-in', () => {
+  let certificate: Certificate;
+  let leads: MemoryLog<Lead>;
+  let told: Lead[];
+  let nowMs: number;
+  let crm: CrmStandIn;
+  let port: number;
+  let caPem: string;
+
+  beforeAll(async () => {
+    certificate = await loadOrCreateCertificate({ nowMs: Date.now, warn: () => {} });
+  });
+  beforeEach(async () => {
+    leads = new MemoryLog();
+    told = [];
+    nowMs = START_MS;
+    let count = 0;
+    crm = new CrmStandIn({
+      leads,
+      certificate,
+      nowMs: () => nowMs,
+      newId: () => `lead-${++count}`,
+      maxLeads: 3,
+      onLead: (lead) => told.push(lead),
+    });
+    ({ port, caPem } = await crm.start({ host: '127.0.0.1', port: 0 }));
+  });
+  afterEach(() => crm.stop());
+
+  async function send(body: string | Buffer, options: RequestOptions = {}) {
+    const sent = request({
+      host: '127.0.0.1',
+      port,
+      ca: caPem,
+      method: 'POST',
+      path: FORM_PATH,
+      headers: FORM,
+      ...options,
+    });
+    sent.end(body);
+    const [response] = await once(sent, 'response');
+    return { status: response.statusCode, headers: response.headers, body: await text(response) };
+  }
+
+  const form = (fields: Record<string, string>) =>
+    new URLSearchParams({ oid: '00D5g00000EXAMPLE', ...fields }).toString();
+
+  it('keeps a lead and answers as the form does', async () => {
+    const answer = await send(
+      form({
+        lead_source: 'Website',
+        first_name: 'Zoë',
+        last_name: 'Ortega & Söhne',
+        company: 'Fern + Moss',
+        email: 'zoe@example.com',
+        title: 'Buyer',
+        phone: '+1 555 0100',
+        employees: '25',
+        '00N5g00000XXXXX': 'Do you ship 100%?',
+      }),
+      { path: `${FORM_PATH}?encoding=UTF-8`, headers: { ...FORM, Host: 'crm.example.com' }, servername: 'localhost' },
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(crm.listLeads()).toEqual([
+      {
+        id: 'lead-1',
+        receivedAt: '2026-01-15T09:30:00.000Z',
+        oid: '00D5g00000EXAMPLE',
+        fields: expect.arrayContaining([{ name: 'first_name', value: 'Zoë' }]),
+        mapped: {
+          leadSource: 'Website',
+          firstName: 'Zoë',
+          lastName: 'Ortega & Söhne',
+          company: 'Fern + Moss',
+          email: 'zoe@example.com',
+          title: 'Buyer',
+          phone: '+1 555 0100',
+          size: '25',
+          message: 'Do you ship 100%?',
+        },
+        source: { host: 'crm.example.com', path: '/servlet/servlet.WebToLead?encoding=UTF-8' },
+        remote: '127.0.0.1',
+      },
+    ]);
+    expect(told).toEqual(crm.listLeads());
+  });
+
+  it('keeps every field in order, repeated and empty ones too, and maps the first', async () => {
+    await send('b=1&oid=o&email=first%40example.com&b=2&email=second%40example.com&flag&=nameless&constructor=x');
+    const [lead] = crm.listLeads();
+    expect(lead?.fields.map(({ name, value }) => [name, value])).toEqual([
+      ['b', '1'],
+      ['oid', 'o'],
+      ['email', 'first@example.com'],
+      ['b', '2'],
+      ['email', 'second@example.com'],
+      ['flag', ''],
+      ['', 'nameless'],
+      ['constructor', 'x'],
+    ]);
+    expect(lead?.mapped).toEqual({ email: 'first@example.com' });
+  });
+
+  it.each(['http://shop.example.com/thanks', 'https://shop.example.com/thanks?x=1'])(
+    'redirects to %s when the form asks for it',
+    async (retURL) => {
+      const answer = await send(form({ retURL }));
+      expect([answer.status, answer.headers.location]).toEqual([302, retURL]);
+      expect(crm.listLeads()).toHaveLength(1);
+    },
+  );
+
+  it.each(['javascript:alert(1)', 'www.example.com', '/thanks', ''])("does not redirect to '%s'", async (retURL) => {
+    const answer = await send(form({ retURL }));
+    expect([answer.status, answer.headers.location]).toEqual([200, undefined]);
+  });
+
+  it.each([
+    ['no oid', 'email=a%40example.com', {}, 400, /'oid'/],
+    ['an empty oid', 'oid=&email=a%40example.com', {}, 400, /'oid'/],
+    ['an empty body', '', {}, 400, /'oid'/],
+    ['a lone percent sign', 'oid=1&discount=100%', {}, 400, /malformed/],
+    ['an escape that is not UTF-8', 'oid=1&name=%E9', {}, 400, /malformed/],
+    ['raw bytes that are not UTF-8', Buffer.from([0x6f, 0x3d, 0xe9]), {}, 400, /malformed/],
+    [
+      'multipart',
+      '--x\r\n',
+      { headers: { 'Content-Type': 'multipart/form-data; boundary=x' } },
+      415,
+      /application\/x-www-form-urlencoded/,
+    ],
+    ['no content type', 'oid=1', { headers: {} }, 415, /Content-Type/],
+    [
+      'another charset',
+      'oid=1',
+      { headers: { 'Content-Type': `${FORM['Content-Type']}; charset=ISO-8859-1` } },
+      415,
+      /iso-8859-1/,
+    ],
+    ['another encoding', 'oid=1', { path: `${FORM_PATH}?encoding=Shift_JIS` }, 415, /Shift_JIS/],
+    ['a body that is too large', `oid=1&x=${'a'.repeat(300_000)}`, {}, 413, /300008 bytes/],
+    ['another path', 'oid=1', { path: '/servlet/servlet.WebToCase' }, 404, /WebToLead/],
+    ['another method', '', { method: 'GET' }, 405, /POST/],
+  ] as const)('refuses %s, says why, and keeps nothing', async (_case, body, options, status, reason) => {
+    const answer = await send(body, options);
+    expect(answer.status).toBe(status);
+    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(answer.body).toMatch(reason);
+    if (status === 405) expect(answer.headers.allow).toBe('POST');
+    expect(crm.listLeads()).toEqual([]);
+    expect(told).toEqual([]);
+  });
+
+  it('takes a charset of UTF-8 in any spelling', async () => {
+    expect(
+      (await send('oid=1', { headers: { 'Content-Type': `${FORM['Content-Type']};charset="utf-8"` } })).status,
+    ).toBe(200);
+  });
+
+  it('drops the oldest leads above its limit', async () => {
+    for (const last_name of ['A', 'B', 'C', 'D', 'E']) await send(form({ last_name }));
+    expect(crm.listLeads().map(({ mapped }) => mapped.lastName)).toEqual(['C', 'D', 'E']);
+  });
+
+  it('says so when a lead cannot be kept', async () => {
+    leads.failure = new Error('the disk is full');
+    const answer = await send(form({}));
+    expect([answer.status, answer.body]).toEqual([500, expect.stringContaining('the disk is full')]);
+    expect(told).toEqual([]);
+  });
+
+  it('goes on after a client that hangs up or does not speak TLS', async () => {
+    const broken = connect({ host: '127.0.0.1', port, ca: caPem, servername: 'localhost' }) as TLSSocket;
+    await once(broken, 'secureConnect');
+    broken.write(
+      `POST ${FORM_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM['Content-Type']}\r\nContent-Length: 100\r\n\r\noid=1`,
+    );
+    broken.destroy();
+    await once(broken, 'close');
+    await expect(fetch(`http://127.0.0.1:${port}${FORM_PATH}`, { method: 'POST', body: 'oid=1' })).rejects.toThrow();
+    expect((await send(form({}))).status).toBe(200);
+  });
+
+  it('lists by e-mail in any letter case and by time, newest last', async () => {
+    await send(form({ email: 'a@example.com', title: '1' }));
+    nowMs += 60_000;
+    await send(form({ email: 'b@example.com', title: '2' }));
+    nowMs += 60_000;
+    await send(form({ email: 'A@Example.com', title: '3' }));
+    const titles = (query: unknown) => crm.listLeads(parseLeadFilter(query)).map(({ mapped }) => mapped.title);
+    expect(titles({})).toEqual(['1', '2', '3']);
+    expect(titles({ email: 'a@example.COM' })).toEqual(['1', '3']);
+    expect(titles({ since: '2026-01-15T10:31:00+01:00' })).toEqual(['2', '3']);
+    expect(titles({ since: '2026-01-15T09:31:00.001Z', email: 'b@example.com' })).toEqual([]);
+  });
+
+  it.each([
+    [{ since: 'yesterday' }, /since: is not a time/],
+    [{ email: ['a', 'b'] }, /email: is given at most once/],
+    [{ mail: 'a' }, /mail: is not a known member/],
+  ])('refuses the filter %j', (query, reason) => {
+    expect(() => parseLeadFilter(query)).toThrow(reason);
+  });
+
+  it('waits for a lead to come', async () => {
+    const waiting = crm.waitFor((lead) => lead.mapped.email === 'wanted@example.com', 10_000);
+    await send(form({ email: 'other@example.com' }));
+    await send(form({ email: 'wanted@example.com' }));
+    expect((await waiting).id).toBe('lead-2');
+  });
+
+  it('waits no time for a lead that is here', async () => {
+    await send(form({}));
+    expect((await crm.waitFor(() => true, 0)).id).toBe('lead-1');
+  });
+
+  it('says how many leads there are when the wanted one does not come', async () => {
+    await send(form({}));
+    await expect(crm.waitFor(() => false, 1)).rejects.toThrow(/within 1 ms; 1 other/);
+  });
+
+  it('tells who waits that it was stopped, and may be stopped twice', async () => {
+    const waiting = crm.waitFor(() => true, 10_000);
+    const failed = expect(waiting).rejects.toThrow(/stopped/);
+    await Promise.all([crm.stop(), failed]);
+    await crm.stop();
+  });
+
+  it('says which port it could not have', async () => {
+    const second = new CrmStandIn({ leads, certificate, nowMs: () => nowMs, newId: () => 'x', maxLeads: 3 });
+    await expect(second.start({ host: '127.0.0.1', port })).rejects.toThrow(`127.0.0.1:${port}`);
+    await second.stop();
+  });
+
+  it('is trusted under each name of this machine', async () => {
+    for (const servername of ['localhost', '127.0.0.1']) {
+      expect((await send(form({}), { host: servername, family: 4 })).status).toBe(200);
+    }
+  });
+});

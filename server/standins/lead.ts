@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Uuid } from '../model/ids.ts';
+import { parseWith } from '../model/validate.ts';
+
+/** A form field as it was sent. */
+export interface LeadField {
+  name: string;
+  value: string;
+}
+
+/** The fields of a lead under the names of the web form's own message (spec, "Lambda contract"). */
+export interface MappedLead {
+  leadSource?: string;
+  firstName?: string;
+  lastName?: string;
+  company?: string;
+  email?: string;
+  title?: string;
+  phone?: string;
+  /** Number of employees. */
+  size?: string;
+  /** The first custom field. */
+  message?: string;
+}
+
+/** A form that reached the CRM stand-in (D-200). */
+export interface Lead {
+  id: Uuid;
+  /** ISO-8601 UTC with milliseconds (D-014). */
+  receivedAt: string;
+  /** The CRM organization the form was meant for. */
+  oid: string;
+  /** Every field in the order sent, repeated ones included. */
+  fields: LeadField[];
+  mapped: MappedLead;
+  /** Where the client believed it was sending: the Host header, and the path with its query. */
+  source: { host: string; path: string };
+  /** The client's address. */
+  remote: string;
+}
+
+const memberOfField: Readonly<Record<string, keyof MappedLead>> = {
+  lead_source: 'leadSource',
+  first_name: 'firstName',
+  last_name: 'lastName',
+  company: 'company',
+  email: 'email',
+  title: 'title',
+  phone: 'phone',
+  employees: 'size',
+};
+
+/** Ids of custom fields in a CRM organization start so, e.g. `00N5g00000XXXXX`. */
+const CUSTOM_FIELD = /^00N[0-9A-Za-z]+$/;
+
+/** The fields under their names in the web form's message; of a repeated field the first counts. */
+export function mapLead(fields: readonly LeadField[]): MappedLead {
+  const mapped: MappedLead = {};
+  for (const { name, value } of fields) {
+    const member = Object.hasOwn(memberOfField, name) ? memberOfField[name] : undefined;
+    if (member) mapped[member] ??= value;
+    else if (CUSTOM_FIELD.test(name)) mapped.message ??= value;
+  }
+  return mapped;
+}
+
+/** Which leads to list; an absent member matches all. */
+export interface LeadFilter {
+  /** In any letter case. */
+  email?: string | undefined;
+  /** Received at this moment or later, epoch milliseconds. */
+  sinceMs?: number | undefined;
+}
+
+const leadQuery = z.strictObject({
+  email: z.string('is given at most once').optional(),
+  since: z.iso.datetime({ offset: true, error: 'is not a time such as 2026-01-31T09:30:00Z' }).optional(),
+});
+
+/** The filter in the query of `GET /inspect/leads?email=&since=`. Throws 400 for anything else in it. */
+export function parseLeadFilter(query: unknown): LeadFilter {
+  const { email, since } = parseWith(leadQuery, query);
+  return { email, sinceMs: since === undefined ? undefined : Date.parse(since) };
+}
+
+/** Is the lead one of those asked for? */
+export function matchesLead(lead: Lead, { email, sinceMs }: LeadFilter): boolean {
+  return (
+    (email === undefined || lead.mapped.email?.toLowerCase() === email.toLowerCase()) &&
+    (sinceMs === undefined || Date.parse(lead.receivedAt) >= sinceMs)
+  );
+}
