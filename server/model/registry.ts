@@ -1,8 +1,13 @@
 import type { ResourceType } from './resource-type.ts';
 import type { TypeWord } from './type-words.ts';
+import { environment } from './types/environment.ts';
+import { lambda } from './types/lambda.ts';
+import { organization } from './types/organization.ts';
+import { provider } from './types/provider.ts';
+import { workspace } from './types/workspace.ts';
 
 /** The one registry of resource types: the platform is what stands here. */
-export const resourceTypes: readonly ResourceType[] = [];
+export const resourceTypes: readonly ResourceType[] = [organization, workspace, environment, provider, lambda];
 
 const byWord = new Map<TypeWord, ResourceType>(resourceTypes.map((type) => [type.word, type]));
 

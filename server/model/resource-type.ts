@@ -1,3 +1,4 @@
+import type { Operation } from 'fast-json-patch';
 import type { z } from 'zod';
 import type { Uuid } from './ids.ts';
 import type { JsonObject } from './json.ts';
@@ -90,6 +91,10 @@ export interface ResourceType {
   readonly serverSet: readonly string[];
   /** Never rendered (D-029). */
   readonly hidden?: readonly string[];
+  /** Rendered only in part (D-029), so never to be read back by a patch's test, copy or move. */
+  readonly unreadable?: readonly string[];
+  /** Stored as a one-way hash. */
+  readonly hashed?: readonly string[];
   readonly nameRule?: NameRule;
   /** Sibling names are unique per parent (default), or in the whole world (D-184). */
   readonly nameScope?: 'parent' | 'world';
@@ -106,6 +111,8 @@ export interface ResourceType {
    * Returns the properties to store (normalised, defaults of containers filled in) and companions; throws PlatformError.
    */
   admit?(draft: Draft, context: WriteContext): { properties: JsonObject; companions?: Companion[] };
+  /** A patch operation in a spelling of this type's own, as one of RFC 6902 (D-073). */
+  rewrite?(operation: Operation, record: StoredResource): Operation;
   /** Rules that must hold before a record goes, beyond children and workloads; throws PlatformError. */
   release?(record: StoredResource, view: WorldView): void;
   /** The stored properties as a client sees them; `parent`, live state and hidden ones are dealt with by the renderer. Default: as stored. */

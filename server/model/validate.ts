@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type ErrorDetail, PlatformError } from './errors.ts';
+import { validationMessage } from './validation-message.ts';
 
 const MAX_DETAILS = 20;
 
@@ -26,7 +27,7 @@ function detailsOf(error: z.ZodError, base: string): ErrorDetail[] {
  * by JSON Pointer below `base`.
  */
 export function parseWith<T extends z.ZodType>(schema: T, value: unknown, base = ''): z.output<T> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: validationMessage });
   if (result.success) return result.data;
   const details = detailsOf(result.error, base);
   const [first] = details;

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import { ENVIRONMENT } from '../hierarchy.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import { demandServes, getProvider, providerIdOf } from './provider-rules.ts';
+import { environmentTypes } from './reference-lists.ts';
+import { envMap, typed } from './schema-parts.ts';
+
+const names = environmentTypes.map(({ name }) => name);
+
+const properties = z.strictObject({
+  environment_type: z
+    .string()
+    .describe('Name in any letter case, or id of an environment type')
+    .meta({ examples: [...names] }),
+  env: envMap.optional(),
+});
+
+/** D-043, D-044. */
+export const environment: ResourceType = {
+  name: ENVIRONMENT,
+  id: typeIdOf(ENVIRONMENT),
+  word: 'environments',
+  noun: 'environment',
+  summary: 'Where containers and lambdas are deployed: for development, test, production, or the system itself.',
+  parents: ['workspaces'],
+  properties,
+  serverSet: ['workspace'],
+
+  admit(draft, { view, previous }) {
+    const sent = typed(properties, draft).environment_type.toLowerCase();
+    const type = environmentTypes.find(({ id, name }) => sent === name || sent === id)?.name;
+    if (!type) throw invalid('/properties/environment_type', `must be one of ${names.join(', ')}`);
+    if (previous && previous.properties.environment_type !== type) {
+      for (const workload of view.children(previous.id)) {
+        const provider = providerIdOf(workload);
+        if (provider) demandServes(getProvider(view, provider), type);
+      }
+    }
+    return { properties: { ...draft.properties, environment_type: type } };
+  },
+
+  present(record, { view, link }) {
+    const workspace = record.parent ? view.find(record.parent) : undefined;
+    return { ...record.properties, ...(workspace && { workspace: link(workspace) }) };
+  },
+};

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { invalid, PlatformError } from '../errors.ts';
+import type { StoredResource } from '../record.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import type { WorldView } from '../world-view.ts';
+import { demandFit, getProvider, isLambdaProvider, providerIdOf } from './provider-rules.ts';
+import { anyCaseOf, envMap, providerRef, stringMap, typed } from './schema-parts.ts';
+import { demandSecrets, mountedSecretIds, secretMounts, withoutMount } from './secret-mounts.ts';
+
+const LAMBDA = 'Resource::Node::Lambda';
+
+const properties = z.strictObject({
+  provider: providerRef,
+  runtime: z.string().min(1),
+  code_type: anyCaseOf('code', 'inline', 'package').describe('code and inline mean the same'),
+  code: z.string().optional().describe('Base64 of the source, or the source itself'),
+  package_url: z
+    .string()
+    .regex(/^(https?|file):\/\//, 'must be an http, https or file URL')
+    .optional(),
+  compressed: z.union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false').optional(),
+  handler: z.string().min(1),
+  public: z.boolean().optional(),
+  memory: z.int().gt(0).optional().describe('MB; 512 unless given'),
+  cpus: z.number().gt(0).optional(),
+  timeout: z.int().gt(0).optional().describe('Seconds; 30 unless given'),
+  env: envMap.optional(),
+  headers: stringMap.optional(),
+  pre_warm: z.int().min(0).optional().describe('Processes kept ready'),
+  isolate: z.boolean().optional().describe('A fresh process per invocation'),
+  secrets: secretMounts('env', 'file').optional(),
+  gpu_support: z.looseObject({}).optional(),
+  periodic_info: z.looseObject({}).optional(),
+});
+
+/** The endpoints whose target a lambda or container is (D-062). */
+export function endpointsOf(record: StoredResource, view: WorldView): StoredResource[] {
+  return view.referrers(record.id).filter(({ properties }) => properties.implementation_id === record.id);
+}
+
+/** The provider that a record names, as a list of at most one. */
+export function embeddedProvider(record: StoredResource, view: WorldView): StoredResource[] {
+  const found = view.find(providerIdOf(record) ?? '');
+  return found ? [found] : [];
+}
+
+/** D-056, D-057. */
+export const lambda: ResourceType = {
+  name: LAMBDA,
+  id: typeIdOf(LAMBDA),
+  word: 'lambdas',
+  noun: 'lambda',
+  summary: 'A function that runs on demand, inline source or a package.',
+  parents: ['orgs', 'workspaces', 'environments'],
+  verbs: ['migrate', 'promote', 'invoke', 'import'],
+  properties,
+  serverSet: ['status'],
+  holds: true,
+
+  admit(draft, { view, parent, limits }) {
+    const sent = typed(properties, draft);
+    if (sent.code_type.toLowerCase() === 'package') {
+      if (sent.package_url === undefined) throw invalid('/properties/package_url', 'is required for code_type package');
+    } else if (!sent.code) {
+      throw invalid('/properties/code', `is required for code_type ${sent.code_type}`);
+    }
+    if (sent.timeout !== undefined && sent.timeout > limits.maxLambdaTimeoutS) {
+      throw invalid('/properties/timeout', `must be at most ${limits.maxLambdaTimeoutS} seconds`);
+    }
+    const provider = getProvider(view, sent.provider.id.toLowerCase());
+    if (!isLambdaProvider(provider.type)) {
+      throw new PlatformError(400, `provider '${provider.name}' is not a Lambda provider: it is a ${provider.type}`);
+    }
+    demandFit(view, provider, parent);
+    demandSecrets(view, draft.properties);
+    return { properties: draft.properties };
+  },
+
+  references: (record) => [providerIdOf(record) ?? [], mountedSecretIds(record)].flat(),
+  forget: (record, gone) => withoutMount(record.properties, 'secrets', 'secret_id', gone),
+  embed: { apiendpoints: endpointsOf, provider: embeddedProvider },
+};

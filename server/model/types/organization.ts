@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { invalid, PlatformError } from '../errors.ts';
+import { fqonOf, ORGANIZATION } from '../hierarchy.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import { envMap } from './schema-parts.ts';
+
+/** First path segments of either service: no organization may have such a name (D-041). */
+const reservedNames = new Set(
+  (
+    'orgs users groups workspaces environments lambdas health about rules top sync bootstrap migrate upgrade logs ' +
+    'resourcestates resourcetypes environmenttypes datatypes visibilitytypes requirementtypes oauth auth accounts ' +
+    'directories info init'
+  ).split(' '),
+);
+
+/** D-040, D-041. */
+export const organization: ResourceType = {
+  name: ORGANIZATION,
+  id: typeIdOf(ORGANIZATION),
+  word: 'orgs',
+  noun: 'org',
+  summary:
+    "A node of an entity's organizational structure; holds sub-organizations, workspaces, users, groups and policies.",
+  parents: ['orgs'],
+  properties: z.strictObject({ env: envMap.optional() }),
+  serverSet: ['fqon', 'children'],
+  nameRule: {
+    pattern: /^[a-z0-9-]+$/,
+    maxLength: 63,
+    hint: 'consist of lower-case letters, digits and hyphens, at most 63 characters',
+  },
+
+  admit({ id, name, properties }, { view, parent }) {
+    if (id === view.root.id) {
+      if (name !== view.root.name) throw new PlatformError(409, 'the root organization cannot be renamed');
+    } else {
+      if (reservedNames.has(name)) throw invalid('/name', `'${name}' is reserved: it is the first segment of a path`);
+      if (name === 'root' && parent.id === view.root.id) {
+        throw new PlatformError(409, "org 'root' already exists: it is the root organization");
+      }
+    }
+    return { properties };
+  },
+
+  release(record, view) {
+    if (record.id === view.root.id) throw new PlatformError(409, 'the root organization cannot be deleted');
+  },
+
+  present(record, { view, link }) {
+    const children = view.children(record.id, 'orgs').map(link);
+    return { ...record.properties, fqon: fqonOf(view, record), ...(children.length > 0 && { children }) };
+  },
+};

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { JsonObject } from '../json.ts';
+
+/** A UUID in any letter case. */
+export const uuid = z.guid('must be a UUID');
+
+/** A map of strings. */
+export const stringMap = z.record(z.string(), z.string());
+
+/** Environment variables (D-110). */
+export const envMap = z.record(
+  z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'is not a name for an environment variable ([A-Za-z_][A-Za-z0-9_.-]*)'),
+  z.string(),
+);
+
+/** Names a provider; further members are kept as sent. */
+export const providerRef = z.looseObject({ id: uuid, locations: z.array(z.unknown()).optional() });
+
+/** A string that must be one of the values in any letter case; it is kept as sent (D-027). */
+export function anyCaseOf(...values: string[]): z.ZodString {
+  const known = new Set(values.map((value) => value.toLowerCase()));
+  return z
+    .string()
+    .refine((text) => known.has(text.toLowerCase()), `must be one of ${values.join(', ')}`)
+    .meta({ examples: values });
+}
+
+/**
+ * The typed view of properties that have passed `schema`: whatever reaches a type's hooks has been parsed with the
+ * type's own schema, and so has whatever is stored.
+ */
+export function typed<T extends z.ZodType>(_schema: T, record: { properties: JsonObject }): z.output<T> {
+  // Parsed before: see above.
+  return record.properties as z.output<T>;
+}
+
+/** Names as in DNS labels: containers, jobs, secrets, volumes (D-053, D-079). */
+export const dnsName = {
+  pattern: /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
+  maxLength: 63,
+  hint: 'consist of lower-case letters, digits and inner hyphens, at most 63 characters',
+};

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { WORKSPACE } from '../hierarchy.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import { envMap } from './schema-parts.ts';
+
+/** D-042. */
+export const workspace: ResourceType = {
+  name: WORKSPACE,
+  id: typeIdOf(WORKSPACE),
+  word: 'workspaces',
+  noun: 'workspace',
+  summary: 'A project-level grouping of environments.',
+  parents: ['orgs'],
+  properties: z.strictObject({ env: envMap.optional() }),
+  serverSet: [],
+};
