@@ -1,0 +1,42 @@
+// What dist/ was built from: it carries the hash of all that goes into it.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+
+/** Files and folders that the build reads; test files apart. */
+const INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts', 'server'];
+
+/** Hash of everything that the build reads. By content, not by time: a checkout or a copy changes times. */
+export function sourceHash(root) {
+  const hash = createHash('sha256');
+  for (const file of INPUTS.flatMap((input) => filesAt(root, input))) {
+    hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+  }
+  return hash.digest('hex');
+}
+
+/** Was dist/ built from the sources as they are? */
+export function isBuilt(root) {
+  return existsSync(stampOf(root)) && readFileSync(stampOf(root), 'utf8') === sourceHash(root);
+}
+
+/** Notes that dist/ was built from sources of that hash. */
+export function markBuilt(root, hash) {
+  writeFileSync(stampOf(root), hash);
+}
+
+/** Notes that dist/ is not to be relied on; to be called before it is written to. */
+export function markUnbuilt(root) {
+  rmSync(stampOf(root), { force: true });
+}
+
+const stampOf = (root) => join(root, 'dist', '.stamp');
+
+/** The file, or all files of the folder, relative to root, with `/`, in a fixed order. */
+function filesAt(root, path) {
+  if (statSync(join(root, path)).isFile()) return [path];
+  return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort();
+}

@@ -1,0 +1,61 @@
+// Builds dist/: the server bundled for a fast start (dist/server), and with --types the library's declarations (dist/types).
+//
+//   node scripts/build.mjs [--clean] [--types]
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'vite';
+import { buildChild } from './build-child.mjs';
+import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
+import { emitTypes } from './emit-types.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const serverFolder = join(root, 'dist', 'server');
+
+/** A server that is still running may yet load a part of the build before this one; a day later it hardly does. */
+const KEEP_OLD_PARTS_MS = 24 * 60 * 60_000;
+
+const { values: flags } = parseArgs({ options: { clean: { type: 'boolean' }, types: { type: 'boolean' } } });
+
+const hash = sourceHash(root);
+markUnbuilt(root);
+if (flags.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
+await buildServer();
+await buildChild({ outFile: join(serverFolder, 'child.mjs') });
+sweepOldParts();
+if (flags.types) emitTypes({ entry: join(root, 'server', 'emulator.ts'), outFolder: join(root, 'dist', 'types') });
+markBuilt(root, hash);
+
+/**
+ * One file for the command, one for the library, and one for each part that is imported on first use; packages included,
+ * because opening some hundred small files is most of what a start takes (docs/decisions/bundled-server.md).
+ */
+async function buildServer() {
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true, target: 'node' },
+    build: {
+      ssr: true,
+      outDir: serverFolder,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      target: 'node20',
+      sourcemap: true,
+      rolldownOptions: {
+        input: { cli: join(root, 'server', 'cli.ts'), emulator: join(root, 'server', 'emulator.ts') },
+        // All files side by side: a path relative to import.meta.url is the same whichever part the code ends up in.
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+      },
+    },
+  });
+}
+
+function sweepOldParts() {
+  for (const name of readdirSync(serverFolder)) {
+    const file = join(serverFolder, name);
+    if (Date.now() - statSync(file).mtimeMs > KEEP_OLD_PARTS_MS) rmSync(file, { recursive: true });
+  }
+}

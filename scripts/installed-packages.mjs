@@ -1,0 +1,26 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Why the packages have to be installed (again), as a sentence; undefined when node_modules holds what package-lock.json says.
+ * Compares contents with the list that npm keeps of what it installed: a checkout changes times of files that did not change.
+ */
+export function packagesComplaint(root) {
+  const installedList = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installedList)) return 'the packages are not installed yet';
+  const wanted = packagesIn(join(root, 'package-lock.json'));
+  const installed = packagesIn(installedList);
+  const isAsWanted = ([path, entry]) => {
+    const found = installed[path];
+    if (!found) return Boolean(entry.optional || entry.devOptional); // made for another operating system
+    return found.version === entry.version && found.integrity === entry.integrity;
+  };
+  const differing = Object.entries(wanted).filter((entry) => entry[0] !== '' && !isAsWanted(entry));
+  if (differing.length === 0) return undefined;
+  const name = differing[0][0].replace(/^.*node_modules\//, '');
+  return `the installed packages are not those of package-lock.json (${name}${differing.length > 1 ? ` and ${differing.length - 1} more` : ''})`;
+}
+
+function packagesIn(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).packages;
+}

@@ -1,0 +1,82 @@
+import { mkdirSync, readdirSync, rmdirSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const RETRY_EVERY_MS = 200;
+const HEARTBEAT_EVERY_MS = 1_000;
+/** A holder that gave no sign for so long was killed, even if its process id is in use again. */
+const DEAD_AFTER_MS = 15_000;
+const GIVE_UP_AFTER_MS = 15 * 60_000;
+
+/** What the file system says when another process was faster; Windows also says it of files that are just being removed. */
+const WAS_FASTER = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'win32' ? ['EPERM', 'EBUSY'] : [])];
+
+/**
+ * Runs `work` while no other process runs its own under the same lock; waits for that one otherwise.
+ *
+ * The lock is a folder with one file, named by the holder's process id and touched while it works. A holder that was killed
+ * is cleared away by name, and a folder only when it is empty: so nobody ever clears away the lock of a living one.
+ *
+ * @param {string} folder the lock; its parent is made when missing
+ * @param {{onWait: () => void, work: () => Promise<void>}} options `onWait` is called once when there is somebody to wait for
+ */
+export async function exclusively(folder, { onWait, work }) {
+  const mine = join(folder, String(process.pid));
+  const giveUpAtMs = Date.now() + GIVE_UP_AFTER_MS;
+  let isWaiting = false;
+  mkdirSync(dirname(folder), { recursive: true });
+  while (!isTaken(folder, mine)) {
+    if (isAbandoned(folder)) continue;
+    if (Date.now() > giveUpAtMs) throw new Error(`gave up waiting for another set-up: remove ${folder} and try again`);
+    if (!isWaiting) onWait();
+    isWaiting = true;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY_MS));
+  }
+  const heartbeat = setInterval(() => attempt(() => utimesSync(mine, new Date(), new Date())), HEARTBEAT_EVERY_MS);
+  try {
+    await work();
+  } finally {
+    clearInterval(heartbeat);
+    attempt(() => unlinkSync(mine));
+    attempt(() => rmdirSync(folder));
+  }
+}
+
+/** Takes the lock if it is free. */
+function isTaken(folder, mine) {
+  return attempt(() => mkdirSync(folder)) && attempt(() => writeFileSync(mine, '', { flag: 'wx' }));
+}
+
+/** Clears away the lock if its holder is dead. */
+function isAbandoned(folder) {
+  let holders = [];
+  attempt(() => {
+    holders = readdirSync(folder);
+  });
+  for (const holder of holders) if (isDead(folder, holder)) attempt(() => unlinkSync(join(folder, holder)));
+  return attempt(() => rmdirSync(folder));
+}
+
+function isDead(folder, holder) {
+  let touchedAtMs = Date.now();
+  attempt(() => {
+    touchedAtMs = statSync(join(folder, holder)).mtimeMs;
+  });
+  if (Date.now() - touchedAtMs > DEAD_AFTER_MS) return true;
+  try {
+    process.kill(Number(holder), 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
+}
+
+/** Does it, unless another process was faster: then false. */
+function attempt(action) {
+  try {
+    action();
+    return true;
+  } catch (error) {
+    if (WAS_FASTER.includes(error.code)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+// Makes a bare clone ready: runs before `npm start` and `npm test`. Uses nothing but what Node itself brings,
+// since it is what fetches everything else.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isBuilt } from './build-stamp.mjs';
+import { packagesComplaint } from './installed-packages.mjs';
+import { nodeComplaint } from './node-version.mjs';
+import { exclusively } from './setup-lock.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const PROGRESS_EVERY_MS = 5_000;
+
+const say = (sentence) => console.log(`setup: ${sentence}`);
+
+/** Runs a command to its end, with a line at its start, every few seconds, and at its end; its own output only if it fails. */
+async function step(title, [command, ...args], options = {}) {
+  const startedAt = Date.now();
+  const elapsed = () => `${((Date.now() - startedAt) / 1000).toFixed(1)} s`;
+  say(`${title} ...`);
+  const progress = setInterval(() => say(`${title} ... ${elapsed()}`), PROGRESS_EVERY_MS);
+  try {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    const output = [];
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+    if (code !== 0) {
+      process.stderr.write(Buffer.concat(output));
+      throw new Error(`${title} failed with exit code ${code}; its output is above`);
+    }
+  } finally {
+    clearInterval(progress);
+  }
+  say(`${title}: done in ${elapsed()}`);
+}
+
+/** npm as this very npm runs it; through a shell only where npm is a batch file (Windows) and nothing tells where its script is. */
+function install() {
+  const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const npmScript = process.env.npm_execpath;
+  if (npmScript && /npm-cli\.[cm]?js$/.test(npmScript)) {
+    return step('installing packages (npm ci)', [process.execPath, npmScript, ...args]);
+  }
+  return step('installing packages (npm ci)', ['npm', ...args], { shell: process.platform === 'win32' });
+}
+
+async function setUp() {
+  const complaint = nodeComplaint(process.versions.node, readPackage().engines.node);
+  if (complaint) throw new Error(complaint);
+  if (!packagesComplaint(root) && isBuilt(root)) return;
+  await exclusively(join(root, 'dist', '.setup-lock'), {
+    onWait: () => say('waiting for another set-up of this folder to finish ...'),
+    async work() {
+      const reason = packagesComplaint(root);
+      if (reason) {
+        say(reason);
+        await install();
+      }
+      if (!isBuilt(root)) await step('building the server', [process.execPath, join(root, 'scripts', 'build.mjs')]);
+    },
+  });
+}
+
+function readPackage() {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+}
+
+try {
+  await setUp();
+} catch (error) {
+  console.error(`setup: ${error.message}`);
+  process.exitCode = 1;
+}

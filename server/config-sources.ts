@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError, validateConfig } from './config.ts';
+import type { Config } from './config-schema.ts';
+import { isObject, settings, valueAt } from './config-settings.ts';
+
+const FILE = 'terrarium.json';
+
+/** Where settings are looked for; the first that has one wins: flags, environment, terrarium.json. */
+export interface ConfigSources {
+  /** Setting key (e.g. `basePort`, `limits.logLines`) to what was written on the command line; true or false for a switch. */
+  flags: Readonly<Record<string, string | boolean>>;
+  /** Variables `TERRARIUM_...`; an empty one counts as not set. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The folder whose terrarium.json is read, if there is one, and where relative paths begin. */
+  folder: string;
+}
+
+/** The configuration, and for each setting's key where it came from: a flag, a variable, `terrarium.json` or `default`. */
+export interface ConfigWithOrigins {
+  config: Config;
+  origins: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads the configuration: flags > environment > terrarium.json > defaults, each setting on its own.
+ *
+ * @throws UserError naming the flag, variable or key of each value that is wrong
+ */
+export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOrigins {
+  const inFile = readSettingsFile(folder);
+  let given: unknown = inFile;
+  const origins = new Map<string, string>();
+  for (const { key, path, flag, env: variable, fromText } of settings) {
+    const written = [
+      { origin: flag, text: flags[key] },
+      { origin: variable, text: env[variable] || undefined },
+    ].find(({ text }) => text !== undefined);
+    if (written?.text !== undefined) {
+      given = withValueAt(given, path, typeof written.text === 'string' ? fromText(written.text) : written.text);
+    }
+    origins.set(key, written?.origin ?? (valueAt(inFile, path) === undefined ? 'default' : FILE));
+  }
+  const whereIs = (key: string) => {
+    const origin = origins.get(key) ?? FILE;
+    return origin === FILE ? `${key} in ${FILE}` : origin;
+  };
+  return { config: validateConfig(given, folder, whereIs), origins };
+}
+
+function readSettingsFile(folder: string): object {
+  const file = join(folder, FILE);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
+    throw new UserError(`${file} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+  let content: unknown;
+  try {
+    content = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new UserError(`${file} is not valid JSON: ${reasonOf(cause)}`, { cause });
+  }
+  if (!isObject(content)) throw new UserError(`${file} has to hold a JSON object of settings`);
+  return content;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** A copy with the value set; what stands in its way and is no object stays, for the schema to refuse. */
+function withValueAt(target: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  if (target !== undefined && !isObject(target)) return target;
+  return { ...target, [name]: withValueAt(target?.[name], rest, value) };
+}
