@@ -65,5 +65,9 @@ export function invalid(pointer: string, message: string): PlatformError {
 
 /** What a thrown value becomes for the client: a PlatformError as it is, anything else a 500 that tells nothing (D-182). */
 export function toPlatformError(thrown: unknown): PlatformError {
-  return thrown instanceof PlatformError ? thrown : new PlatformError(500, 'internal error', { cause: thrown });
+  if (thrown instanceof PlatformError) return thrown;
+  // Express throws this for a path such as `/%zz`.
+  if (thrown instanceof URIError)
+    return new PlatformError(400, 'the path is not valid percent-encoding', { cause: thrown });
+  return new PlatformError(500, 'internal error', { cause: thrown });
 }

@@ -19,5 +19,6 @@ export function parseUuid(text: string, where = 'id'): Uuid {
 
 /** An id that is derived, the same each time, from two others (RFC 9562 version 5). */
 export function derivedId(namespace: Uuid, name: string): Uuid {
-  return v5(name, namespace);
+  // As bytes: v5 refuses the text of a UUID that is of no RFC 9562 version, and clients may choose such ids (D-030).
+  return v5(name, Buffer.from(namespace.replaceAll('-', ''), 'hex'));
 }

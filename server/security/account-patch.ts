@@ -1,0 +1,47 @@
+import type { Operation } from 'fast-json-patch';
+import { invalid, PlatformError } from '../model/errors.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import { parsePatch } from '../model/patch.ts';
+
+/** Where the members of an account that can be changed live in the user's record (D-070, D-178). */
+const USER_POINTERS: ReadonlyMap<string, string> = new Map([
+  ['username', '/name'],
+  ['description', '/description'],
+  ['firstName', '/properties/firstName'],
+  ['lastName', '/properties/lastName'],
+  ['email', '/properties/email'],
+  ['phoneNumber', '/properties/phoneNumber'],
+  ['password', '/properties/password'],
+]);
+
+/**
+ * The body of `PATCH /accounts/{id}` as operations on the user's record: a JSON Patch on the account, or an object with
+ * the members to set (null counts as absent, D-030).
+ *
+ * @throws PlatformError 400 for a malformed body, 422 for a path that is not one of an account's members (D-092)
+ */
+export function userPatchOf(body: Json | undefined): Operation[] {
+  if (!isJsonObject(body)) return parsePatch(body).map(onUser);
+  return Object.entries(body).flatMap(([member, value]): Operation[] => {
+    const path = USER_POINTERS.get(member);
+    if (path === undefined)
+      throw invalid(`/${member.slice(0, 64)}`, 'is not a member of an account that can be changed');
+    return value === null ? [] : [{ op: 'add', path, value }];
+  });
+}
+
+function onUser(operation: Operation, index: number): Operation {
+  const path = userPointer(operation.path, index);
+  return 'from' in operation
+    ? { ...operation, path, from: userPointer(operation.from, index) }
+    : { ...operation, path };
+}
+
+function userPointer(pointer: string, index: number): string {
+  const found = USER_POINTERS.get(pointer.slice(1));
+  if (found !== undefined) return found;
+  const reason = `is not editable; editable are ${[...USER_POINTERS.keys()].map((name) => `/${name}`).join(', ')}`;
+  throw new PlatformError(422, `operation ${index} (${pointer}): ${reason}`, {
+    details: [{ pointer, message: reason }],
+  });
+}

@@ -1,0 +1,59 @@
+import type { Caller } from '../model/caller.ts';
+import { lineage, owningOrganization } from '../model/hierarchy.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { WorldView } from '../model/world-view.ts';
+
+const USER = 'Resource::User';
+const GROUP = 'Resource::Group';
+
+/** The user behind an account: one id serves both (D-072). */
+export function findUser(view: WorldView, id: Uuid): StoredResource | undefined {
+  const found = view.find(id);
+  return found?.type === USER ? found : undefined;
+}
+
+/** The group of that id. */
+export function findGroup(view: WorldView, id: Uuid): StoredResource | undefined {
+  const found = view.find(id);
+  return found?.type === GROUP ? found : undefined;
+}
+
+/** The groups a user is in, in whichever organization (D-071). */
+export function groupsOf(view: WorldView, userId: Uuid): StoredResource[] {
+  return view.referrers(userId).filter((referrer) => referrer.type === GROUP && memberIds(referrer).includes(userId));
+}
+
+/** The users in a group, in its order. */
+export function membersOf(view: WorldView, group: StoredResource): StoredResource[] {
+  return memberIds(group).flatMap((id) => findUser(view, id) ?? []);
+}
+
+/** Ids of the users in a group, in its order, as stored. */
+export function memberIds(group: StoredResource): Uuid[] {
+  const users = group.properties.users;
+  return Array.isArray(users) ? users.filter((id) => typeof id === 'string') : [];
+}
+
+/** Was the account disabled (D-179)? Held in the hidden, server-set property `disabled` of its user. */
+export function isDisabled(user: StoredResource): boolean {
+  return user.properties.disabled === true;
+}
+
+/** Is this the root user? It is who made the root organization (D-175). */
+export function isRootUser(view: WorldView, userId: Uuid): boolean {
+  return userId === view.root.owner;
+}
+
+/** Can the account be used in an organization: does it live there or in one above (D-170)? */
+export function isUsableIn(view: WorldView, user: StoredResource, organization: StoredResource): boolean {
+  const home = owningOrganization(view, user).id;
+  for (const at of lineage(view, organization)) if (at.id === home) return true;
+  return false;
+}
+
+/** The user as the caller of a request. */
+export function callerOf(view: WorldView, user: StoredResource, scheme: Caller['scheme']): Caller {
+  const groupIds = groupsOf(view, user.id).map((group) => group.id);
+  return { userId: user.id, name: user.name, isRoot: isRootUser(view, user.id), groupIds, scheme };
+}

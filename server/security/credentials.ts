@@ -1,0 +1,156 @@
+import { hash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { Uuid } from '../model/ids.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+
+/** What is kept of an API key, under the key itself. */
+export interface KeyRecord {
+  key: string;
+  /** SHA-256 of the secret, hex. The secret is random enough that no slow hash is needed. */
+  secretHash: string;
+  accountId: Uuid;
+  /** The organization it was made for (D-173). */
+  orgId: Uuid;
+  createdAtMs: number;
+  disabled: boolean;
+}
+
+/** What is kept of an access token, under its SHA-256 in hex; the token itself is known to its holder only. */
+export interface TokenRecord {
+  accountId: Uuid;
+  /** The organization it was issued in. */
+  orgId: Uuid;
+  issuedAtMs: number;
+  expiresAtMs: number;
+}
+
+export interface CredentialsOptions {
+  keys: KeyedLog<KeyRecord>;
+  tokens: KeyedLog<TokenRecord>;
+  nowMs(): number;
+  /** Life of a token (D-185); 8 hours by default. */
+  tokenLifetimeMs?: number;
+}
+
+const TOKEN_LIFETIME_MS = 8 * 60 * 60 * 1000;
+const SECRET_LENGTH = 40;
+/** Letters and digits only: a secret survives shells, URLs and form encoding as it is. */
+const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+function newSecret(): string {
+  return Array.from({ length: SECRET_LENGTH }, () => SECRET_ALPHABET[randomInt(SECRET_ALPHABET.length)]).join('');
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+/**
+ * API keys and access tokens (D-170, D-173..D-175). They prove who an account is, and nothing of whether it still
+ * exists or may be used: that is the authenticator's question.
+ */
+export class Credentials {
+  readonly tokenLifetimeMs: number;
+  readonly #keys: KeyedLog<KeyRecord>;
+  readonly #tokens: KeyedLog<TokenRecord>;
+  readonly #nowMs: () => number;
+
+  constructor(options: CredentialsOptions) {
+    this.#keys = options.keys;
+    this.#tokens = options.tokens;
+    this.#nowMs = options.nowMs;
+    this.tokenLifetimeMs = options.tokenLifetimeMs ?? TOKEN_LIFETIME_MS;
+  }
+
+  /** A new token for an account; expired ones are dropped on this occasion. */
+  async issueToken(accountId: Uuid, orgId: Uuid): Promise<string> {
+    const issuedAtMs = this.#nowMs();
+    const token = randomUUID();
+    const record = { accountId, orgId, issuedAtMs, expiresAtMs: issuedAtMs + this.tokenLifetimeMs };
+    await Promise.all([this.#dropExpired(issuedAtMs), this.#tokens.put(sha256(token), record)]);
+    return token;
+  }
+
+  /** The record of a token, unless it is unknown, revoked or expired. */
+  findToken(token: string): TokenRecord | undefined {
+    // Looked up by its hash: what the time of the look-up tells is nothing of the token.
+    const record = this.#tokens.get(sha256(token));
+    return record && record.expiresAtMs > this.#nowMs() ? record : undefined;
+  }
+
+  /** Ends a token. Resolves to whether there was one. */
+  revokeToken(token: string): Promise<boolean> {
+    return this.#tokens.remove(sha256(token));
+  }
+
+  /** A new API key for an account. The secret is in this answer and nowhere else (D-173). */
+  async createKey(accountId: Uuid, orgId: Uuid): Promise<{ key: string; secret: string }> {
+    const pair = { key: randomUUID(), secret: newSecret() };
+    await this.#putKey(pair, accountId, orgId);
+    return pair;
+  }
+
+  /** The record of a key. */
+  findKey(key: string): KeyRecord | undefined {
+    return this.#keys.get(key);
+  }
+
+  /** The record of a key whose secret this is, unless the key is disabled. */
+  verifyKey(key: string, secret: string): KeyRecord | undefined {
+    const record = this.#keys.get(key);
+    if (!record || record.disabled) return undefined;
+    return timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(record.secretHash)) ? record : undefined;
+  }
+
+  /** Ends a key. Resolves to whether there was one. */
+  revokeKey(key: string): Promise<boolean> {
+    return this.#keys.remove(key);
+  }
+
+  /** Ends all tokens and keys of an account: to be called when its user is deleted (D-072). */
+  async forgetUser(accountId: Uuid): Promise<void> {
+    const tokens = [...this.#tokens.entries()].filter(([, record]) => record.accountId === accountId);
+    const keys = [...this.#keys.entries()].filter(([, record]) => record.accountId === accountId);
+    await Promise.all([
+      ...tokens.map(([tokenHash]) => this.#tokens.remove(tokenHash)),
+      ...keys.map(([key]) => this.#keys.remove(key)),
+    ]);
+  }
+
+  /**
+   * Makes sure that the root user has the first key pair (D-175). What is configured, or was generated at an earlier
+   * start, is put in force; what is missing of it is generated.
+   *
+   * @throws Error when the key holds a colon, which Basic authentication cannot carry
+   */
+  async ensureRootKey(
+    root: { userId: Uuid; orgId: Uuid },
+    given: { key?: string; secret?: string },
+  ): Promise<{ key: string; secret: string; generated: boolean }> {
+    const pair = { key: given.key ?? randomUUID(), secret: given.secret ?? newSecret() };
+    if (pair.key.includes(':')) throw new Error('the root API key must not contain a colon');
+    const known = this.verifyKey(pair.key, pair.secret)?.accountId === root.userId;
+    if (!known) await this.#putKey(pair, root.userId, root.orgId);
+    return { ...pair, generated: given.key === undefined || given.secret === undefined };
+  }
+
+  async #putKey(pair: { key: string; secret: string }, accountId: Uuid, orgId: Uuid): Promise<void> {
+    await this.#keys.put(pair.key, {
+      key: pair.key,
+      secretHash: sha256(pair.secret),
+      accountId,
+      orgId,
+      createdAtMs: this.#nowMs(),
+      disabled: false,
+    });
+  }
+
+  /** Tokens all live equally long, so the oldest ones expire first and the look goes no further than the first living one. */
+  async #dropExpired(nowMs: number): Promise<void> {
+    const expired: string[] = [];
+    for (const [tokenHash, record] of this.#tokens.entries()) {
+      if (record.expiresAtMs > nowMs) break;
+      expired.push(tokenHash);
+    }
+    await Promise.all(expired.map((tokenHash) => this.#tokens.remove(tokenHash)));
+  }
+}
