@@ -9,6 +9,7 @@ import { build } from 'vite';
 import { buildChild } from './build-child.mjs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
 import { emitTypes } from './emit-types.mjs';
+import { oneCopyPlugin } from './one-copy-plugin.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const serverFolder = join(root, 'dist', 'server');
@@ -35,6 +36,7 @@ async function buildServer() {
   await build({
     root,
     configFile: false,
+    plugins: [oneCopyPlugin()],
     logLevel: 'warn',
     ssr: { noExternal: true, target: 'node' },
     build: {

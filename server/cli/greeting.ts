@@ -1,0 +1,70 @@
+import { IN_MEMORY } from '../config-schema.ts';
+import type { Emulator, RootCredentials } from '../emulator.ts';
+import { styled, type Terminal } from './terminal.ts';
+
+const LEAD = {
+  payload: {
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    company: 'Analytical Engines',
+    phone: '+44 20 0000 0000',
+    email: 'ada@example.com',
+    title: 'Programmer',
+    size: '10',
+    message: 'Please call me back',
+  },
+};
+
+/** What a person who has just started the platform wants to know, line by line: where it is, how to sign in, what to try. */
+export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour'>): string[] {
+  const title = (text: string) => styled(terminal, 'bold', text);
+  const { rootCredentials: root, tour } = emulator;
+  return [
+    title('Terrarium is ready.'),
+    '',
+    `  resources  ${emulator.metaUrl}`,
+    `  security   ${emulator.securityUrl}`,
+    `  gateway    ${emulator.gatewayUrl}`,
+    `  CRM        ${emulator.crmUrl}`,
+    `  API        ${emulator.baseUrl}/openapi.json`,
+    `  data       ${emulator.dataDir === IN_MEMORY ? 'in memory, gone after this run' : emulator.dataDir}`,
+    '',
+    `  user       ${root.username}, password ${root.password ?? 'as you set it'}`,
+    `  API key    ${root.apiKey}`,
+    `  secret     ${root.apiSecret ?? 'as you set it'}`,
+    ...(root.apiSecretFile ? [`             kept in ${root.apiSecretFile}`] : []),
+    '',
+    ...(tour?.leadUrl
+      ? tourLines(emulator.baseUrl, tour.leadUrl, root, title)
+      : listLines(emulator.metaUrl, root, title)),
+    '',
+    styled(terminal, 'dim', 'Ctrl+C stops it.'),
+  ];
+}
+
+function tourLines(baseUrl: string, leadUrl: string, root: RootCredentials, title: (text: string) => string): string[] {
+  const post = ['curl', '-H', 'Content-Type: application/json', '-d', JSON.stringify(LEAD), leadUrl];
+  return [
+    title('Try it: send the web form of the demo, then see the lead that its lambda made of it.'),
+    '',
+    commandLine(post),
+    commandLine(['curl', '-u', pairOf(root), `${baseUrl}/inspect/leads`]),
+  ];
+}
+
+function listLines(metaUrl: string, root: RootCredentials, title: (text: string) => string): string[] {
+  return [title('Try it: list the organizations.'), '', commandLine(['curl', '-u', pairOf(root), `${metaUrl}/orgs`])];
+}
+
+function pairOf(root: RootCredentials): string {
+  return `${root.apiKey}:${root.apiSecret ?? 'SECRET'}`;
+}
+
+/** The words as a line to paste: in single quotes for a POSIX shell, in double quotes for Windows. */
+function commandLine(words: readonly string[]): string {
+  const quoted = words.map((word) => {
+    if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+    return process.platform === 'win32' ? `"${word.replaceAll('"', '\\"')}"` : `'${word.replaceAll("'", "'\\''")}'`;
+  });
+  return `  ${quoted.join(' ')}`;
+}

@@ -1,0 +1,55 @@
+import { Command, CommanderError } from 'commander';
+import manifest from '../../package.json' with { type: 'json' };
+import { addConfigCommand } from './config-command.ts';
+import { describeFailure, USER_FAILURE } from './describe-failure.ts';
+import { addStartCommand, type EmulatorStarter } from './start-command.ts';
+import type { Terminal } from './terminal.ts';
+
+const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
+
+// A command is one file with one `add...Command`, called here.
+function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Command {
+  const program = new Command('terrarium')
+    .description(manifest.description)
+    .version(manifest.version, '-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.complain(text.trimEnd()),
+      outputError: (text, write) => write(text.replace(/^error: /, 'terrarium: ')),
+      getOutHasColors: () => terminal.hasColour,
+    });
+  addStartCommand(program, terminal, startEmulator);
+  addConfigCommand(program, terminal);
+  return program;
+}
+
+/**
+ * Runs one command line to its end.
+ *
+ * @param args what stands behind `terrarium`
+ * @returns the exit code: 0, 2 for what the user can put right, 1 for a fault of the emulator
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  terminal: Terminal,
+  startEmulator: EmulatorStarter,
+): Promise<number> {
+  try {
+    await makeProgram(terminal, startEmulator).parseAsync(withCommand(args), { from: 'user' });
+    return 0;
+  } catch (failure) {
+    // Commander has said already what is wrong with the arguments, or printed the help that was asked for.
+    if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : USER_FAILURE;
+    const { text, exitCode } = describeFailure(failure);
+    terminal.complain(`terrarium: ${text}`);
+    return exitCode;
+  }
+}
+
+/** `terrarium` alone, or with nothing but options, means `terrarium start`. */
+function withCommand(args: readonly string[]): readonly string[] {
+  const [first] = args;
+  const isComplete = first !== undefined && (!first.startsWith('-') || PROGRAM_OPTIONS.includes(first));
+  return isComplete ? args : ['start', ...args];
+}

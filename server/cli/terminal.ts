@@ -1,0 +1,44 @@
+import type { EventEmitter } from 'node:events';
+import { styleText } from 'node:util';
+
+/** What a command sees of the process that runs it; handed in, so that a test can be one. */
+export interface Terminal {
+  /** Writes a line to standard output. */
+  print(line: string): void;
+  /** Writes a line to standard error. */
+  complain(line: string): void;
+  /** Emits `SIGINT`, `SIGTERM`, `SIGHUP`. */
+  signals: EventEmitter;
+  /** Ends the process at once. */
+  exit(code: number): void;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The working directory. */
+  folder: string;
+  pid: number;
+  hasColour: boolean;
+}
+
+/** The terminal of this process. Colour only on a screen, and never against NO_COLOR. */
+export function processTerminal(): Terminal {
+  // The reader of a pipe may go away (`terrarium | head`): what is then written is lost, and that is all.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+  return {
+    print: (line) => process.stdout.write(`${line}\n`),
+    complain: (line) => process.stderr.write(`${line}\n`),
+    signals: process,
+    exit: (code) => process.exit(code),
+    env: process.env,
+    folder: process.cwd(),
+    pid: process.pid,
+    hasColour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
+  };
+}
+
+/** The text in a style, where there is colour. */
+export function styled(terminal: Pick<Terminal, 'hasColour'>, style: 'bold' | 'dim' | 'green', text: string): string {
+  return terminal.hasColour ? styleText(style, text, { validateStream: false }) : text;
+}
