@@ -1,13 +1,39 @@
 import type { ResourceType } from './resource-type.ts';
 import type { TypeWord } from './type-words.ts';
+import { api } from './types/api.ts';
+import { apiendpoint } from './types/apiendpoint.ts';
+import { container } from './types/container.ts';
 import { environment } from './types/environment.ts';
+import { group } from './types/group.ts';
+import { job } from './types/job.ts';
 import { lambda } from './types/lambda.ts';
 import { organization } from './types/organization.ts';
+import { policy } from './types/policy.ts';
 import { provider } from './types/provider.ts';
+import { rule } from './types/rule.ts';
+import { secret } from './types/secret.ts';
+import { user } from './types/user.ts';
+import { volume } from './types/volume.ts';
 import { workspace } from './types/workspace.ts';
 
 /** The one registry of resource types: the platform is what stands here. */
-export const resourceTypes: readonly ResourceType[] = [organization, workspace, environment, provider, lambda];
+export const resourceTypes: readonly ResourceType[] = [
+  organization,
+  workspace,
+  environment,
+  container,
+  job,
+  lambda,
+  api,
+  apiendpoint,
+  provider,
+  user,
+  group,
+  policy,
+  rule,
+  secret,
+  volume,
+];
 
 const byWord = new Map<TypeWord, ResourceType>(resourceTypes.map((type) => [type.word, type]));
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
-import type { StoredResource } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
-import type { WorldView } from '../world-view.ts';
+import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { demandFit, getProvider, isLambdaProvider, providerIdOf } from './provider-rules.ts';
 import { anyCaseOf, envMap, providerRef, stringMap, typed } from './schema-parts.ts';
 import { demandSecrets, mountedSecretIds, secretMounts, withoutMount } from './secret-mounts.ts';
@@ -33,17 +32,6 @@ const properties = z.strictObject({
   gpu_support: z.looseObject({}).optional(),
   periodic_info: z.looseObject({}).optional(),
 });
-
-/** The endpoints whose target a lambda or container is (D-062). */
-export function endpointsOf(record: StoredResource, view: WorldView): StoredResource[] {
-  return view.referrers(record.id).filter(({ properties }) => properties.implementation_id === record.id);
-}
-
-/** The provider that a record names, as a list of at most one. */
-export function embeddedProvider(record: StoredResource, view: WorldView): StoredResource[] {
-  const found = view.find(providerIdOf(record) ?? '');
-  return found ? [found] : [];
-}
 
 /** D-056, D-057. */
 export const lambda: ResourceType = {

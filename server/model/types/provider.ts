@@ -75,7 +75,7 @@ export const provider: ResourceType = {
 
   present(record, { view, fullName, showCredentials }) {
     const masked =
-      showCredentials || credentialsOf(record.properties) === undefined
+      showCredentials(record) || credentialsOf(record.properties) === undefined
         ? record.properties
         : withCredentials(record.properties, MASK);
     const links = masked.linked_providers;

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { resourceTypes, typeOf, typeOfWord } from './registry.ts';
+import { typeIdOf } from './type-names.ts';
+import { typeWords } from './type-words.ts';
+
+test('every type word has a type, and no two types share a word, noun, name or id', () => {
+  expect(resourceTypes.map(({ word }) => word).sort()).toEqual([...typeWords].sort());
+  for (const word of typeWords) expect(typeOfWord(word).word).toBe(word);
+  for (const member of ['word', 'noun', 'name', 'id'] as const) {
+    expect(new Set(resourceTypes.map((type) => type[member])).size).toBe(resourceTypes.length);
+  }
+});
+
+test('a noun is the singular of its word, so that policies can speak of both (D-123)', () => {
+  for (const { noun, word } of resourceTypes) expect(noun.replace(/y$/, 'ie')).toBe(word.slice(0, -1));
+});
+
+test.each(resourceTypes.map((type) => [type.word, type] as const))('%s is a complete row', (_, type) => {
+  expect(type.id).toBe(typeIdOf(type.name));
+  for (const parent of type.parents) expect(typeWords).toContain(parent);
+  for (const [name, id] of Object.entries(type.subTypes ?? {})) {
+    expect(id).toBe(typeIdOf(name));
+    expect(typeOf({ type: name })).toBe(type);
+  }
+  for (const io of ['input', 'output'] as const) {
+    expect(z.toJSONSchema(type.properties, { io })).toMatchObject({ type: 'object' });
+  }
+});
+
+test('what the server sets is no member of any schema, so that D-028 and D-033 do not contradict each other', () => {
+  for (const { properties, serverSet } of resourceTypes) {
+    const members = Object.keys(z.toJSONSchema(properties).properties ?? {});
+    expect(members.filter((member) => [...serverSet, 'parent'].includes(member))).toEqual([]);
+  }
+});

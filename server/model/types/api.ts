@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { invalid, PlatformError } from '../errors.ts';
+import { isUuid } from '../ids.ts';
+import { memberOf } from '../json.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import { demandFreeRoute } from './endpoint-conflicts.ts';
+import { demandFit, isGatewayManager, providerIdOf } from './provider-rules.ts';
+import { uuid } from './schema-parts.ts';
+
+const API = 'Resource::Api';
+
+/** D-058, D-059. */
+export const api: ResourceType = {
+  name: API,
+  id: typeIdOf(API),
+  word: 'apis',
+  noun: 'api',
+  summary: 'A named group under which endpoints are published; its name is the first segment of their URLs.',
+  parents: ['environments'],
+  unknownParentStatus: 422,
+  properties: z.strictObject({
+    provider: z.looseObject({ id: uuid.optional(), locations: z.array(z.string()).optional() }).optional(),
+  }),
+  serverSet: [],
+  nameRule: {
+    pattern: /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+    maxLength: 255,
+    hint: 'begin with a letter or digit and consist of letters, digits, dots, underscores and hyphens',
+  },
+  holds: true,
+
+  admit(draft, { view, parent, previous }) {
+    if (draft.name === 'results') throw invalid('/name', "'results' is reserved: it is a path of the gateway");
+    const id = providerIdOf(draft);
+    if (id !== undefined) {
+      const provider = view.find(id);
+      if (!provider || !isGatewayManager(provider.type))
+        throw new PlatformError(404, `gateway manager ${id} not found`);
+      demandFit(view, provider, parent);
+    }
+    if (previous && previous.name !== draft.name) {
+      for (const endpoint of view.children(draft.id, 'apiendpoints')) demandFreeRoute(view, draft.name, endpoint);
+    }
+    return { properties: draft.properties };
+  },
+
+  references(record) {
+    const locations = memberOf(record.properties.provider, 'locations');
+    const gateways = Array.isArray(locations) ? locations.filter(isUuid) : [];
+    return [providerIdOf(record) ?? [], gateways.map((id) => id.toLowerCase())].flat();
+  },
+};

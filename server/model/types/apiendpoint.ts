@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import type { Json } from '../json.ts';
+import type { StoredResource } from '../record.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import type { WorldView } from '../world-view.ts';
+import { demandFreeRoute } from './endpoint-conflicts.ts';
+import { listedIdentities, pluginsSchema, withoutIdentity } from './endpoint-plugins.ts';
+import { locationOf, publicUrlOf } from './gateway-address.ts';
+import { findServiceAddress } from './port-mappings.ts';
+import { anyCaseOf, typed, uuid } from './schema-parts.ts';
+
+const API_ENDPOINT = 'Resource::ApiEndpoint';
+
+/** The type that each implementation_type stands for. */
+const targetTypes = { lambda: 'Resource::Node::Lambda', container: 'Resource::Container' } as const;
+
+/** Is the path free of what would be read as something else, encoded or not (D-060)? */
+function isPlainPath(resource: string): boolean {
+  try {
+    const decoded = decodeURIComponent(resource);
+    return !/[?#]/.test(resource) && !decoded.includes('..');
+  } catch {
+    return false;
+  }
+}
+
+const properties = z.strictObject({
+  resource: z
+    .string()
+    .regex(/^\//, 'must start with /')
+    .refine(isPlainPath, 'must hold no ?, # or .., and only valid percent-encoding')
+    .optional(),
+  hosts: z.array(z.string().regex(/^[^\s/]+$/, 'must be a host name')).optional(),
+  implementation_type: z.enum(['lambda', 'container']),
+  implementation_id: uuid,
+  container_port_name: z.string().optional(),
+  methods: z.array(anyCaseOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS')).optional(),
+  synchronous: z.boolean().optional(),
+  is_http_aware: z.boolean().optional(),
+  plugins: pluginsSchema.optional(),
+  whitelist: z
+    .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be an address or a CIDR range'))
+    .optional(),
+  auth_type: z.string().optional(),
+  http_method: z.string().optional(),
+});
+
+/** Where the gateway finds the target, for information (D-060); undefined when the target is gone. */
+function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | undefined {
+  const { implementation_id: id, container_port_name: portName } = endpoint.properties;
+  const target = typeof id === 'string' ? view.find(id) : undefined;
+  if (!target) return undefined;
+  if (target.type === targetTypes.lambda) return `lambda://${target.id}`;
+  const address = findServiceAddress(target, portName);
+  return address && `http://${address.host}:${address.port}`;
+}
+
+/** D-060..D-062. */
+export const apiendpoint: ResourceType = {
+  name: API_ENDPOINT,
+  id: typeIdOf(API_ENDPOINT),
+  word: 'apiendpoints',
+  noun: 'apiendpoint',
+  summary: 'A public path of an API and what answers there: a lambda or a port of a container.',
+  parents: ['apis'],
+  unknownParentStatus: 422,
+  verbs: ['invoke'],
+  properties,
+  serverSet: ['provider', 'location_id', 'upstream_url', 'public_url'],
+
+  admit(draft, { view, parent }) {
+    const sent = typed(properties, draft);
+    if (sent.resource === undefined && !sent.hosts?.length) {
+      throw invalid('/properties/resource', 'is required unless hosts are given');
+    }
+    const id = sent.implementation_id.toLowerCase();
+    const target = view.find(id);
+    if (target?.type !== targetTypes[sent.implementation_type]) {
+      throw invalid('/properties/implementation_id', `names no ${sent.implementation_type}: ${id}`);
+    }
+    if (sent.implementation_type === 'container' && !findServiceAddress(target, sent.container_port_name)) {
+      throw invalid(
+        '/properties/container_port_name',
+        sent.container_port_name === undefined
+          ? 'is required for a container'
+          : `names no port mapping of container '${target.name}' with expose_endpoint true`,
+      );
+    }
+    const stored = { ...draft.properties, implementation_id: id };
+    demandFreeRoute(view, parent.name, { id: draft.id, properties: stored });
+    return { properties: stored };
+  },
+
+  present(record, { view, gatewayUrl }) {
+    const api = record.parent === null ? undefined : view.find(record.parent);
+    const fromServer: Record<string, Json | undefined> = {
+      provider: api?.properties.provider,
+      location_id: api && locationOf(api),
+      upstream_url: upstreamUrlOf(view, record),
+      public_url: publicUrlOf(view, record, gatewayUrl),
+    };
+    const present = Object.entries(fromServer).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
+    return { ...record.properties, ...Object.fromEntries(present) };
+  },
+
+  references({ properties: stored }) {
+    return [String(stored.implementation_id), ...listedIdentities(stored)];
+  },
+  // A deleted target stays named: the endpoint answers 503 until it is re-pointed (D-130).
+  forget: (record, gone) => withoutIdentity(record.properties, gone),
+};

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { invalid, PlatformError } from '../errors.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../json.ts';
+import type { StoredResource } from '../record.ts';
+import type { Companion, Draft, ReadContext, ResourceType, WriteContext } from '../resource-type.ts';
+import { parseWith } from '../validate.ts';
+import { admitPortMappings, portMappings } from './port-mappings.ts';
+import { demandFit, getProvider, isContainerEngine, providerIdOf } from './provider-rules.ts';
+import { anyCaseOf, dnsName, envMap, providerRef, stringMap, typed, uuid } from './schema-parts.ts';
+import { demandSecrets, mountedIds, mountedSecretIds, secretMounts, withoutMount } from './secret-mounts.ts';
+import { VOLUME, volumeProperties } from './volume.ts';
+
+const healthCheck = z.looseObject({
+  protocol: z.enum(['HTTP', 'HTTPS', 'TCP', 'COMMAND']),
+  path: z.string().optional(),
+  command: z.string().optional(),
+  grace_period_seconds: z.int().min(0).default(300),
+  interval_seconds: z.int().min(1).default(60),
+  timeout_seconds: z.int().min(1).default(10),
+  max_consecutive_failures: z.int().min(0).default(3),
+  port_index: z.int().min(0).optional(),
+  port: z.int().min(1).max(65535).optional(),
+});
+
+const volumeMount = z
+  .looseObject({
+    mount_path: z.string().min(1),
+    volume_id: uuid.optional(),
+    volume_resource: z
+      .looseObject({ name: z.string(), properties: z.looseObject({}) })
+      .optional()
+      .describe('A volume to be created in the environment'),
+  })
+  .refine(
+    (mount) => (mount.volume_id === undefined) !== (mount.volume_resource === undefined),
+    'must have either volume_id or volume_resource',
+  );
+
+/**
+ * What containers and jobs are made of (D-045). The one schema with defaults that are stored, so that a patch's
+ * `replace` always finds its member; unknown properties are dropped (D-033).
+ */
+export const containerProperties = z.object({
+  container_type: anyCaseOf('DOCKER'),
+  image: z.string().min(1),
+  provider: providerRef,
+  cpus: z.number().gt(0).default(1),
+  memory: z.number().min(4).default(128).describe('MB'),
+  disk: z.number().min(0).default(0),
+  num_instances: z.int().min(0).default(1),
+  network: z.string().optional().describe("Any value means the environment's own network"),
+  cmd: z.string().optional().describe('Run by a shell, as command of the image'),
+  user: z.string().optional(),
+  args: z.array(z.string()).optional().describe('Command arguments; win over cmd'),
+  constraints: z.array(z.string()).default([]).describe('Stored only'),
+  accepted_resource_roles: z.array(z.string()).optional().describe('Stored only'),
+  force_pull: z.boolean().default(false).describe('Pull the image at every start of the definition'),
+  env: envMap.default({}),
+  labels: stringMap.default({}),
+  port_mappings: portMappings.default([]),
+  health_checks: z.array(healthCheck).default([]),
+  volumes: z.array(volumeMount).default([]),
+  secrets: secretMounts('env', 'file', 'directory').default([]),
+  gpu_support: z.looseObject({}).default({ enabled: false, count: 1, type: '' }).describe('Stored only'),
+});
+
+/** The volumes that the containers or jobs mount. */
+function mountedVolumeIds(record: Pick<StoredResource, 'properties'>) {
+  return mountedIds(record.properties, 'volumes', 'volume_id');
+}
+
+/** The volumes that a container mounts. */
+export function mountedVolumes(record: StoredResource, view: WriteContext['view']): StoredResource[] {
+  return mountedVolumeIds(record).flatMap((id) => view.find(id) ?? []);
+}
+
+/** Makes a volume of each `volume_resource`, to be created in the environment, and names it by id instead. */
+function admitVolumes(
+  draft: Draft,
+  { view, parent, newId }: WriteContext,
+): { volumes: JsonObject[]; companions: Companion[] } {
+  const { volumes: sent } = draft.properties;
+  const companions: Companion[] = [];
+  const volumes = (Array.isArray(sent) ? sent.filter(isJsonObject) : []).map((mount, index) => {
+    const at = `/properties/volumes/${index}`;
+    const { volume_resource: wanted, ...rest } = mount;
+    if (wanted === undefined) {
+      const [id = ''] = mountedIds({ volumes: [mount] }, 'volumes', 'volume_id');
+      if (view.find(id)?.type !== VOLUME) throw invalid(`${at}/volume_id`, `names no volume: ${id}`);
+      return { ...rest, volume_id: id };
+    }
+    const name = String(memberOf(wanted, 'name'));
+    if (!dnsName.pattern.test(name) || name.length > dnsName.maxLength) {
+      throw invalid(`${at}/volume_resource/name`, `must ${dnsName.hint}`);
+    }
+    if (companions.some((other) => other.name === name)) {
+      throw invalid(`${at}/volume_resource/name`, 'is used by another volume of this request');
+    }
+    const members = memberOf(wanted, 'properties');
+    const properties = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
+    parseWith(volumeProperties, properties, `${at}/volume_resource/properties`);
+    const id = newId();
+    companions.push({ id, word: 'volumes', type: VOLUME, parent: parent.id, name, properties });
+    return { ...rest, volume_id: id };
+  });
+  return { volumes, companions };
+}
+
+/** Checks what a container or job names, and puts its port mappings and volumes in stored form. */
+function admit(draft: Draft, context: WriteContext): { properties: JsonObject; companions: Companion[] } {
+  const { view, parent, limits } = context;
+  const sent = typed(containerProperties, draft);
+  if (sent.num_instances > limits.maxInstances) {
+    throw invalid('/properties/num_instances', `must be at most ${limits.maxInstances}`);
+  }
+  const provider = getProvider(view, sent.provider.id.toLowerCase());
+  if (!isContainerEngine(provider.type)) {
+    throw new PlatformError(400, `provider '${provider.name}' is not a container engine: it is a ${provider.type}`);
+  }
+  demandFit(view, provider, parent);
+  demandSecrets(view, draft.properties);
+  const port_mappings = admitPortMappings(draft.properties);
+  const { volumes, companions } = admitVolumes(draft, context);
+  return { properties: { ...draft.properties, port_mappings, volumes }, companions };
+}
+
+/** What containers and jobs have in common beyond their properties. */
+export const definition = {
+  parents: ['environments'],
+  properties: containerProperties,
+  nameRule: dnsName,
+  replaceable: true,
+  renamable: false,
+  holds: true,
+  admit,
+  references: (record) => [providerIdOf(record) ?? [], mountedVolumeIds(record), mountedSecretIds(record)].flat(),
+  forget: ({ properties }, gone) =>
+    withoutMount(properties, 'volumes', 'volume_id', gone) ?? withoutMount(properties, 'secrets', 'secret_id', gone),
+} as const satisfies Partial<ResourceType>;
+
+/** Properties that the server works out, besides the live ones (D-048). */
+export const liveProperties = [
+  'external_id',
+  'age',
+  'status',
+  'status_detail',
+  'tasks_running',
+  'tasks_healthy',
+  'tasks_unhealthy',
+  'tasks_staged',
+  'instances',
+  'events',
+  'service_addresses',
+] as const;
+
+/** The read form that containers and jobs share; what is live stands at "nothing runs" until the renderer knows better (D-048). */
+export function presentDefinition(record: StoredResource, { view, fullName }: ReadContext): JsonObject {
+  const provider = view.find(providerIdOf(record) ?? '');
+  const { provider: sent } = record.properties;
+  return {
+    ...record.properties,
+    ...(provider &&
+      isJsonObject(sent) && {
+        provider: { ...sent, id: provider.id, name: provider.name, resource_type: fullName(provider.type) },
+      }),
+    age: record.created.at,
+    tasks_running: 0,
+    tasks_healthy: 0,
+    tasks_unhealthy: 0,
+    tasks_staged: 0,
+    instances: [],
+    events: [],
+    service_addresses: [],
+  };
+}

@@ -1,0 +1,29 @@
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import { definition, liveProperties, mountedVolumes, presentDefinition } from './container-definition.ts';
+import { embeddedProvider, endpointsOf } from './embedded.ts';
+import { presentPortMappings } from './port-mappings.ts';
+
+const CONTAINER = 'Resource::Container';
+
+/** D-045..D-055. */
+export const container: ResourceType = {
+  ...definition,
+  name: CONTAINER,
+  id: typeIdOf(CONTAINER),
+  word: 'containers',
+  noun: 'container',
+  summary: 'A number of running instances of an image.',
+  verbs: ['scale', 'migrate', 'promote', 'import'],
+  serverSet: liveProperties,
+
+  present(record, context) {
+    return {
+      ...presentDefinition(record, context),
+      port_mappings: presentPortMappings(record),
+      external_id: `/namespaces/${record.parent}/deployments/${record.name}`,
+    };
+  },
+
+  embed: { apiendpoints: endpointsOf, provider: embeddedProvider, volumes: mountedVolumes },
+};

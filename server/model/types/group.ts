@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import type { Uuid } from '../ids.ts';
+import { idIn, type Json } from '../json.ts';
+import type { StoredResource } from '../record.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf, USER } from '../type-names.ts';
+import { uuid } from './schema-parts.ts';
+
+export const GROUP = 'Resource::Group';
+
+const USERS = '/properties/users';
+
+/** The id in an element of `users` as it may be sent: an id or a link. */
+function memberId(sent: Json | undefined): Uuid | undefined {
+  return typeof sent === 'string' ? sent.toLowerCase() : idIn(sent);
+}
+
+function memberIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
+  const { users } = record.properties;
+  return Array.isArray(users) ? users.flatMap((sent) => memberId(sent) ?? []) : [];
+}
+
+/** D-071, D-073. */
+export const group: ResourceType = {
+  name: GROUP,
+  id: typeIdOf(GROUP),
+  word: 'groups',
+  noun: 'group',
+  summary: 'Users who have rights in common.',
+  parents: ['orgs'],
+  properties: z.strictObject({
+    users: z
+      .array(z.union([uuid, z.looseObject({ id: uuid })], 'must be the id of a user'))
+      .optional()
+      .describe('Ids of users on write, links on read'),
+  }),
+  serverSet: [],
+
+  admit(draft, { view }) {
+    const users = memberIds(draft);
+    users.forEach((id, index) => {
+      if (view.find(id)?.type !== USER) throw invalid(`${USERS}/${index}`, `names no user: ${id}`);
+    });
+    return { properties: { ...draft.properties, users: [...new Set(users)] } };
+  },
+
+  rewrite(operation, record) {
+    if (operation.path !== USERS) return operation;
+    if (operation.op === 'add' && !Array.isArray(operation.value)) {
+      return { ...operation, path: `${USERS}/-` };
+    }
+    // RFC 6902 gives remove no value; this platform does (D-073).
+    const value = operation.op === 'remove' ? (operation as { value?: Json }).value : undefined;
+    const gone = memberId(value);
+    if (gone === undefined) return operation;
+    return { op: 'replace', path: USERS, value: memberIds(record).filter((id) => id !== gone) };
+  },
+
+  present(record, { view, link }) {
+    const users = memberIds(record).flatMap((id) => view.find(id) ?? []);
+    return { ...record.properties, users: users.map(link) };
+  },
+
+  references: memberIds,
+
+  forget(record, gone) {
+    const users = memberIds(record);
+    return users.includes(gone) ? { ...record.properties, users: users.filter((id) => id !== gone) } : undefined;
+  },
+};

@@ -1,0 +1,20 @@
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import { definition, liveProperties, presentDefinition } from './container-definition.ts';
+
+const JOB = 'Resource::Job';
+
+/** A container that runs once (D-213). */
+export const job: ResourceType = {
+  ...definition,
+  name: JOB,
+  id: typeIdOf(JOB),
+  word: 'jobs',
+  noun: 'job',
+  summary: 'A container that runs once: instances that end are not started again.',
+  serverSet: liveProperties,
+
+  present(record, context) {
+    return { ...presentDefinition(record, context), external_id: `/namespaces/${record.parent}/jobs/${record.name}` };
+  },
+};

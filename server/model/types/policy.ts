@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+
+const POLICY = 'Resource::Policy';
+
+/** D-075, D-077. */
+export const policy: ResourceType = {
+  name: POLICY,
+  id: typeIdOf(POLICY),
+  word: 'policies',
+  noun: 'policy',
+  summary: 'Rules for what happens at its node and below.',
+  parents: ['orgs', 'workspaces', 'environments'],
+  properties: z.strictObject({}),
+  serverSet: ['rules'],
+  present: (record, { view, link }) => ({
+    ...record.properties,
+    rules: view.children(record.id, 'rules').map(link),
+  }),
+};

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import type { Uuid } from '../ids.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import type { StoredResource } from '../record.ts';
+import { stringMap } from './schema-parts.ts';
+
+const port = z.int().min(0).max(65535);
+const exposure = z.enum(['internal', 'external', 'loadBalancer']);
+
+/** Schema of `port_mappings` (D-046). */
+export const portMappings = z.array(
+  z.looseObject({
+    protocol: z.enum(['tcp', 'udp']),
+    container_port: port.min(1).optional(),
+    host_port: port.optional().describe('Stored only'),
+    service_port: port.optional(),
+    lb_port: port.optional(),
+    name: z
+      .string()
+      .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and inner hyphens')
+      .max(15)
+      .optional(),
+    labels: stringMap.optional(),
+    expose_endpoint: z.boolean().optional(),
+    virtual_hosts: z.array(z.string()).optional(),
+    type: z.union([exposure, z.array(exposure).length(1)], `must be one of ${exposure.options.join(', ')}`).optional(),
+  }),
+);
+
+function mappingsOf(properties: JsonObject): JsonObject[] {
+  const { port_mappings: mappings } = properties;
+  return Array.isArray(mappings) ? mappings.filter(isJsonObject) : [];
+}
+
+/**
+ * The port mappings to store (D-047): an exposed one gets its `lb_port` and `type`, another has neither; the service
+ * address is the server's to say. Throws 400 for a name used twice or an exposed mapping without container_port.
+ */
+export function admitPortMappings(properties: JsonObject): JsonObject[] {
+  const names = new Set<Json>();
+  return mappingsOf(properties).map((mapping, index) => {
+    const at = `/properties/port_mappings/${index}`;
+    const { service_address: _, lb_port: sentPort, type: sentType, ...rest } = mapping;
+    if (rest.name !== undefined && names.has(rest.name)) throw invalid(`${at}/name`, 'is used by another port mapping');
+    if (rest.name !== undefined) names.add(rest.name);
+    if (rest.expose_endpoint !== true) return rest;
+    if (rest.container_port === undefined) {
+      throw invalid(`${at}/container_port`, 'is required when expose_endpoint is true');
+    }
+    return { ...rest, lb_port: sentPort || rest.container_port, type: sentType ?? 'internal' };
+  });
+}
+
+/** Where a container's exposed port is reached inside its environment (D-047). */
+interface ServiceAddress extends JsonObject {
+  host: string;
+  port: number;
+  protocol: string;
+}
+
+function serviceAddress(name: string, environmentId: Uuid | null, mapping: JsonObject): ServiceAddress | undefined {
+  const { expose_endpoint: exposed, lb_port: lbPort, protocol } = mapping;
+  if (exposed !== true || typeof lbPort !== 'number' || typeof protocol !== 'string') return undefined;
+  return { host: `${name}.${environmentId}.svc.cluster.local`, port: lbPort, protocol };
+}
+
+/** The service address of a container's port mapping of that name; undefined without such a mapping or when it is not exposed. */
+export function findServiceAddress(container: StoredResource, portName: Json | undefined): ServiceAddress | undefined {
+  const mapping = mappingsOf(container.properties).find(({ name }) => name !== undefined && name === portName);
+  return mapping && serviceAddress(container.name, container.parent, mapping);
+}
+
+/** The port mappings as a client sees them: exposed ones with their service address. */
+export function presentPortMappings({ name, parent, properties }: StoredResource): JsonObject[] {
+  return mappingsOf(properties).map((mapping) => {
+    const address = serviceAddress(name, parent, mapping);
+    return { ...mapping, ...(address && { service_address: address }) };
+  });
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import type { Uuid } from '../ids.ts';
+import { idIn, type Json } from '../json.ts';
+import { EVENT_RULE, LIMIT_RULE, parsePredicate } from '../policy-rules.ts';
+import type { Draft, ResourceType } from '../resource-type.ts';
+import { RULE, typeIdOf } from '../type-names.ts';
+import type { WorldView } from '../world-view.ts';
+import { typed, uuid } from './schema-parts.ts';
+
+const LAMBDA = 'Resource::Node::Lambda';
+
+/** The one action that can be suppressed (D-127). */
+const SUPPRESSIBLE = /^[a-z]+\.create\.pre$/;
+
+const properties = z.strictObject({
+  match_actions: z
+    .array(z.looseObject({ action: z.string().min(1), meta_function: z.literal('suppress').optional() }))
+    .optional(),
+  actions: z.array(z.string().min(1)).optional().describe('Older form of match_actions'),
+  lambda: z
+    .union([uuid, z.looseObject({ id: uuid })], 'must be the id of a lambda')
+    .optional()
+    .describe('Of an event rule: what is invoked'),
+  strict: z.boolean().optional().describe('Of a limit rule: false only logs a violation; true unless given'),
+  eval_logic: z
+    .looseObject({ property: z.string(), operator: z.string(), value: z.unknown() })
+    .optional()
+    .describe('Of a limit rule: what has to hold'),
+});
+
+/** The members that only one of the sub-types has. */
+const membersOfOthers: Readonly<Record<string, readonly string[]>> = {
+  [EVENT_RULE]: ['strict', 'eval_logic'],
+  [LIMIT_RULE]: ['lambda'],
+};
+
+function lambdaId(sent: Json | undefined): Uuid | undefined {
+  return typeof sent === 'string' ? sent.toLowerCase() : idIn(sent);
+}
+
+/** Throws 400 unless the rule names actions, and suppresses only what can be (D-076, D-127). */
+function demandActions(draft: Draft): void {
+  const { match_actions: matched, actions } = typed(properties, draft);
+  if (!matched && !actions) throw invalid('/properties/match_actions', 'is required');
+  matched?.forEach(({ action, meta_function }, index) => {
+    if (meta_function === undefined || SUPPRESSIBLE.test(action)) return;
+    throw invalid(
+      `/properties/match_actions/${index}/meta_function`,
+      `can only suppress <noun>.create.pre, not ${action}`,
+    );
+  });
+}
+
+function demandLambda(draft: Draft, view: WorldView): Uuid {
+  const id = lambdaId(draft.properties.lambda);
+  if (id === undefined) throw invalid('/properties/lambda', 'is required for an event rule');
+  if (view.find(id)?.type !== LAMBDA) throw invalid('/properties/lambda', `names no lambda: ${id}`);
+  return id;
+}
+
+/** D-076, D-077, section 8. */
+export const rule: ResourceType = {
+  name: RULE,
+  id: typeIdOf(RULE),
+  word: 'rules',
+  noun: 'rule',
+  summary: 'Of a policy: a limit that actions must keep, or a lambda that is invoked around them.',
+  parents: ['policies'],
+  properties,
+  serverSet: ['defined_at'],
+  subTypes: { [EVENT_RULE]: typeIdOf(EVENT_RULE), [LIMIT_RULE]: typeIdOf(LIMIT_RULE) },
+
+  admit(draft, { view }) {
+    for (const name of membersOfOthers[draft.type] ?? []) {
+      if (Object.hasOwn(draft.properties, name)) throw invalid(`/properties/${name}`, 'is not a known member');
+    }
+    demandActions(draft);
+    if (draft.type === EVENT_RULE) return { properties: { ...draft.properties, lambda: demandLambda(draft, view) } };
+    if (!draft.properties.eval_logic) throw invalid('/properties/eval_logic', 'is required for a limit rule');
+    parsePredicate(draft.properties.eval_logic);
+    return { properties: draft.properties };
+  },
+
+  present(record, { view, link }) {
+    const lambda = view.find(lambdaId(record.properties.lambda) ?? '');
+    const policy = view.find(record.parent ?? '');
+    const node = view.find(policy?.parent ?? '');
+    return { ...record.properties, ...(lambda && { lambda: link(lambda) }), ...(node && { defined_at: link(node) }) };
+  },
+
+  references: (record) => [lambdaId(record.properties.lambda) ?? []].flat(),
+};

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import { getProvider, providerIdOf } from './provider-rules.ts';
+import { dnsName, providerRef, typed } from './schema-parts.ts';
+
+const SECRET = 'Resource::Secret';
+
+const properties = z.strictObject({
+  provider: providerRef,
+  items: z.array(
+    z.strictObject({
+      key: z.string().min(1),
+      value: z.string().optional().describe('Base64, or plain text as is; without it a stored value is kept'),
+    }),
+  ),
+});
+
+function itemsOf(stored: JsonObject | undefined): Json[] {
+  const items = stored?.items;
+  return Array.isArray(items) ? items : [];
+}
+
+/** D-078. */
+export const secret: ResourceType = {
+  name: SECRET,
+  id: typeIdOf(SECRET),
+  word: 'secrets',
+  noun: 'secret',
+  summary: 'Values that containers and lambdas mount and nobody reads back.',
+  parents: ['environments'],
+  verbs: ['import'],
+  properties,
+  serverSet: [],
+  unreadable: ['items'],
+  nameRule: dnsName,
+  replaceable: true,
+  holds: true,
+
+  admit(draft, { view, previous }) {
+    const sent = typed(properties, draft);
+    getProvider(view, sent.provider.id.toLowerCase());
+    const kept = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), memberOf(item, 'value')]));
+    const keys = new Set<string>();
+    const items = sent.items.map((item, index) => {
+      const at = `/properties/items/${index}`;
+      if (keys.has(item.key)) throw invalid(`${at}/key`, 'is used by another item');
+      keys.add(item.key);
+      const value = item.value ?? kept.get(item.key);
+      if (value === undefined) throw invalid(`${at}/value`, 'is required: no value is stored for this key');
+      return { key: item.key, value };
+    });
+    return { properties: { ...draft.properties, items } };
+  },
+
+  present({ properties: stored }) {
+    const items = itemsOf(stored).filter(isJsonObject);
+    return { ...stored, items: items.map(({ key }) => ({ key: key ?? '' })) };
+  },
+
+  references: (record) => [providerIdOf(record) ?? []].flat(),
+};

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { invalid, PlatformError } from '../errors.ts';
+import { findOrganization } from '../hierarchy.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf, USER } from '../type-names.ts';
+import { brandKeys, findBrandKey, HOME_KEY } from './brand-keys.ts';
+import { GROUP } from './group.ts';
+import { typed } from './schema-parts.ts';
+
+const known = {
+  password: z.string().min(1),
+  firstName: z.string().optional(),
+  lastName: z.string().optional(),
+  email: z.string().optional(),
+  phoneNumber: z.string().optional(),
+  platform_home: z.string().optional().describe('Fully qualified name of an organization; root unless given'),
+};
+
+const properties = z.looseObject(known).superRefine((sent, context) => {
+  const homes = brandKeys(sent, HOME_KEY);
+  for (const key of homes) {
+    if (typeof sent[key] !== 'string') context.addIssue({ code: 'custom', path: [key], message: 'must be a string' });
+  }
+  if (homes[1]) context.addIssue({ code: 'custom', path: [homes[1]], message: `means the same as ${homes[0]}` });
+  const keys = Object.keys(sent).filter((key) => !Object.hasOwn(known, key) && !homes.includes(key));
+  if (keys.length > 0) context.addIssue({ code: 'unrecognized_keys', keys, input: sent });
+});
+
+/** D-070, D-072, D-083. */
+export const user: ResourceType = {
+  name: USER,
+  id: typeIdOf(USER),
+  word: 'users',
+  noun: 'user',
+  summary: 'A person or a service account; also the account of the security service.',
+  parents: ['orgs'],
+  properties,
+  serverSet: ['groups', 'disabled'],
+  hidden: ['password', 'disabled'],
+  hashed: ['password'],
+  nameScope: 'world',
+
+  admit({ id, properties: sent }, { view, previous }) {
+    const { email } = typed(properties, { properties: sent });
+    // There is no index of addresses: a user is written seldom.
+    if (email && view.all('users').some((other) => other.id !== id && other.properties.email === email)) {
+      throw new PlatformError(409, `email '${email}' is in use by another user`);
+    }
+    const homeKey = findBrandKey(sent, HOME_KEY);
+    const home = homeKey && sent[homeKey];
+    if (typeof home === 'string' && !findOrganization(view, home)) {
+      throw invalid(`/properties/${homeKey}`, `names no organization: '${home}'`);
+    }
+    const disabled = previous?.properties.disabled;
+    return { properties: { ...sent, ...(disabled !== undefined && { disabled }) } };
+  },
+
+  release(record, view) {
+    if (record.id === view.root.owner) throw new PlatformError(409, 'the root user cannot be deleted');
+  },
+
+  present(record, { view, link }) {
+    const groups = view.referrers(record.id).filter((referrer) => referrer.type === GROUP);
+    return { ...record.properties, groups: groups.map(link) };
+  },
+};

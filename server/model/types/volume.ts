@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { invalid } from '../errors.ts';
+import type { StoredResource } from '../record.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { typeIdOf } from '../type-names.ts';
+import type { WorldView } from '../world-view.ts';
+import { getProvider, providerIdOf } from './provider-rules.ts';
+import { dnsName, providerRef, typed } from './schema-parts.ts';
+
+export const VOLUME = 'Resource::Volume';
+
+export const volumeProperties = z.strictObject({
+  type: z.enum(['persistent', 'host_path', 'external', 'dynamic', 'empty_dir']),
+  provider: providerRef,
+  config: z.looseObject({ host_path: z.string().optional() }).optional(),
+  size: z.int().min(0).optional().describe('MB'),
+  access_mode: z.enum(['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany']).optional(),
+  reclamation_policy: z.string().optional(),
+  external_id: z.string().optional(),
+  mount_path: z.string().optional(),
+});
+
+/** Is a folder one of the allowed ones or inside one (D-079)? By its name alone: the engine resolves symbolic links. */
+function isInside(path: string, allowed: readonly string[]): boolean {
+  const segments = (folder: string) => folder.split(/[\\/]+/).filter((segment, index) => segment !== '' || index === 0);
+  const wanted = segments(path);
+  if (wanted.includes('..') || wanted.includes('.')) return false;
+  return allowed.some((folder) => segments(folder).every((segment, index) => segment === wanted[index]));
+}
+
+/** What has the volume mounted. */
+function mountedBy(record: StoredResource, view: WorldView): StoredResource[] {
+  return [...view.referrers(record.id)];
+}
+
+/** D-079. */
+export const volume: ResourceType = {
+  name: VOLUME,
+  id: typeIdOf(VOLUME),
+  word: 'volumes',
+  noun: 'volume',
+  summary: 'Storage that containers mount.',
+  parents: ['environments'],
+  verbs: ['import'],
+  properties: volumeProperties,
+  serverSet: ['container'],
+  nameRule: dnsName,
+  replaceable: true,
+  holds: true,
+
+  admit(draft, { view, allowedHostPaths }) {
+    const sent = typed(volumeProperties, draft);
+    getProvider(view, sent.provider.id.toLowerCase());
+    const path = sent.config?.host_path;
+    if (sent.type === 'host_path' && (path === undefined || !isInside(path, allowedHostPaths))) {
+      const allowed = allowedHostPaths.join(', ') || 'none is configured';
+      throw invalid('/properties/config/host_path', `must be inside an allowed directory (${allowed})`);
+    }
+    return { properties: draft.properties };
+  },
+
+  present(record, { view, link }) {
+    const [container] = mountedBy(record, view);
+    return { ...record.properties, ...(container && { container: link(container) }) };
+  },
+
+  references: (record) => [providerIdOf(record) ?? []].flat(),
+  embed: { container: mountedBy },
+};
