@@ -90,8 +90,9 @@ const nodeSchema = z.strictObject({
  *     lambdas:
  *       hello: { codeFile: hello.js, properties: { provider: { id: default-lambda } } }
  * ```
- * Where a property names a resource there may stand its id, its path from the root organization (`/demo/website/development/
- * contact-form`, a `/` inside a name written `~1`), or its name, which is looked for here and then upwards.
+ * Where a property names a resource there may stand its id, its path from the root organization, such as
+ * `/demo/website/development/contact-form` (a `/` inside a name is written `~1`), or its name, which is looked for here and
+ * then upwards.
  *
  * @throws SeedError that names file, line and JSON Pointer and says what was expected
  */

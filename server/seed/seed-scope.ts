@@ -25,8 +25,9 @@ export class SeedScope {
   constructor(root: SeedNode, existing: ExistingResources) {
     this.#root = root;
     this.#existing = existing;
-    for (const node of descendants(root))
+    for (const node of descendants(root)) {
       if (isUuid(node.record.id)) this.#byId.set(node.record.id.toLowerCase(), node);
+    }
   }
 
   /**
@@ -37,23 +38,17 @@ export class SeedScope {
    * @throws Error with the reason when it leads to nothing, or to more than one
    */
   resolve(text: string, words: readonly TypeWord[], from: SeedNode): Found {
-    const isId: boolean = isUuid(text);
+    const isId: boolean = isUuid(text); // as a type guard it would leave no string for the rest
     if (isId) return this.#byId.get(text.toLowerCase()) ?? text.toLowerCase();
-    const found = text.startsWith('/') ? this.#byPath(text, words) : this.#byName(text, words, from);
-    const [only] = found;
+    const isPath = text.startsWith('/');
+    const [found, another] = isPath ? this.#byPath(text, words) : this.#byName(text, words, from);
     const types = words.join(' or ');
-    if (only === undefined) {
-      throw new Error(
-        text.startsWith('/')
-          ? `'${text}' leads to none of the ${types}`
-          : `no such name among the ${types} here and above: '${text}'`,
-      );
-    }
-    if (found.length > 1)
-      throw new Error(
-        `'${text}' could mean ${found.length} resources (${types}); give one of them an id and write that`,
-      );
-    return only;
+    if (another !== undefined)
+      throw new Error(`'${text}' could mean several ${types}; give the right one an id and write that`);
+    if (found !== undefined) return found;
+    throw new Error(
+      isPath ? `'${text}' leads to none of the ${types}` : `none of the ${types} here and above is named '${text}'`,
+    );
   }
 
   #byPath(text: string, words: readonly TypeWord[]): Found[] {

@@ -361,10 +361,10 @@ orgs:
   });
 
   it.each([
-    ['an unknown name', '{users: [nobody]}', /users\/0: no such name among the users here and above: 'nobody'/],
+    ['an unknown name', '{users: [nobody]}', /users\/0: none of the users here and above is named 'nobody'/],
     ['a path to nowhere', '{users: [/one/nobody]}', /'\/one\/nobody' leads to none of the users/],
     ['a path through nowhere', '{users: [/two/ann]}', /leads to none/],
-    ['a name of another type', '{users: [team]}', /no such name among the users/],
+    ['a name of another type', '{users: [team]}', /none of the users/],
   ])('with %s is refused before anything is created', async (_case, properties, reason) => {
     await expect(apply(org(`    groups:\n      team:\n        properties: ${properties}`))).rejects.toThrow(reason);
     expect(world.created).toHaveLength(DEFAULT_PROVIDERS.length);
@@ -372,14 +372,16 @@ orgs:
 
   it('that grants rights to nobody known is refused before anything is created', async () => {
     const seed = org('    entitlements:\n      - actions: [org.view]\n        identities:\n          - nobody');
-    await expect(apply(seed)).rejects.toThrow(/:7: \/orgs\/one\/entitlements\/0\/identities\/0: no such name/);
+    await expect(apply(seed)).rejects.toThrow(
+      /:7: \/orgs\/one\/entitlements\/0\/identities\/0: none of the groups or users/,
+    );
     expect(world.created).toHaveLength(DEFAULT_PROVIDERS.length);
   });
 
   it('whose reference could mean two things is refused', async () => {
     const seed = `${org('    groups: { same: {} }\n    users: { same: { properties: { password: x } } }')}
     entitlements: [{ actions: [org.view], identities: [same] }]`;
-    await expect(apply(seed)).rejects.toThrow(/'same' could mean 2 resources \(groups or users\)/);
+    await expect(apply(seed)).rejects.toThrow(/'same' could mean several groups or users/);
   });
 
   it('whose resources need each other first is refused', async () => {
