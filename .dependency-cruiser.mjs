@@ -1,0 +1,116 @@
+// The floors of the house: who may import whom. `npm run check` holds the code to it (scripts/check-floors.mjs).
+// What a room needs from one that is not in its row is an interface in its own folder or in model, handed in by emulator.ts.
+
+const rooms = {
+  model: [],
+  http: ['model'],
+  store: ['model'],
+  seed: ['model'],
+  lambdas: ['model'],
+  containers: ['model'],
+  gateway: ['model', 'http'],
+  standins: ['model', 'http'],
+  security: ['model', 'http', 'store'],
+  inspector: ['model', 'http', 'store'],
+  resources: ['model', 'http', 'store', 'security'],
+};
+
+/** Paths of rooms below server/, or of the files at its top that begin with these words. */
+const paths = (names) => names.map((name) => `^server/${name}(/|[-.][^/]*$)`);
+const TEST = '[.]test[.]ts$';
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...Object.entries(rooms).map(([room, below]) => ({
+      name: `floor-of-${room}`,
+      comment: `server/${room} stands on ${below.join(', ') || 'nothing of ours'}`,
+      severity: 'error',
+      from: { path: paths([room]) },
+      to: { path: '^(server|renderer|electron|e2e|bench)/', pathNot: paths([room, ...below]) },
+    })),
+    {
+      name: 'floor-of-config',
+      comment: 'the configuration knows none of the rooms; only emulator and cli know it',
+      severity: 'error',
+      from: { path: paths(['config']) },
+      to: { path: '^server/', pathNot: paths(['config']) },
+    },
+    {
+      name: 'floor-of-cli',
+      comment: 'the command line is thin: it stands on the emulator, its configuration and the model',
+      severity: 'error',
+      from: { path: paths(['cli']) },
+      to: { path: '^(server|renderer|electron|e2e|bench)/', pathNot: paths(['cli', 'emulator', 'config', 'model']) },
+    },
+    {
+      name: 'floor-of-emulator',
+      comment: 'only cli, electron, tests and benchmarks stand on the emulator',
+      severity: 'error',
+      from: { path: paths(['emulator']) },
+      to: { path: ['^(renderer|electron|e2e|bench)/', ...paths(['cli'])] },
+    },
+    {
+      name: 'floor-of-electron',
+      comment: 'the desktop shell starts the command line and knows nothing of the platform',
+      severity: 'error',
+      from: { path: '^electron/' },
+      to: { path: '^(server|renderer)/', pathNot: paths(['cli']) },
+    },
+    {
+      name: 'floor-of-renderer',
+      comment: 'the window shares the words of the model with the server, nothing else',
+      severity: 'error',
+      from: { path: '^renderer/' },
+      to: { path: '^(server|electron)/', pathNot: paths(['model']) },
+    },
+    {
+      name: 'model-is-pure',
+      comment: 'no HTTP, no disk, no process, no clock of its own',
+      severity: 'error',
+      from: { path: paths(['model']), pathNot: TEST },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?util$' },
+    },
+    {
+      name: 'no-circles',
+      comment: 'two files that need each other are one, or need a third',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans',
+      comment: 'nobody imports it and it imports nobody',
+      severity: 'error',
+      from: { orphan: true, path: '^(server|electron|renderer)/', pathNot: TEST },
+      to: {},
+    },
+    {
+      name: 'tests-are-leaves',
+      comment: 'what two tests share stands in a file of its own',
+      severity: 'error',
+      from: {},
+      to: { path: TEST },
+    },
+    {
+      name: 'no-dev-dependency-at-run-time',
+      comment: 'what the server imports has to be among the dependencies of package.json',
+      severity: 'error',
+      from: { path: '^server/', pathNot: TEST },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'resolvable',
+      comment: 'the file or package does not exist',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    // Types count: a room that knows another's types stands on it.
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['types', 'import', 'node', 'default'] },
+  },
+};
