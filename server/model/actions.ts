@@ -11,7 +11,7 @@ const ENTITLEMENT_ACTIONS = BASE_VERBS.map((verb) => `entitlement.${verb}`);
 export type ActionRow = Pick<ResourceType, 'word' | 'noun' | 'verbs' | 'parents'>;
 
 /** The actions whose noun is that of the type: the four of every type, then its own verbs (D-116). */
-export function ownActions(type: Pick<ActionRow, 'noun' | 'verbs'>): string[] {
+function ownActions(type: Pick<ActionRow, 'noun' | 'verbs'>): string[] {
   return [...BASE_VERBS, ...(type.verbs ?? [])].map((verb) => `${type.noun}.${verb}`);
 }
 

@@ -2,10 +2,9 @@ import type { Caller } from '../model/caller.ts';
 import { lineage, owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { USER } from '../model/type-names.ts';
+import { GROUP } from '../model/types/group.ts';
 import type { WorldView } from '../model/world-view.ts';
-
-const USER = 'Resource::User';
-const GROUP = 'Resource::Group';
 
 /** The user behind an account: one id serves both (D-072). */
 export function findUser(view: WorldView, id: Uuid): StoredResource | undefined {

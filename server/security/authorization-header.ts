@@ -1,5 +1,5 @@
 /** What an Authorization header claims; nothing of it is proven. */
-export type Claim = { scheme: 'bearer'; token: string } | { scheme: 'basic'; key: string; secret: string };
+type Claim = { scheme: 'bearer'; token: string } | { scheme: 'basic'; key: string; secret: string };
 
 const HEADER = /^(bearer|basic) +([A-Za-z0-9._~+/-]+=*) *$/i;
 

@@ -23,7 +23,7 @@ export interface TokenRecord {
   expiresAtMs: number;
 }
 
-export interface CredentialsOptions {
+interface CredentialsOptions {
   keys: KeyedLog<KeyRecord>;
   tokens: KeyedLog<TokenRecord>;
   nowMs(): number;

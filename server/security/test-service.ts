@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { applyPatch } from 'fast-json-patch';
+import type { StoredResource } from '../model/record.ts';
+import type { AccountWriter } from './account-writer.ts';
+import { createAuthenticator } from './authenticator.ts';
+import { Credentials } from './credentials.ts';
+import { createJudge } from './judge.ts';
+import { hashPassword } from './passwords.ts';
+import { securityRoutes } from './routes.ts';
+import { TestLog, TestWorld } from './test-world.ts';
+
+/** Everybody's password in tests. */
+export const PASSWORD = 'correct horse';
+const passwordHash = hashPassword(PASSWORD);
+
+/** What came back: status, parsed body, headers. */
+export interface Answer {
+  status: number;
+  // Tests look into it with matchers, which check what they name.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  body: any;
+  headers: Headers;
+}
+
+/** Writes accounts into the test's world as the resource service would, without its validation. */
+function writerInto(world: TestWorld, credentials: Credentials): AccountWriter {
+  const present = (id: string): StoredResource => {
+    const found = world.find(id);
+    if (!found) throw new Error(`${id} is not in the test's world`);
+    return found;
+  };
+  return {
+    async patchUser(_caller, userId, operations) {
+      world.change(userId, applyPatch(structuredClone(present(userId)), operations).newDocument);
+    },
+    async deleteUser(_caller, userId) {
+      world.remove(userId);
+      await credentials.forgetUser(userId);
+    },
+    async setDisabled(_caller, userId, disabled) {
+      world.change(userId, { properties: { ...present(userId).properties, disabled } });
+    },
+    async setMembers(_caller, groupId, userIds) {
+      world.change(groupId, { properties: { ...present(groupId).properties, users: [...userIds] } });
+    },
+  };
+}
+
+/** The security service on a port of its own, over a world in memory. Ask it to `stop`. */
+export class TestService {
+  readonly world = new TestWorld();
+  nowMs = Date.parse('2026-01-01T00:00:00.000Z');
+  readonly credentials = new Credentials({ keys: new TestLog(), tokens: new TestLog(), nowMs: () => this.nowMs });
+  readonly faults: unknown[] = [];
+  readonly #server = createServer();
+  url = '';
+
+  static async start(limits = { tokenRequestsPerMinute: 100 }): Promise<TestService> {
+    const service = new TestService();
+    const { world, credentials } = service;
+    world.change(world.rootUser.id, { properties: { password: await passwordHash } });
+    const routes = securityRoutes({
+      view: world,
+      credentials,
+      authenticator: createAuthenticator(world, credentials),
+      judge: createJudge(world),
+      accounts: writerInto(world, credentials),
+      prefix: 'Platform',
+      addresses: () => ({ securityUrl: service.url }),
+      version: '1.2.3',
+      nowMs: () => service.nowMs,
+      limits,
+      onFault: (fault) => service.faults.push(fault),
+    });
+    service.#server.on('request', express().use('/security', routes)).listen(0, '127.0.0.1');
+    await once(service.#server, 'listening');
+    const { port } = service.#server.address() as AddressInfo; // listening on TCP
+    service.url = `http://127.0.0.1:${port}/security`;
+    return service;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+
+  /** A user with the tests' password. */
+  async addUser(name: string, organization = this.world.root): Promise<StoredResource> {
+    return this.world.add('users', organization, { name, properties: { password: await passwordHash } });
+  }
+
+  async bearer(user: StoredResource): Promise<string> {
+    return `Bearer ${await this.credentials.issueToken(user.id, this.world.root.id)}`;
+  }
+
+  async basic(user: StoredResource): Promise<string> {
+    const { key, secret } = await this.credentials.createKey(user.id, this.world.root.id);
+    return `Basic ${btoa(`${key}:${secret}`)}`;
+  }
+
+  /** One request below `/security`: a form when `form` is given, else JSON when `json` is. */
+  async ask(
+    request: string,
+    given: { auth?: string; json?: unknown; form?: Record<string, string> | [string, string][] } = {},
+  ): Promise<Answer> {
+    const [method = 'GET', path = '/'] = request.split(' ');
+    const headers: Record<string, string> = given.auth === undefined ? {} : { authorization: given.auth };
+    if (given.json !== undefined) headers['content-type'] = 'application/json';
+    const body = given.form ? new URLSearchParams(given.form) : given.json !== undefined && JSON.stringify(given.json);
+    const response = await fetch(`${this.url}${path}`, { method, headers, ...(body && { body }) });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
+  }
+}
