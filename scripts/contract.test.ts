@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const ledger = readFileSync(join(root, 'docs', 'contract.md'), 'utf8');
+const entries = [...ledger.matchAll(/^- <a id="d-(\d{3})"><\/a>\*\*D-(\d{3})\*\* (.+)$/gm)];
+const explained = new Set(entries.map(([, , id]) => id));
+
+/** Every decision cited below a folder, with one of the places that cite it; ranges such as `D-040..D-044` cite their ends. */
+function citedIn(folder: string): Map<string, string> {
+  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
+  const cited = new Map<string, string>();
+  for (const file of files.filter((entry) => entry.isFile())) {
+    const path = join(file.parentPath, file.name);
+    for (const [, id = ''] of readFileSync(path, 'utf8').matchAll(/\bD-(\d{3})\b/g)) cited.set(id, path);
+  }
+  return cited;
+}
+
+it.each(['server', 'fixtures', 'e2e', 'bench'])('explains every decision that %s cites', (folder) => {
+  const unexplained = [...citedIn(folder)].filter(([id]) => !explained.has(id));
+  expect(unexplained.map(([id, path]) => `D-${id} in ${path}`)).toEqual([]);
+});
+
+it('finds decisions in the code at all', () => {
+  expect(citedIn('server').size).toBeGreaterThan(10);
+});
+
+it('explains each decision once, in order, under an anchor of its own id', () => {
+  const ids = entries.map(([, , id]) => id);
+  expect(ids).toEqual([...explained].sort());
+  expect(entries.filter(([, anchor, id]) => anchor !== id)).toEqual([]);
+  expect(ledger.match(/^- /gm)).toHaveLength(entries.length);
+});

@@ -1,0 +1,126 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { nodeComplaint } from './node-version.mjs';
+
+const scripts = dirname(fileURLToPath(import.meta.url));
+const NEEDED = ['setup.mjs', 'setup-lock.mjs', 'build-stamp.mjs', 'installed-packages.mjs', 'node-version.mjs'];
+
+/** Stands for scripts/build.mjs: notes that it ran, fails when the source says so. */
+const BUILD = `
+import { appendFileSync, readFileSync } from 'node:fs';
+import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
+const hash = sourceHash(process.cwd());
+markUnbuilt(process.cwd());
+if (readFileSync('server/main.ts', 'utf8').includes('broken')) throw new Error('this source is broken');
+appendFileSync('builds.log', 'built ');
+markBuilt(process.cwd(), hash);
+`;
+
+let clone: string;
+beforeEach(() => {
+  clone = mkdtempSync(join(tmpdir(), 'a clone with spaces '));
+  for (const folder of ['scripts', 'server', 'sample']) mkdirSync(join(clone, folder));
+  for (const script of NEEDED) copyFileSync(join(scripts, script), join(clone, 'scripts', script));
+  write('scripts/build.mjs', BUILD);
+  write('server/main.ts', 'first');
+  write('tsconfig.json', '{}');
+  writePackages('1.0.0');
+});
+afterEach(() => rmSync(clone, { recursive: true, maxRetries: 3 }));
+
+const write = (file: string, text: string) => writeFileSync(join(clone, file), text);
+const builds = () => readFileSync(join(clone, 'builds.log'), 'utf8').trim().split(' ').length;
+
+/** A package whose only dependency lies in a folder, so that npm needs no network. */
+function writePackages(version: string): void {
+  const manifest = {
+    name: 'clone',
+    version: '1.0.0',
+    engines: { node: '>=20.19' },
+    dependencies: { sample: 'file:sample' },
+  };
+  write('package.json', JSON.stringify(manifest));
+  write('sample/package.json', JSON.stringify({ name: 'sample', version }));
+  const packages = { '': manifest, 'node_modules/sample': { resolved: 'sample', link: true }, sample: { version } };
+  write('package-lock.json', JSON.stringify({ name: 'clone', version: '1.0.0', lockfileVersion: 3, packages }));
+}
+
+/** A slow machine gets further lines, of the form `setup: building the server ... 5.0 s`. */
+const withoutProgress = (output: string) => output.replace(/^setup: .* \.\.\. [\d.]+ s\n/gm, '');
+
+function setUp(): Promise<{ exitCode: number; output: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [join(clone, 'scripts', 'setup.mjs')], (_failure, stdout, stderr) =>
+      resolve({ exitCode: child.exitCode ?? -1, output: withoutProgress(stdout + stderr) }),
+    );
+  });
+}
+
+it('installs and builds in a bare clone, says so, and has nothing to do or say the second time', async () => {
+  const first = await setUp();
+  expect(first.exitCode).toBe(0);
+  expect(first.output).toMatch(
+    /^setup: the packages are not installed yet\nsetup: installing packages \(npm ci\) \.\.\.\nsetup: installing packages \(npm ci\): done in [\d.]+ s\nsetup: building the server \.\.\.\nsetup: building the server: done in [\d.]+ s\n$/,
+  );
+  expect(existsSync(join(clone, 'node_modules', 'sample', 'package.json'))).toBe(true);
+  expect(await setUp()).toEqual({ exitCode: 0, output: '' });
+  expect(builds()).toBe(1);
+});
+
+it('builds again when a source has changed, but not for a test file', async () => {
+  await setUp();
+  write('server/main.test.ts', 'a test');
+  expect((await setUp()).output).toBe('');
+  write('server/main.ts', 'second');
+  expect((await setUp()).output).toMatch(/^setup: building the server \.\.\.\n/);
+  expect(builds()).toBe(2);
+});
+
+it('installs again when package-lock.json names other packages', async () => {
+  await setUp();
+  writePackages('1.0.1');
+  expect((await setUp()).output).toMatch(
+    /^setup: the installed packages are not those of package-lock\.json \(sample\)\n/,
+  );
+  expect((await setUp()).output).toBe('');
+});
+
+it('does the work once when it runs twice at the same time', async () => {
+  const runs = await Promise.all([setUp(), setUp(), setUp()]);
+  expect(runs.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  expect(runs.filter(({ output }) => output.includes('npm ci')).length).toBe(1);
+  expect(builds()).toBe(1);
+});
+
+it('takes over from a set-up that was killed', async () => {
+  const killed = spawn(process.execPath, ['-e', '']);
+  await once(killed, 'exit');
+  mkdirSync(join(clone, 'dist', '.setup-lock'), { recursive: true });
+  write(`dist/.setup-lock/${killed.pid}`, '');
+  const { exitCode, output } = await setUp();
+  expect([exitCode, output.includes('waiting')]).toEqual([0, false]);
+  expect(existsSync(join(clone, 'dist', '.setup-lock'))).toBe(false);
+});
+
+it('shows what the build said when it fails, and tries again the next time', async () => {
+  write('server/main.ts', 'broken');
+  const { exitCode, output } = await setUp();
+  expect(exitCode).toBe(1);
+  expect(output).toContain('this source is broken');
+  expect(output).toMatch(/setup: building the server failed with exit code 1; its output is above\n$/);
+  write('server/main.ts', 'mended');
+  expect((await setUp()).exitCode).toBe(0);
+});
+
+it('names the Node it needs and the one it found', () => {
+  expect(nodeComplaint('18.20.4', '>=20.19')).toMatch(
+    /^Terrarium needs Node 20\.19 or newer and this is Node 18\.20\.4/,
+  );
+  expect(nodeComplaint('20.18.3', '>=20.19')).toBeDefined();
+  for (const version of ['20.19.0', '22.0.0', '24.1.0']) expect(nodeComplaint(version, '>=20.19')).toBeUndefined();
+});
