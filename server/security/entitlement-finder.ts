@@ -8,6 +8,9 @@ import { type Entitlement, entitlementId, findEntitlement } from './entitlements
 /** Most entitlement ids kept in memory, some 100 bytes each; above it all are forgotten and learnt anew. */
 const MAX_REMEMBERED = 250_000;
 
+/** Where a UUID tells its version; a derived one is of version 5, and no other is worth a search. */
+const VERSION_AT = 14;
+
 /**
  * Finds entitlements by id. An id tells nothing of its resource (D-115), so each resource's ids are computed once and
  * remembered; the first search for an unknown id looks at the whole world, later ones only at what is new.
@@ -28,6 +31,7 @@ export class EntitlementFinder {
    * @param organization where to look first
    */
   find(id: Uuid, organization: StoredResource): Entitlement | undefined {
+    if (id[VERSION_AT] !== '5') return undefined;
     const known = this.#resourceOf.get(id);
     if (known !== undefined) return this.#at(known, id);
     for (const resource of this.#candidates(organization)) {

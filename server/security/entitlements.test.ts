@@ -7,6 +7,8 @@ import { entitlementsOf, findEntitlement, grantsAfter, grantsWithout } from './e
 import { TestWorld } from './test-world.ts';
 
 const VIEW = 'environment.view';
+/** Could be an entitlement's id, but is not. */
+const NOBODYS = 'f0000000-0000-5000-8000-00000000000f';
 
 let world: TestWorld;
 let workspace: StoredResource;
@@ -105,11 +107,12 @@ test('an entitlement is found again by its id, in whichever organization its res
     }
   }
   expect(finder.find(ada.id, other)).toBeUndefined();
+  expect(finder.find(NOBODYS, other)).toBeUndefined();
 });
 
 test('an entitlement of a resource made after a vain search is found, of a deleted one not', () => {
   const finder = new EntitlementFinder(world);
-  expect(finder.find(ada.id, world.root)).toBeUndefined();
+  expect(finder.find(NOBODYS, world.root)).toBeUndefined();
   const late = world.add('workspaces', world.root);
   const [first] = entitlementsOf(world, late);
   expect(finder.find(first?.id ?? '', world.root)?.resource).toBe(late);

@@ -22,9 +22,9 @@ function may(who: StoredResource, action: string, what: StoredResource): boolean
 }
 
 test('root may do everything, even where it was removed; a stranger nothing', () => {
-  world.change(environment.id, { grants: { 'environment.view': { remove: [world.rootUser.id] } } });
+  world.change(environment.id, { owner: ada.id, grants: { 'environment.view': { remove: [world.rootUser.id] } } });
   expect(may(world.rootUser, 'environment.view', environment)).toBe(true);
-  expect(may(ada, 'environment.view', environment)).toBe(false);
+  expect(may(ada, 'workspace.view', workspace)).toBe(false);
   expect(may(ada, 'user.view', ada)).toBe(false);
 });
 

@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { hashPassword, verifyPassword } from './passwords.ts';
 
@@ -14,8 +15,6 @@ test('the same password has another hash each time', async () => {
 });
 
 test('a hash made with other parameters is still understood', async () => {
-  // echo of scrypt('terrarium', 'saltsaltsaltsalt', N=1024, r=8, p=1)
-  const { scryptSync } = await import('node:crypto');
   const hash = scryptSync('terrarium', 'saltsaltsaltsalt', 32, { N: 1024, r: 8, p: 1 }).toString('base64');
   const encoded = `scrypt$1024$8$1$${Buffer.from('saltsaltsaltsalt').toString('base64')}$${hash}`;
   expect(await verifyPassword('terrarium', encoded)).toBe(true);

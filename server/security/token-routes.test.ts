@@ -32,7 +32,7 @@ describe('the password grant', () => {
   test('finds a user in the named organization or one above, and nowhere else', async () => {
     const { world } = service;
     const above = world.add('orgs', world.root, { name: 'above' });
-    const below = world.add('orgs', above, { name: 'below' });
+    world.add('orgs', above, { name: 'below' });
     world.add('orgs', world.root, { name: 'beside' });
     await service.addUser('ada', above);
     const form = { ...rootLogin, username: 'ada' };
@@ -41,7 +41,6 @@ describe('the password grant', () => {
       statuses[fqon] = (await service.ask(`POST /${fqon}/oauth/issue`, { form })).status;
     }
     expect(statuses).toEqual({ above: 200, 'above.below': 200, root: 400, beside: 400 });
-    expect(below.name).toBe('below');
   });
 
   test('tells nobody whether it was the name, the password or the account', async () => {
