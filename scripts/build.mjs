@@ -23,7 +23,7 @@ const hash = sourceHash(root);
 markUnbuilt(root);
 if (flags.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
 await buildServer();
-await buildChild({ outFile: join(serverFolder, 'child.mjs') });
+await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs') });
 sweepOldParts();
 if (flags.types) emitTypes({ entry: join(root, 'server', 'emulator.ts'), outFolder: join(root, 'dist', 'types') });
 markBuilt(root, hash);

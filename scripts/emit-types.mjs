@@ -3,7 +3,7 @@ import ts from 'typescript';
 
 /**
  * Writes the declarations of a module, and of all it refers to, for those who use the package as a library.
- * @param {{entry: string, outFolder: string}} options `entry`: the TypeScript source whose folder becomes `outFolder`
+ * @param {{entry: string, outFolder: string}} options `outFolder` mirrors the folders of the whole project
  * @throws when TypeScript finds an error
  */
 export function emitTypes({ entry, outFolder }) {
@@ -18,7 +18,7 @@ export function emitTypes({ entry, outFolder }) {
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
-    rootDir: dirname(entry),
+    rootDir: dirname(configFile),
     outDir: outFolder,
   });
   const { diagnostics } = program.emit();

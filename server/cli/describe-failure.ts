@@ -1,10 +1,10 @@
-import { UserError } from '../config.ts';
-import { PlatformError } from '../model/errors.ts';
-
 /** Exit code for what the user can put right: a flag, a port, a folder, a file. */
 export const USER_FAILURE = 2;
 /** Exit code for a fault of the emulator. */
-export const FAULT = 1;
+const FAULT = 1;
+
+/** Errors whose message is meant for the person at the command line; by name, since the rooms that throw them are not ours to know. */
+const USER_ERRORS: readonly string[] = ['UserError', 'StoreError', 'SeedError'];
 
 /** What is said of a failure on standard error, and the exit code that goes with it. */
 export interface FailureDescription {
@@ -15,15 +15,20 @@ export interface FailureDescription {
 /** One sentence for what the user can put right; message and stack for a fault of ours, so that it can be reported. */
 export function describeFailure(failure: unknown): FailureDescription {
   const sentence = userSentence(failure);
-  if (sentence !== undefined) return { text: sentence, exitCode: USER_FAILURE };
-  const stack = failure instanceof Error ? failure.stack : String(failure);
-  return { text: `a fault of the emulator itself, please report it: ${stack}`, exitCode: FAULT };
+  return sentence === undefined
+    ? { text: describeFault(failure), exitCode: FAULT }
+    : { text: sentence, exitCode: USER_FAILURE };
+}
+
+/** A fault of the emulator with all that is known of it, for a report. */
+export function describeFault(fault: unknown): string {
+  return `a fault of the emulator itself, please report it: ${fault instanceof Error ? fault.stack : String(fault)}`;
 }
 
 function userSentence(failure: unknown): string | undefined {
-  if (failure instanceof UserError) return failure.message;
-  if (failure instanceof PlatformError && failure.status < 500) return failure.message;
-  if (!(failure instanceof Error && 'code' in failure)) return undefined;
+  if (!(failure instanceof Error)) return undefined;
+  if (USER_ERRORS.includes(failure.name)) return failure.message;
+  if (!('code' in failure)) return undefined;
   // Members that Node sets on errors of the operating system.
   const { code, syscall, path, address, port, message } = failure as NodeJS.ErrnoException & {
     address?: string;

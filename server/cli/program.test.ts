@@ -216,6 +216,13 @@ describe('what cannot be started', () => {
     expect(complaint.split('\n')).toHaveLength(1);
   });
 
+  it('is a damaged world or a bad seed: the sentence of the room that found it and exit code 2', async () => {
+    const damaged = Object.assign(new Error('world.json, line 3: not JSON; it was left as it is'), {
+      name: 'StoreError',
+    });
+    expect(await failing([], damaged)).toEqual({ exitCode: 2, complaint: `terrarium: ${damaged.message}` });
+  });
+
   it('is a fault of the emulator: exit code 1, with the stack to report', async () => {
     const { exitCode, complaint } = await failing([], new TypeError('x is not a function'));
     expect(exitCode).toBe(1);
