@@ -1,0 +1,38 @@
+/** Where a store lives: in memory only (tests, throw-away worlds), or in a folder of its own. */
+export type Medium = { kind: 'memory' } | { kind: 'folder'; dir: string };
+
+/**
+ * When an append counts as durable. `batch` (the default): all that is pending is written at once and synced to the
+ * disk once, so even a power cut loses nothing acknowledged. `always`: the same, line by line. `never`: once the
+ * operating system has it; a crash of the emulator loses nothing, a power cut may lose the last seconds.
+ */
+export type FsyncPolicy = 'always' | 'batch' | 'never';
+
+/** One open file that only grows. */
+export interface AppendHandle {
+  /** Rejects when not everything was written; part of it may stand in the file then. */
+  append(bytes: Uint8Array): Promise<void>;
+  /** Resolves when everything appended has reached the disk. */
+  sync(): Promise<void>;
+  truncate(sizeBytes: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The few things a store does with files. Names are relative, with `/` between folder and file. */
+export interface StoreFiles {
+  /** How messages name a file. */
+  pathOf(name: string): string;
+  /** The whole content, or undefined when there is no such file. */
+  read(name: string): Promise<Buffer | undefined>;
+  /** Names of the files in a folder, sorted; none when there is no such folder. */
+  list(folder: string): Promise<string[]>;
+  /** Opens for appending; creates the file when there is none. */
+  openAppend(name: string): Promise<AppendHandle>;
+  /**
+   * Replaces a file as a whole, or not at all: readers and crashes see the old or the new content.
+   * Resolves to its size in bytes, after it has reached the disk.
+   */
+  replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number>;
+  /** Moves a file, making the folder it moves into; durable when it resolves. */
+  rename(from: string, to: string): Promise<void>;
+}

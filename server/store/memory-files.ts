@@ -1,0 +1,64 @@
+import type { AppendHandle, StoreFiles } from './files.ts';
+
+class MemoryFile implements AppendHandle {
+  chunks: Uint8Array[] = [];
+
+  content(): Buffer {
+    const whole = Buffer.concat(this.chunks);
+    this.chunks = [whole];
+    return whole;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    this.chunks.push(bytes);
+  }
+
+  async sync(): Promise<void> {}
+
+  async truncate(sizeBytes: number): Promise<void> {
+    this.chunks = [this.content().subarray(0, sizeBytes)];
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Files of a store that live and end with this object. */
+export class MemoryFiles implements StoreFiles {
+  readonly #files = new Map<string, MemoryFile>();
+
+  pathOf(name: string): string {
+    return `memory:${name}`;
+  }
+
+  async read(name: string): Promise<Buffer | undefined> {
+    return this.#files.get(name)?.content();
+  }
+
+  async list(folder: string): Promise<string[]> {
+    const prefix = `${folder}/`;
+    return [...this.#files.keys()]
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => name.slice(prefix.length))
+      .sort();
+  }
+
+  async openAppend(name: string): Promise<AppendHandle> {
+    const file = this.#files.get(name) ?? new MemoryFile();
+    this.#files.set(name, file);
+    return file;
+  }
+
+  async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+    const file = new MemoryFile();
+    for await (const chunk of content) file.chunks.push(chunk);
+    this.#files.set(name, file);
+    return file.content().length;
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    const file = this.#files.get(from);
+    if (!file) throw new Error(`${this.pathOf(from)} does not exist`);
+    this.#files.delete(from);
+    this.#files.set(to, file);
+  }
+}

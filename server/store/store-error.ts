@@ -1,0 +1,27 @@
+/**
+ * Why a data folder cannot be opened: it is damaged, in use, or not to be read. Meant for the person who started the
+ * emulator: the message names the file and line, what is kept, and what to do next. Nothing was changed on disk.
+ */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  /** The file or folder it is about. */
+  readonly path: string;
+  /** 1-based line in that file, when it is about one line. */
+  readonly line: number | undefined;
+
+  constructor(path: string, message: string, options: { line?: number; cause?: unknown } = {}) {
+    super(`${path}${options.line === undefined ? '' : `, line ${options.line}`}: ${message}`, { cause: options.cause });
+    this.path = path;
+    this.line = options.line;
+  }
+}
+
+/** The code of a system error, such as `ENOSPC`, if it is one. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The message of anything that was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

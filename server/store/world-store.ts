@@ -1,0 +1,260 @@
+import type { Operation } from 'fast-json-patch';
+import { deepClone } from 'fast-json-patch';
+import { Low } from 'lowdb';
+import type { Cause, Change, Commit, CommitListener } from '../model/commit.ts';
+import { PlatformError } from '../model/errors.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource, World } from '../model/record.ts';
+import type { WorldView } from '../model/world-view.ts';
+import type { FsyncPolicy, Medium, StoreFiles } from './files.ts';
+import { FolderFiles } from './folder-files.ts';
+import { lockFolder } from './folder-lock.ts';
+import { MemoryFiles } from './memory-files.ts';
+import { reasonOf, StoreError } from './store-error.ts';
+import { WORLD_FILE, WorldAdapter } from './world-adapter.ts';
+import type { LiveWorld } from './world-file.ts';
+import { type Indexing, WorldIndex } from './world-index.ts';
+import { applyChanges, operationsBetween, tryOperations } from './world-patch.ts';
+
+export interface StoreOptions {
+  medium: Medium;
+  indexing: Indexing;
+  /** Makes the first world; called when there is none yet. */
+  createWorld(): World | Promise<World>;
+  /** Epoch milliseconds. */
+  nowMs(): number;
+  /** Default `batch`. */
+  fsync?: FsyncPolicy;
+  /** Told what went wrong without loss: a torn last line, a snapshot that could not be made. */
+  onWarning(message: string): void;
+  /** Freeze every record, so that code which changes one in place fails at once; for tests. Default false. */
+  freeze?: boolean;
+}
+
+/** What a commit is to do: records to create or replace, ids to remove (unknown ones are left out). */
+export interface CommitRequest {
+  put?: readonly StoredResource[];
+  remove?: readonly Uuid[];
+}
+
+/** How the store is (D-015). */
+export interface StoreHealth {
+  /** What failed when last written, and what to do; absent when all is well. */
+  failed?: string;
+}
+
+/** The world, its readers' view of it, and the one way to change it. */
+export interface WorldStore {
+  readonly view: WorldView;
+  /** The present world as one document. Its `resources` are put together when asked for: not for the way of a request. */
+  readonly world: World;
+  /** Sequence number of the last commit in the view; 0 in a world as created. */
+  readonly seq: number;
+  /**
+   * Makes one commit of all that is asked. It is in the view before the promise is returned, which resolves once it is
+   * durable; to undefined when nothing changes. Rejects with PlatformError 503 when it could not be saved, and then it
+   * is out of the view again, with every later commit that was not durable yet.
+   */
+  commit(request: CommitRequest, cause: Cause): Promise<Commit | undefined>;
+  /** The same for RFC 6902 operations on the world, below `/resources/<id>`; rejects with 422 when they do not fit. */
+  commitOps(operations: readonly Operation[], cause: Cause): Promise<Commit | undefined>;
+  /** Told of each commit once it is durable, in order. Returns what ends it. */
+  onCommit(listener: CommitListener): () => void;
+  health(): StoreHealth;
+  /** Waits for what is under way, makes a snapshot, and gives the data folder free. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a world, or makes the first one.
+ *
+ * @throws StoreError when the data folder is damaged, in use, or not to be used; nothing in it was changed then
+ */
+export async function openStore(options: StoreOptions): Promise<WorldStore> {
+  if (options.medium.kind === 'memory') return openStoreIn(new MemoryFiles(), options);
+  const files = await FolderFiles.open(options.medium.dir);
+  const unlock = await lockFolder(options.medium.dir);
+  try {
+    return await openStoreIn(files, options, unlock);
+  } catch (error) {
+    await unlock();
+    throw error;
+  }
+}
+
+/** `openStore` on files of any kind, whose owner is told when the store has let go of them. */
+export async function openStoreIn(
+  files: StoreFiles,
+  options: Omit<StoreOptions, 'medium'>,
+  released: () => Promise<void> = async () => undefined,
+): Promise<WorldStore> {
+  const adapter = new WorldAdapter(files, options.fsync ?? 'batch', options.onWarning);
+  const low = new Low<LiveWorld | null>(adapter, null);
+  await low.read();
+  if (!low.data) {
+    const { id, resources } = await options.createWorld();
+    low.data = { id, seq: 0, resources: new Map(Object.entries(deepClone(resources))) };
+    await low.write().catch((error: unknown) => {
+      const advice = 'Make room for it, and its folder writable for you, or choose another data folder.';
+      throw new StoreError(files.pathOf(WORLD_FILE), `cannot be written (${reasonOf(error)}). ${advice}`);
+    });
+  }
+  const index = new WorldIndex(options.indexing);
+  const changes = Array.from(low.data.resources.values(), (after) => ({ after }));
+  if (options.freeze) deepFreeze(changes);
+  try {
+    index.apply(index.prepare(changes));
+  } catch (error) {
+    const advice = 'Was it made by a newer version? Nothing was changed.';
+    throw new StoreError(files.pathOf(WORLD_FILE), `cannot be used as a world: ${reasonOf(error)}. ${advice}`);
+  }
+  return new JournaledStore(low.data, index, () => low.write(), adapter, options, released);
+}
+
+class JournaledStore implements WorldStore {
+  readonly #world: LiveWorld;
+  readonly #index: WorldIndex;
+  readonly #adapter: WorldAdapter;
+  readonly #options: Omit<StoreOptions, 'medium'>;
+  readonly #writeSnapshot: () => Promise<void>;
+  readonly #released: () => Promise<void>;
+  readonly #listeners = new Set<CommitListener>();
+  #snapshot: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    world: LiveWorld,
+    index: WorldIndex,
+    writeSnapshot: () => Promise<void>,
+    adapter: WorldAdapter,
+    options: Omit<StoreOptions, 'medium'>,
+    released: () => Promise<void>,
+  ) {
+    this.#world = world;
+    this.#writeSnapshot = writeSnapshot;
+    this.#adapter = adapter;
+    this.#options = options;
+    this.#released = released;
+    this.#index = index;
+  }
+
+  get view(): WorldView {
+    return this.#index;
+  }
+
+  get world(): World {
+    const { id, resources } = this.#world;
+    return {
+      format: 1,
+      id,
+      get resources() {
+        return Object.fromEntries(resources);
+      },
+    };
+  }
+
+  get seq(): number {
+    return this.#world.seq;
+  }
+
+  async commit(request: CommitRequest, cause: Cause): Promise<Commit | undefined> {
+    const wanted = new Map<Uuid, StoredResource | undefined>();
+    for (const record of request.put ?? []) wanted.set(record.id, record);
+    for (const id of request.remove ?? []) wanted.set(id, undefined);
+    const operations = [...wanted].flatMap(([id, record]) =>
+      operationsBetween(id, this.#world.resources.get(id), record),
+    );
+    return this.#commit(operations, cause);
+  }
+
+  async commitOps(operations: readonly Operation[], cause: Cause): Promise<Commit | undefined> {
+    return this.#commit(deepClone(operations), cause);
+  }
+
+  onCommit(listener: CommitListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  health(): StoreHealth {
+    const { failure } = this.#adapter.journal;
+    return failure ? { failed: failure.message } : {};
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** @param ops not shared with anybody */
+  async #commit(ops: Operation[], cause: Cause): Promise<Commit | undefined> {
+    if (this.#closing) throw new PlatformError(503, 'The emulator is stopping; the change was not made.');
+    const { changes, inverse } = tryOperations(this.#world.resources, ops);
+    if (changes.length === 0) return undefined;
+    if (this.#options.freeze) deepFreeze(changes);
+    this.#apply(changes);
+    this.#world.seq += 1;
+    const commit: Commit = { seq: this.#world.seq, atMs: this.#options.nowMs(), cause, ops, inverse };
+    return new Promise((resolve, reject) => {
+      this.#adapter.journal.append(commit, (failure) => {
+        if (failure) {
+          this.#apply(changes.toReversed().map(turnedBack));
+          this.#world.seq -= 1;
+          reject(failure);
+        } else {
+          this.#tell(commit, changes);
+          if (this.#adapter.isSnapshotDue) this.#startSnapshot();
+          resolve(commit);
+        }
+      });
+    });
+  }
+
+  #apply(changes: readonly Change[]): void {
+    const prepared = this.#index.prepare(changes);
+    applyChanges(this.#world.resources, changes);
+    this.#index.apply(prepared);
+  }
+
+  #tell(commit: Commit, changes: readonly Change[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(commit, changes);
+      } catch (error) {
+        this.#options.onWarning(`A listener failed on commit ${commit.seq}: ${reasonOf(error)}`);
+      }
+    }
+  }
+
+  #startSnapshot(): void {
+    this.#snapshot ??= this.#writeSnapshot()
+      .catch((error: unknown) =>
+        this.#options.onWarning(
+          `The world file could not be brought up to date (${reasonOf(error)}). ` +
+            'Nothing is lost: the journal has every change; it is tried again later.',
+        ),
+      )
+      .finally(() => {
+        this.#snapshot = undefined;
+      });
+  }
+
+  async #close(): Promise<void> {
+    await this.#snapshot;
+    await this.#adapter.journal.settled().catch(() => undefined);
+    if (!this.#adapter.isSnapshotOf(this.#world)) this.#startSnapshot();
+    await this.#snapshot;
+    await this.#adapter.journal.close();
+    await this.#released();
+  }
+}
+
+function turnedBack({ before, after }: Change): Change {
+  return { ...(after && { before: after }), ...(before && { after: before }) };
+}
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+}
