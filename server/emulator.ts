@@ -1,4 +1,42 @@
-import type { StartOptions } from './config-schema.ts';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Request } from 'express';
+import manifest from '../package.json' with { type: 'json' };
+import { createAccountWriter } from './account-writer.ts';
+import { completeOptions } from './config.ts';
+import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
+import { createControlPlane } from './control-plane.ts';
+import { createCore } from './core.ts';
+import { makeFirstWorld } from './first-world.ts';
+import type { StoredResult } from './gateway/async-results.ts';
+import { Gateway } from './gateway/gateway.ts';
+import { baseUrlOf } from './http/addresses.ts';
+import { inspectorRoutes } from './inspector/routes.ts';
+import { LambdaService } from './lambdas/lambda-service.ts';
+import { closeGently, hostsOf, listen, urlOf } from './listeners.ts';
+import { USER } from './model/hierarchy.ts';
+import { publicUrlOf } from './model/types/gateway-address.ts';
+import type { WorldView } from './model/world-view.ts';
+import { packageFile } from './package-file.ts';
+import { resourceRoutes } from './resources/routes.ts';
+import { type RootCredentials, rootAct, settleRootAccount } from './root-account.ts';
+import { createAuthenticator } from './security/authenticator.ts';
+import { Credentials, type KeyRecord, type TokenRecord } from './security/credentials.ts';
+import { securityRoutes } from './security/routes.ts';
+import { loadOrCreateCertificate } from './standins/certificate.ts';
+import { CrmStandIn } from './standins/crm-stand-in.ts';
+import { type Lead, parseLeadFilter } from './standins/lead.ts';
+import type { Medium } from './store/files.ts';
+import { openKeyedLog } from './store/keyed-log.ts';
+import { openStore } from './store/world-store.ts';
+import { indexing } from './world-indexing.ts';
+
+/** Most leads that the CRM stand-in keeps. */
+const MAX_LEADS = 10_000;
+
+export type { RootCredentials };
 
 /** A running platform. */
 export interface Emulator {
@@ -21,21 +59,222 @@ export interface Emulator {
   stop(): Promise<void>;
 }
 
-/** How root signs in (D-175). */
-export interface RootCredentials {
-  username: string;
-  /** Absent when it was configured or changed: then only its owner knows it. */
-  password?: string;
-  apiKey: string;
-  /** Absent when it is not to be shown. */
-  apiSecret?: string;
-  /** Where the pair is kept for its owner's eyes only. */
-  apiSecretFile?: string;
-  /** Was the pair made by the emulator (as opposed to configured)? */
-  generated: boolean;
+/** What is told of things that need no answer; the command line prints it. */
+export interface StartHooks {
+  onWarning?(message: string): void;
+  /** A fault of the emulator itself: the client saw a bare 500. */
+  onFault?(fault: unknown): void;
 }
 
-/** Starts a platform. */
-export async function startEmulator(_options: StartOptions = {}): Promise<Emulator> {
-  throw new Error('the rooms are not wired yet');
+/**
+ * Starts a platform: opens its data folder, seeds a new world, brings up the stand-in, the gateway and the control plane.
+ * Several can live in one process, each with its own ports and data.
+ *
+ * @param options settings; what is not given is in memory and on free ports (see `completeOptions`)
+ * @throws UserError, StoreError, SeedError or an error of the operating system, each one sentence; nothing stays open then
+ */
+export async function startEmulator(options: StartOptions = {}, hooks: StartHooks = {}): Promise<Emulator> {
+  const unwind = new Unwind();
+  try {
+    return await start(completeOptions(options), hooks, unwind);
+  } catch (failure) {
+    await unwind.run();
+    throw failure;
+  }
+}
+
+/** What was started, to be stopped in the opposite order. */
+class Unwind {
+  readonly #steps: (() => unknown)[] = [];
+
+  add(step: () => unknown): void {
+    this.#steps.unshift(step);
+  }
+
+  /** Runs every step, whatever the others do; throws the first failure at the end. */
+  async run(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const step of this.#steps.splice(0)) {
+      try {
+        await step();
+      } catch (failure) {
+        failures.push(failure);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}
+
+async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise<Emulator> {
+  const nowMs = Date.now;
+  const onWarning = hooks.onWarning ?? (() => {});
+  const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
+  const own = { baseUrl: urlOf(config.host, config.basePort), gatewayUrl: urlOf(config.host, config.gatewayPort) };
+  const addresses = () => {
+    const baseUrl = config.publicBaseUrl ?? own.baseUrl;
+    const gatewayUrl = config.publicGatewayUrl ?? own.gatewayUrl;
+    return { baseUrl, metaUrl: `${baseUrl}/meta`, securityUrl: `${baseUrl}/security`, gatewayUrl };
+  };
+  const addressesFor = (req: Request) => {
+    const baseUrl = baseUrlOf(req, config.publicBaseUrl, own.baseUrl);
+    return { ...addresses(), baseUrl, metaUrl: `${baseUrl}/meta`, securityUrl: `${baseUrl}/security` };
+  };
+
+  const isKept = config.data !== IN_MEMORY;
+  const medium: Medium = isKept ? { kind: 'folder', dir: config.data } : { kind: 'memory' };
+  const store = await openStore({
+    medium,
+    indexing,
+    createWorld: () => makeFirstWorld(config, { addresses, nowMs, onWarning }),
+    nowMs,
+    fsync: config.fsync,
+    onWarning,
+  });
+  unwind.add(() => store.close());
+  const log = async <T>(name: string) => {
+    const opened = await openKeyedLog<T>({ medium, name, fsync: config.fsync, onWarning });
+    unwind.add(() => opened.close());
+    return opened;
+  };
+  const [keys, tokens, results, leads] = [
+    await log<KeyRecord>('api-keys'),
+    await log<TokenRecord>('tokens'),
+    await log<StoredResult>('results'),
+    await log<Lead>('leads'),
+  ];
+  const { view } = store;
+  const credentials = new Credentials({ keys, tokens, nowMs, tokenLifetimeMs: config.limits.tokenLifetimeS * 1000 });
+  const authenticator = createAuthenticator(view, credentials);
+
+  const certificate = await loadOrCreateCertificate({ ...(isKept && { dir: config.data }), nowMs, warn: onWarning });
+  const crm = new CrmStandIn({ leads, certificate, nowMs, newId: randomUUID, maxLeads: MAX_LEADS });
+  const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
+  unwind.add(() => crm.stop());
+
+  const scratchDir = isKept ? path.join(config.data, 'lambdas') : await mkdtemp(path.join(tmpdir(), 'terrarium-'));
+  if (isKept) await mkdir(scratchDir, { recursive: true });
+  else unwind.add(() => rm(scratchDir, { recursive: true, force: true }));
+  const lambdas = new LambdaService({
+    view,
+    addresses,
+    nowMs,
+    childFile: packageFile('dist/server/lambda-child.cjs'),
+    scratchDir,
+    limits: {
+      concurrency: config.limits.lambdaProcesses,
+      queue: config.limits.lambdaQueue,
+      resultBytes: config.limits.lambdaResultBytes,
+      timeoutMaxS: config.limits.maxLambdaTimeoutS,
+      logLines: config.limits.logLines,
+    },
+    outbound: { crm: config.outbound.crm, crmAddress: () => crmAddress },
+  });
+  unwind.add(() => lambdas.stop());
+
+  const core = createCore({ store, config, invoker: lambdas, addresses, nowMs, onWarning });
+  const { service, judge } = core;
+  const allowedHosts = hostsOf(config);
+  const gateway = new Gateway({
+    view,
+    invoker: lambdas,
+    authenticator,
+    judge,
+    results,
+    addresses,
+    nowMs,
+    version: manifest.version,
+    allowedHosts,
+    onFault,
+  });
+  const stopListening = store.onCommit((_commit, changes) => {
+    gateway.changed(changes);
+    lambdas.changed(changes);
+    for (const { before, after } of changes) {
+      if (before?.type === USER && !after) credentials.forgetUser(before.id).catch(onFault);
+    }
+  });
+  unwind.add(stopListening);
+  const gatewayAddress = await gateway.start({ host: config.host, port: config.gatewayPort });
+  unwind.add(() => gateway.stop());
+  own.gatewayUrl = urlOf(config.host, gatewayAddress.port);
+
+  const { inspect, log: logRoutes } = inspectorRoutes({
+    view,
+    authenticator,
+    judge,
+    lambdaLog: lambdas,
+    leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
+    securityUrlFor: (req) => addressesFor(req).securityUrl,
+    onFault,
+  });
+  const status = () => ({
+    failed: [store.health().failed ?? []].flat(),
+    services: {
+      resources: 'running',
+      security: 'running',
+      gateway: 'running',
+      crm: 'running',
+      containers: 'no container engine is attached',
+    },
+  });
+  const controlPlane = createControlPlane({
+    version: manifest.version,
+    allowedHosts,
+    corsOrigins: config.corsOrigins,
+    maxTargetBytes: config.limits.requestTargetBytes,
+    onFault,
+    routers: {
+      '/meta': resourceRoutes({
+        service,
+        authenticator,
+        finder: core.finder,
+        moves: core.moves,
+        defaults: core.defaults,
+        maxInstances: config.limits.maxInstances,
+        addressesFor,
+        rendering: { typePrefix: config.typePrefix, live: core.live },
+        status: { version: manifest.version, nowMs, status, baseUrlFor: (req) => addressesFor(req).baseUrl },
+        onFault,
+      }),
+      '/security': securityRoutes({
+        view,
+        credentials,
+        authenticator,
+        judge,
+        accounts: createAccountWriter(service),
+        prefix: config.typePrefix,
+        addresses: addressesFor,
+        version: manifest.version,
+        nowMs,
+        limits: config.limits,
+        onFault,
+      }),
+      '/inspect': inspect,
+      '/log': logRoutes,
+    },
+  });
+  unwind.add(() => closeGently(controlPlane));
+  const basePort = await listen(controlPlane, config.host, config.basePort);
+  own.baseUrl = urlOf(config.host, basePort);
+
+  await core.defaults.followGateway(rootAct(view.root, 'startup'));
+  const rootCredentials = await settleRootAccount(service, credentials, config);
+  let stopped: Promise<void> | undefined;
+  return {
+    ...addresses(),
+    crmUrl: urlOf(config.host, crmAddress.port, 'https'),
+    dataDir: config.data,
+    rootCredentials,
+    tour: findTour(view, addresses().gatewayUrl),
+    stop: () => {
+      stopped ??= unwind.run();
+      return stopped;
+    },
+  };
+}
+
+/** The demo world's public web form, where there is one. */
+function findTour(view: WorldView, gatewayUrl: string): { leadUrl?: string } {
+  const endpoint = view.all('apiendpoints').find((one) => one.properties.resource === '/lead');
+  return endpoint ? { leadUrl: publicUrlOf(view, endpoint, gatewayUrl) } : {};
 }

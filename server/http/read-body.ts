@@ -29,7 +29,8 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
 function readFailure(failure: unknown): PlatformError {
   const status = failure instanceof Error && 'status' in failure ? failure.status : 400;
   if (status === 413) return new PlatformError(413, `the request body is over ${BODY_LIMIT_BYTES} bytes`);
-  if (status === 415) return new PlatformError(415, 'this content encoding is not supported; send gzip, deflate, br or none');
+  if (status === 415)
+    return new PlatformError(415, 'this content encoding is not supported; send gzip, deflate, br or none');
   return new PlatformError(400, 'the request body could not be read', { cause: failure });
 }
 
@@ -92,6 +93,7 @@ export async function readJson(
 /** The form fields of a request, in order. Throws 415 unless it is `application/x-www-form-urlencoded` (D-171). */
 export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   const bytes = await readBytes(req);
-  if (mediaTypeOf(req) !== FORM) throw new PlatformError(415, `send the fields as ${FORM} (set the Content-Type header)`);
+  if (mediaTypeOf(req) !== FORM)
+    throw new PlatformError(415, `send the fields as ${FORM} (set the Content-Type header)`);
   return new URLSearchParams(textOf(bytes));
 }

@@ -4,6 +4,7 @@ import type { WorldView } from './world-view.ts';
 export const ORGANIZATION = 'Resource::Organization';
 export const WORKSPACE = 'Resource::Workspace';
 export const ENVIRONMENT = 'Resource::Environment';
+export const USER = 'Resource::User';
 
 /** A resource and all above it, nearest first, root organization last. */
 export function* lineage(view: WorldView, resource: StoredResource): Generator<StoredResource> {
@@ -45,5 +46,5 @@ export function subOrganizations(view: WorldView, organization: StoredResource):
 /** Environment variables as a resource sees them: organizations from root down, workspace, environment, itself; the nearest wins (D-111). */
 export function mergedEnv(view: WorldView, resource: StoredResource): Record<string, string> {
   const levels = [...lineage(view, resource)].reverse();
-  return Object.assign({}, ...levels.map((level) => level.properties['env'] ?? {}));
+  return Object.assign({}, ...levels.map((level) => level.properties.env ?? {}));
 }

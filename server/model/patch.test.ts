@@ -54,7 +54,7 @@ describe('RFC 6902 below an open property (json-patch-test-suite)', () => {
       ...('path' in operation && { path: below(operation.path) ?? null }),
       ...('from' in operation && { from: below(operation.from) ?? null }),
     }));
-    const run = () => applyPatch(record, record, parsePatch(moved), rules);
+    const run = () => applyPatch(record, record, parsePatch(moved as JsonObject[]), rules);
     if (error !== undefined) expect([400, 422]).toContain(failure(run).status);
     else expect(run()).toEqual({ name: 'p', properties: { config: { doc: expected ?? doc } } });
   });

@@ -53,8 +53,8 @@ export interface ReadContext {
   fullName(type: string): string;
   /** Live state that is not part of the world: a container's or lambda's status and counters, merged into properties. */
   live(resource: StoredResource): JsonObject;
-  /** Show provider credentials (D-066). */
-  showCredentials: boolean;
+  /** May this provider's credentials be shown (D-066)? */
+  showCredentials(provider: StoredResource): boolean;
 }
 
 /** How a name has to look, beyond D-031. */

@@ -1,0 +1,94 @@
+import { createServer, type Server } from 'node:http';
+import express, { type RequestHandler, type Router } from 'express';
+import { answerErrors } from './http/answer-error.ts';
+import { isOurHost } from './http/host-guard.ts';
+import { PlatformError } from './model/errors.ts';
+
+export interface ControlPlaneOptions {
+  version: string;
+  /** Host names besides the loopback ones; lower case, without port. */
+  allowedHosts: ReadonlySet<string>;
+  /** Web origins that may call us (D-013). */
+  corsOrigins: readonly string[];
+  maxTargetBytes: number;
+  /** Routers by the path they are mounted at, e.g. `/meta`. */
+  routers: Readonly<Record<string, Router>>;
+  onFault(fault: unknown): void;
+}
+
+/** Seconds that a request may take to arrive, against clients that send a byte now and then. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_HEADERS_BYTES = 32 * 1024;
+
+/** The listener of `{base_url}`: what holds for every request of the control plane, then the services. */
+export function createControlPlane(options: ControlPlaneOptions): Server {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('case sensitive routing', true);
+  app.use(everyAnswer(options));
+  app.use(allowOrigins(options.corsOrigins));
+  for (const [path, router] of Object.entries(options.routers)) app.use(path, router);
+  app.use((req) => {
+    throw new PlatformError(404, `no route: ${req.method} ${req.path}`);
+  });
+  app.use(answerErrors(options.onFault));
+
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADERS_BYTES, requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+    app,
+  );
+  server.on('clientError', (failure: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || failure.code === 'ECONNRESET') return void socket.destroy();
+    const [status, reason, message] =
+      failure.code === 'HPE_HEADER_OVERFLOW'
+        ? [431, 'Request Header Fields Too Large', `the headers are over ${MAX_HEADERS_BYTES} bytes`]
+        : failure.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+          ? [408, 'Request Timeout', `the request did not arrive within ${REQUEST_TIMEOUT_MS / 1000} s`]
+          : [400, 'Bad Request', 'this is not a well-formed HTTP request'];
+    const body = JSON.stringify({ code: status, message });
+    socket.end(
+      `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  });
+  return server;
+}
+
+/** Version header (D-199), Host check (DNS rebinding), length of the target (D-185), doubled slashes (D-002). */
+function everyAnswer({ version, allowedHosts, maxTargetBytes }: ControlPlaneOptions): RequestHandler {
+  return (req, res, next) => {
+    res.setHeader('X-Terrarium-Version', version);
+    res.setHeader('X-Content-Type-Options', 'nosniff');
+    if (!isOurHost(req.headers.host, allowedHosts)) {
+      throw new PlatformError(
+        403,
+        `requests to host '${String(req.headers.host).slice(0, 255)}' are refused: this emulator answers to localhost and the hosts in the setting allowedHosts`,
+      );
+    }
+    if (req.url.length > maxTargetBytes) {
+      throw new PlatformError(414, `the request target is over ${maxTargetBytes} bytes`);
+    }
+    const [path = '', ...query] = req.url.split('?');
+    req.url = [path.replace(/\/{2,}/g, '/').replace(/^https?:\/[^/]*/, ''), ...query].join('?') || '/';
+    next();
+  };
+}
+
+/** CORS for listed origins only; `OPTIONS` on any path is 200 and empty (D-013). */
+function allowOrigins(origins: readonly string[]): RequestHandler {
+  return (req, res, next) => {
+    const { origin } = req.headers;
+    if (origin !== undefined && origins.includes(origin)) {
+      res.setHeader('Access-Control-Allow-Origin', origin);
+      res.setHeader('Vary', 'Origin');
+      res.setHeader('Access-Control-Expose-Headers', 'Location, X-Terrarium-Version');
+      if (req.method === 'OPTIONS') {
+        res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE');
+        res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type');
+        res.setHeader('Access-Control-Max-Age', '600');
+      }
+    }
+    if (req.method === 'OPTIONS') res.status(200).end();
+    else next();
+  };
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from './config-schema.ts';
+import { unattachedStatus } from './containers/unattached.ts';
+import type { Judge } from './model/caller.ts';
+import type { LambdaInvoker } from './model/invocation.ts';
+import type { JsonObject } from './model/json.ts';
+import type { StoredResource } from './model/record.ts';
+import { typeOf } from './model/registry.ts';
+import { Moves } from './resources/moves.ts';
+import { Policies } from './resources/policies.ts';
+import { ProviderDefaults } from './resources/provider-defaults.ts';
+import { Renderer } from './resources/renderer.ts';
+import { ResourceService } from './resources/resource-service.ts';
+import { EntitlementFinder } from './security/entitlement-finder.ts';
+import { createJudge } from './security/judge.ts';
+import { hashPassword } from './security/passwords.ts';
+import type { WorldStore } from './store/world-store.ts';
+
+export interface CoreOptions {
+  store: WorldStore;
+  config: Config;
+  invoker: LambdaInvoker;
+  /** Own addresses, known once the listeners are up. */
+  addresses(): { metaUrl: string; gatewayUrl: string };
+  nowMs(): number;
+  onWarning(message: string): void;
+}
+
+/** The resource service over a store, with the rules around it: what changes a world, whoever asks for it. */
+export interface Core {
+  service: ResourceService;
+  judge: Judge;
+  finder: EntitlementFinder;
+  moves: Moves;
+  defaults: ProviderDefaults;
+  live(resource: StoredResource): JsonObject;
+}
+
+/** Wires the core. The first world is made with it in memory, the running emulator has it over the data folder. */
+export function createCore({ store, config, invoker, addresses, nowMs, onWarning }: CoreOptions): Core {
+  const { view } = store;
+  const judge = createJudge(view);
+  const live = (resource: StoredResource): JsonObject => {
+    const { word } = typeOf(resource);
+    const status = word === 'containers' || word === 'jobs' ? unattachedStatus(resource) : {};
+    return { ...status, ...moves.live(resource.id) };
+  };
+  const renderer = () => new Renderer({ view, ...addresses(), typePrefix: config.typePrefix, live });
+  const policies = new Policies({
+    view,
+    invoker,
+    renderer,
+    metaUrl: () => addresses().metaUrl,
+    newId: randomUUID,
+    onWarning,
+  });
+  const service: ResourceService = new ResourceService({
+    store,
+    judge,
+    policies,
+    hashPassword,
+    limits: config.limits,
+    allowedHostPaths: config.allowedHostPaths,
+    nowMs,
+    newId: randomUUID,
+    isMoving: (id) => moves.isMoving(id),
+    shown: (resource) => renderer().record(resource),
+  });
+  const moves: Moves = new Moves({ service, policies, newId: randomUUID });
+  const defaults = new ProviderDefaults(service, () => addresses().gatewayUrl);
+  return { service, judge, finder: new EntitlementFinder(view), moves, defaults, live };
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from './config-schema.ts';
+import { type CoreOptions, createCore } from './core.ts';
+import { ORGANIZATION, USER } from './model/hierarchy.ts';
+import type { LambdaInvoker, Outcome } from './model/invocation.ts';
+import type { StoredResource, World } from './model/record.ts';
+import { packageFile } from './package-file.ts';
+import { rootAct } from './root-account.ts';
+import { hashPassword } from './security/passwords.ts';
+import { applySeed } from './seed/apply-seed.ts';
+import { readSeed } from './seed/read-seed.ts';
+import { openStore } from './store/world-store.ts';
+import { indexing } from './world-indexing.ts';
+
+/**
+ * Makes the world of a first start: root organization and user (D-175), then what the seed says. It is made in memory and
+ * handed over whole, so that a seed that fails half-way leaves nothing behind.
+ *
+ * @throws SeedError naming the line of the seed file that cannot be applied
+ */
+export async function makeFirstWorld(
+  config: Config,
+  options: Pick<CoreOptions, 'addresses' | 'nowMs' | 'onWarning'>,
+): Promise<World> {
+  const plan = await readSeed(seedFile(config.seed));
+  const bare = await bareWorld(config.rootPassword, options.nowMs());
+  const store = await openStore({
+    medium: { kind: 'memory' },
+    indexing,
+    createWorld: () => bare,
+    nowMs: options.nowMs,
+    fsync: 'never',
+    onWarning: options.onWarning,
+  });
+  try {
+    const { service, defaults } = createCore({ ...options, store, config, invoker: noInvoker });
+    const act = rootAct(store.view.root, 'seed');
+    await applySeed(plan, {
+      rootId: store.view.root.id,
+      find: (word, name, parentId) => store.view.named(word, name, parentId)[0]?.id,
+      initializeProviders: async () => void (await defaults.initialize(act)),
+      create: (parentId, word, body) => service.create(act, parentId, word, body),
+      grant: async (resourceId, grants) => {
+        await service.setGrants(act, resourceId, (before) => ({ grants: { ...before.grants, ...grants } }));
+      },
+    });
+    return store.world;
+  } finally {
+    await store.close();
+  }
+}
+
+/** No lambda runs while a world is seeded: what event rules in it would invoke is left out. */
+const noInvoker: LambdaInvoker = {
+  invoke: async (lambdaId, { executionId, trigger }) => ({
+    executionId,
+    lambdaId,
+    lambdaName: '',
+    trigger,
+    acceptedAtMs: 0,
+    finishedAtMs: 0,
+    cold: false,
+    outcome: NOT_RUN,
+    logs: [],
+    outbound: [],
+  }),
+  refusal: () => NOT_RUN,
+};
+
+const NOT_RUN: Outcome = {
+  ok: false,
+  failure: 'interrupted',
+  message: 'no lambda runs while a world is seeded',
+  value: { kind: 'nothing' },
+};
+
+function seedFile(seed: string): string {
+  return seed === 'demo' || seed === 'empty' ? packageFile(`fixtures/worlds/${seed}.yaml`) : seed;
+}
+
+async function bareWorld(rootPassword: string, nowMs: number): Promise<World> {
+  const at = new Date(nowMs).toISOString();
+  const [rootId, userId] = [randomUUID(), randomUUID()];
+  const common = {
+    state: 'Active',
+    owner: userId,
+    created: { by: userId, at },
+    modified: { action: 'create', by: userId, at },
+  } as const;
+  const root: StoredResource = {
+    id: rootId,
+    type: ORGANIZATION,
+    name: 'root',
+    parent: null,
+    ...common,
+    properties: {},
+  };
+  const user: StoredResource = {
+    id: userId,
+    type: USER,
+    name: 'root',
+    parent: rootId,
+    ...common,
+    properties: { password: await hashPassword(rootPassword), platform_home: 'root' },
+  };
+  return { format: 1, id: randomUUID(), resources: { [rootId]: root, [userId]: user } };
+}

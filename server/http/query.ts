@@ -1,0 +1,23 @@
+import { PlatformError } from '../model/errors.ts';
+
+/** A parameter that may stand once; undefined when absent. Throws 400 when it is repeated (D-012). */
+export function singleParameter(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name);
+  if (values.length > 1) throw new PlatformError(400, `query parameter '${name}' may be given only once`);
+  return values[0];
+}
+
+/** A boolean parameter, false when absent. Throws 400 unless it is exactly `true` or `false` (D-012). */
+export function booleanParameter(query: URLSearchParams, name: string): boolean {
+  return optionalBoolean(query, name) ?? false;
+}
+
+/** A boolean parameter or undefined; throws like `booleanParameter`. */
+export function optionalBoolean(query: URLSearchParams, name: string): boolean | undefined {
+  const value = singleParameter(query, name);
+  if (value === undefined) return undefined;
+  if (value !== 'true' && value !== 'false') {
+    throw new PlatformError(400, `query parameter '${name}' must be true or false, not '${value.slice(0, 64)}'`);
+  }
+  return value === 'true';
+}

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Config } from './config-schema.ts';
+import { hostNameOf } from './http/host-guard.ts';
+
+/** How long requests under way may go on once the control plane stops. */
+const DRAIN_MS = 5_000;
+
+/** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
+export function urlOf(host: string, port: number, scheme = 'http'): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** Host names that requests may name besides the loopback ones: what is configured. */
+export function hostsOf(config: Config): ReadonlySet<string> {
+  const urls = [config.publicBaseUrl, config.publicGatewayUrl].filter((url) => url !== undefined);
+  const names = [config.host, ...config.allowedHosts, ...urls.map((url) => new URL(url).host)];
+  return new Set(names.map((name) => hostNameOf(name) ?? name.toLowerCase()));
+}
+
+/** Begins to listen; resolves to the port, rejects with the error of the operating system. */
+export async function listen(server: Server, host: string, port: number): Promise<number> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port; // a server on a TCP port always has an AddressInfo
+}
+
+/** Stops listening, lets requests under way end, and closes what is left after the drain time-out. */
+export async function closeGently(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,69 @@
+import { forbidden } from '../model/errors.ts';
+import { ok, type ResourceRequest, type Route } from './request.ts';
+import type { ResourceService } from './resource-service.ts';
+import { renderList } from './selection.ts';
+
+/** Routes that name no organization (D-015, D-016, D-017, D-005). */
+export function globalRoutes(service: ResourceService): Route[] {
+  const { view } = service;
+
+  const listAll = (word: 'orgs' | 'users' | 'rules'): Route => ({
+    verb: 'get',
+    path: `/${word}`,
+    handle: (request) => {
+      const all = word === 'orgs' ? [view.root, ...view.all(word).filter((one) => one !== view.root)] : view.all(word);
+      return ok(
+        renderList(
+          all.filter((one) => service.canView(request.act, one)),
+          request.query,
+          request.renderer,
+        ),
+      );
+    },
+  });
+  const noOp = (path: string, answer: string): Route => ({
+    verb: 'post',
+    path,
+    handle: (request) => {
+      demandRoot(request);
+      return ok({ [answer]: true });
+    },
+  });
+  return [
+    {
+      verb: 'get',
+      path: '/users/self',
+      handle: (request) => ok(request.renderer.record(view.find(request.act.caller.userId) ?? view.root)),
+    },
+    listAll('orgs'),
+    listAll('users'),
+    listAll('rules'),
+    {
+      verb: 'post',
+      path: '/orgs',
+      handle: async (request) => {
+        const record = await service.create(request.act, view.root.id, 'orgs', await request.json());
+        return {
+          status: 201,
+          body: request.renderer.record(record),
+          headers: { Location: request.renderer.hrefOf(record) },
+        };
+      },
+    },
+    {
+      verb: 'get',
+      path: '/top/:word/:id',
+      handle: (request) => {
+        const found = request.resource();
+        service.demandView(request.act, found);
+        return ok(request.renderer.record(found));
+      },
+    },
+    noOp('/sync', 'synced'),
+    noOp('/bootstrap', 'bootstrapped'),
+  ];
+}
+
+function demandRoot(request: ResourceRequest): void {
+  if (!request.act.caller.isRoot) throw forbidden('org.update');
+}

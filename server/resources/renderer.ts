@@ -1,0 +1,141 @@
+import { fqonOf, ORGANIZATION, owningOrganization, USER } from '../model/hierarchy.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import type { Link, ReadContext } from '../model/resource-type.ts';
+import { typeIdOf } from '../model/type-names.ts';
+import type { WorldView } from '../model/world-view.ts';
+
+/** What a rendering needs besides the record: where links point and what may be shown. */
+export interface RendererOptions {
+  view: WorldView;
+  /** `{meta_url}` as the client reaches it (D-011). */
+  metaUrl: string;
+  gatewayUrl: string;
+  /** First segment of type names (D-080). */
+  typePrefix: string;
+  /** Live state that is not part of the world, merged into properties (D-048). */
+  live(resource: StoredResource): JsonObject;
+  showCredentials?(provider: StoredResource): boolean;
+}
+
+/** Turns stored records into what a client sees: links (D-020), records (D-022), compact records (D-036). */
+export class Renderer {
+  readonly #options: RendererOptions;
+  readonly #context: ReadContext;
+
+  constructor(options: RendererOptions) {
+    this.#options = options;
+    this.#context = {
+      view: options.view,
+      gatewayUrl: options.gatewayUrl,
+      link: (resource) => this.link(resource),
+      fullName: (type) => this.fullName(type),
+      live: options.live,
+      showCredentials: options.showCredentials ?? (() => false),
+    };
+  }
+
+  /** Full name of a type with the configured prefix (D-080). */
+  fullName(type: string): string {
+    return `${this.#options.typePrefix}::${type}`;
+  }
+
+  /** Absolute address of a resource (D-011). */
+  hrefOf(resource: StoredResource): string {
+    const organization = this.organizationHref(resource);
+    return resource.type === ORGANIZATION ? organization : `${organization}/${typeOf(resource).word}/${resource.id}`;
+  }
+
+  /** Absolute address of an organization itself, or of the organization that a resource belongs to. */
+  organizationHref(resource: StoredResource): string {
+    const { view, metaUrl } = this.#options;
+    const organization = resource.type === ORGANIZATION ? resource : owningOrganization(view, resource);
+    return `${metaUrl}/${fqonOf(view, organization)}`;
+  }
+
+  /** Link with name; organizations carry their fqon (D-020, D-021). */
+  link(resource: StoredResource): Link {
+    return {
+      typeId: typeIdOf(resource.type),
+      id: resource.id,
+      name: resource.name,
+      href: this.hrefOf(resource),
+      ...(resource.type === ORGANIZATION && { properties: { fqon: fqonOf(this.#options.view, resource) } }),
+    };
+  }
+
+  /** Link by id; when the resource is gone, what is still known of it. */
+  linkTo(id: Uuid, type: string): Link {
+    const resource = this.#options.view.find(id);
+    if (resource) return this.link(resource);
+    return { typeId: typeIdOf(type), id, href: `${this.#options.metaUrl}/root/resources/${id}` };
+  }
+
+  /** The whole record (D-022), with embedded records where asked (D-037). */
+  record(resource: StoredResource, embed: readonly string[] = []): JsonObject {
+    const { org, owner, created, modified } = this.#provenance(resource);
+    const { id, name, description, resource_type, resource_state, properties, ...rest } = this.compact(resource);
+    for (const word of embed) {
+      const found = typeOf(resource).embed?.[word]?.(resource, this.#options.view) ?? [];
+      const records = found.map((one) => this.record(one));
+      // A plural word names a list, a singular one the one record there is.
+      const value = word.endsWith('s') ? records : records[0];
+      if (value !== undefined) (properties as JsonObject)[word] = value; // compact() made it just now
+    }
+    return Object.fromEntries(
+      Object.entries({
+        id,
+        name,
+        description,
+        resource_type,
+        resource_state,
+        org,
+        owner,
+        created,
+        modified,
+        properties,
+        ...rest,
+      }).filter(([, value]) => value !== undefined),
+    ) as JsonObject; // the filter took the undefined ones out
+  }
+
+  /** The record without org, owner, created, modified (D-036). */
+  compact(resource: StoredResource): JsonObject {
+    return {
+      id: resource.id,
+      name: resource.name,
+      ...(resource.description !== undefined && { description: resource.description }),
+      resource_type: this.fullName(resource.type),
+      resource_state: this.fullName(`Resource::State::${resource.state}`),
+      properties: this.#properties(resource),
+      ...(resource.variables && { variables: resource.variables }),
+      ...(resource.tags && { tags: resource.tags }),
+    };
+  }
+
+  #properties(resource: StoredResource): JsonObject {
+    const type = typeOf(resource);
+    const parent = resource.parent ? this.#options.view.find(resource.parent) : undefined;
+    const properties: JsonObject = {
+      ...(type.present?.(resource, this.#context) ?? resource.properties),
+      ...this.#options.live(resource),
+      ...(parent && { parent: this.link(parent) }),
+    };
+    for (const name of type.hidden ?? []) delete properties[name];
+    return properties;
+  }
+
+  #provenance(resource: StoredResource) {
+    const { view } = this.#options;
+    const organization = this.link(owningOrganization(view, resource));
+    const { name: _, ...org } = organization;
+    return {
+      org,
+      owner: resource.type === USER ? this.link(view.root) : this.linkTo(resource.owner, USER),
+      created: { typeId: typeIdOf(USER), id: resource.created.by, timestamp: resource.created.at },
+      modified: { action: resource.modified.action, user: resource.modified.by, timestamp: resource.modified.at },
+    };
+  }
+}

@@ -1,0 +1,90 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from './config-schema.ts';
+import type { Caller } from './model/caller.ts';
+import type { StoredResource } from './model/record.ts';
+import type { WorldView } from './model/world-view.ts';
+import type { Act, ResourceService } from './resources/resource-service.ts';
+import type { Credentials } from './security/credentials.ts';
+import { verifyPassword } from './security/passwords.ts';
+
+/** How root signs in (D-175). */
+export interface RootCredentials {
+  username: string;
+  /** Absent when it was configured or changed: then only its owner knows it. */
+  password?: string;
+  apiKey: string;
+  /** Absent when it was configured. */
+  apiSecret?: string;
+  /** Where a generated pair is kept for its owner's eyes only. */
+  apiSecretFile?: string;
+  /** Was the pair made by the emulator (as opposed to configured)? */
+  generated: boolean;
+}
+
+/** The emulator itself as root, for what it does on its own account. */
+export function rootAct(root: StoredResource, via: Act['via']): Act {
+  const caller: Caller = { userId: root.owner, name: 'root', isRoot: true, groupIds: [], scheme: 'internal' };
+  return { caller, via };
+}
+
+/**
+ * Puts root's configured password and key pair in force. A password that was never configured is only shown as long as
+ * it is the one in force; a generated pair is kept in the data folder and stays the same at the next start.
+ */
+export async function settleRootAccount(
+  service: ResourceService,
+  credentials: Credentials,
+  config: Config,
+): Promise<RootCredentials> {
+  const password = await settlePassword(service, config.rootPassword);
+  return {
+    username: 'root',
+    ...(password !== undefined && { password }),
+    ...(await settleKey(service.view, credentials, config)),
+  };
+}
+
+async function settlePassword(service: ResourceService, wanted: string): Promise<string | undefined> {
+  const { view } = service;
+  const stored = view.find(view.root.owner)?.properties.password;
+  const isInForce = typeof stored === 'string' && (await verifyPassword(wanted, stored));
+  if (wanted === DEFAULT_ROOT_PASSWORD) return isInForce ? wanted : undefined;
+  if (!isInForce) {
+    await service.patch(rootAct(view.root, 'startup'), view.root.owner, [
+      { op: 'replace', path: '/properties/password', value: wanted },
+    ]);
+  }
+  return undefined;
+}
+
+async function settleKey(view: WorldView, credentials: Credentials, config: Config) {
+  const { rootApiKey, rootApiSecret } = config;
+  const isConfigured = rootApiKey !== undefined && rootApiSecret !== undefined;
+  const file = config.data === IN_MEMORY ? undefined : path.join(config.data, KEY_FILE);
+  const kept = file === undefined ? undefined : await readPair(file);
+  const given = isConfigured ? { key: rootApiKey, secret: rootApiSecret } : (kept ?? {});
+  const pair = await credentials.ensureRootKey({ userId: view.root.owner, orgId: view.root.id }, given);
+  if (isConfigured) return { apiKey: pair.key, generated: false };
+  if (file && !kept) await writePair(file, pair);
+  return { apiKey: pair.key, apiSecret: pair.secret, ...(file && { apiSecretFile: file }), generated: true };
+}
+
+const KEY_FILE = 'root-api-key.json';
+const pairSchema = z.object({ key: z.string().min(1), secret: z.string().min(1) });
+
+/** The pair of an earlier start; a missing or damaged file counts as none, and a new pair is made. */
+async function readPair(file: string): Promise<z.output<typeof pairSchema> | undefined> {
+  try {
+    return pairSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+async function writePair(file: string, { key, secret }: z.output<typeof pairSchema>): Promise<void> {
+  const draft = `${file}.${process.pid}.tmp`;
+  await writeFile(draft, `${JSON.stringify({ key, secret }, null, 2)}\n`, { mode: 0o600 });
+  await rename(draft, file);
+}
