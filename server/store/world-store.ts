@@ -37,17 +37,14 @@ export interface CommitRequest {
   remove?: readonly Uuid[];
 }
 
-/** How the store is (D-015). */
-export interface StoreHealth {
-  /** What failed when last written, and what to do; absent when all is well. */
-  failed?: string;
-}
+/** Whether the last write reached the disk; `message` says what failed and what to do (D-015). */
+export type StoreHealth = { isHealthy: true } | { isHealthy: false; message: string };
 
 /** The world, its readers' view of it, and the one way to change it. */
 export interface WorldStore {
   readonly view: WorldView;
-  /** The present world as one document. Its `resources` are put together when asked for: not for the way of a request. */
-  readonly world: World;
+  /** The world's id, the sequence number of its last commit, and all its resources. Read only. */
+  readonly world: Readonly<Pick<LiveWorld, 'id' | 'seq'>> & { readonly resources: ReadonlyMap<Uuid, StoredResource> };
   /** Sequence number of the last commit in the view; 0 in a world as created. */
   readonly seq: number;
   /**
@@ -142,15 +139,8 @@ class JournaledStore implements WorldStore {
     return this.#index;
   }
 
-  get world(): World {
-    const { id, resources } = this.#world;
-    return {
-      format: 1,
-      id,
-      get resources() {
-        return Object.fromEntries(resources);
-      },
-    };
+  get world(): LiveWorld {
+    return this.#world;
   }
 
   get seq(): number {
@@ -178,7 +168,7 @@ class JournaledStore implements WorldStore {
 
   health(): StoreHealth {
     const { failure } = this.#adapter.journal;
-    return failure ? { failed: failure.message } : {};
+    return failure ? { isHealthy: false, message: failure.message } : { isHealthy: true };
   }
 
   close(): Promise<void> {
