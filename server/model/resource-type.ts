@@ -111,8 +111,8 @@ export interface ResourceType {
    * Returns the properties to store (normalised, defaults of containers filled in) and companions; throws PlatformError.
    */
   admit?(draft: Draft, context: WriteContext): { properties: JsonObject; companions?: Companion[] };
-  /** A patch operation in a spelling of this type's own, as one of RFC 6902 (D-073). */
-  rewrite?(operation: Operation, record: StoredResource): Operation;
+  /** A patch operation in a spelling of this type's own, as one of RFC 6902 (D-073); the record as the operations before have left it. */
+  rewrite?(operation: Operation, record: Pick<StoredResource, 'properties'>): Operation;
   /** Rules that must hold before a record goes, beyond children and workloads; throws PlatformError. */
   release?(record: StoredResource, view: WorldView): void;
   /** The stored properties as a client sees them; `parent`, live state and hidden ones are dealt with by the renderer. Default: as stored. */

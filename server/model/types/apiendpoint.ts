@@ -5,16 +5,18 @@ import type { StoredResource } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
+import { CONTAINER } from './container.ts';
 import { demandFreeRoute } from './endpoint-conflicts.ts';
 import { listedIdentities, pluginsSchema, withoutIdentity } from './endpoint-plugins.ts';
 import { locationOf, publicUrlOf } from './gateway-address.ts';
+import { LAMBDA } from './lambda.ts';
 import { findServiceAddress } from './port-mappings.ts';
 import { anyCaseOf, typed, uuid } from './schema-parts.ts';
 
 const API_ENDPOINT = 'Resource::ApiEndpoint';
 
 /** The type that each implementation_type stands for. */
-const targetTypes = { lambda: 'Resource::Node::Lambda', container: 'Resource::Container' } as const;
+const targetTypes = { lambda: LAMBDA, container: CONTAINER } as const;
 
 /** Is the path free of what would be read as something else, encoded or not (D-060)? */
 function isPlainPath(resource: string): boolean {

@@ -4,7 +4,7 @@ import { definition, liveProperties, mountedVolumes, presentDefinition } from '.
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { presentPortMappings } from './port-mappings.ts';
 
-const CONTAINER = 'Resource::Container';
+export const CONTAINER = 'Resource::Container';
 
 /** D-045..D-055. */
 export const container: ResourceType = {

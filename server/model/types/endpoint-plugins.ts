@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Uuid } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { validationMessage } from '../validation-message.ts';
 import { brandKeys, findBrandKey, SECURITY_KEY } from './brand-keys.ts';
 import { uuid } from './schema-parts.ts';
 
@@ -29,7 +30,8 @@ export const pluginsSchema = z
     const keys = brandKeys(plugins, SECURITY_KEY);
     if (keys[1]) context.addIssue({ code: 'custom', path: [keys[1]], message: `means the same as ${keys[0]}` });
     for (const key of keys) {
-      for (const { path, message } of security.safeParse(plugins[key]).error?.issues ?? []) {
+      for (const { path, message } of security.safeParse(plugins[key], { error: validationMessage }).error?.issues ??
+        []) {
         context.addIssue({ code: 'custom', path: [key, ...path], message });
       }
     }

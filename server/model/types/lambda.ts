@@ -7,7 +7,7 @@ import { demandFit, getProvider, isLambdaProvider, providerIdOf } from './provid
 import { anyCaseOf, envMap, providerRef, stringMap, typed } from './schema-parts.ts';
 import { demandSecrets, mountedSecretIds, secretMounts, withoutMount } from './secret-mounts.ts';
 
-const LAMBDA = 'Resource::Node::Lambda';
+export const LAMBDA = 'Resource::Node::Lambda';
 
 const properties = z.strictObject({
   provider: providerRef,

@@ -6,9 +6,8 @@ import { EVENT_RULE, LIMIT_RULE, parsePredicate } from '../policy-rules.ts';
 import type { Draft, ResourceType } from '../resource-type.ts';
 import { RULE, typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
+import { LAMBDA } from './lambda.ts';
 import { typed, uuid } from './schema-parts.ts';
-
-const LAMBDA = 'Resource::Node::Lambda';
 
 /** The one action that can be suppressed (D-127). */
 const SUPPRESSIBLE = /^[a-z]+\.create\.pre$/;

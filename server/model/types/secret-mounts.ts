@@ -5,8 +5,7 @@ import { type JsonObject, memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import type { WorldView } from '../world-view.ts';
 import { uuid } from './schema-parts.ts';
-
-const SECRET = 'Resource::Secret';
+import { SECRET } from './secret.ts';
 
 /** Schema of `secrets`: what of which secret goes where (D-045, D-056). A directory takes the whole secret. */
 export function secretMounts(...mountTypes: ('env' | 'file' | 'directory')[]) {

@@ -6,7 +6,7 @@ import { typeIdOf } from '../type-names.ts';
 import { getProvider, providerIdOf } from './provider-rules.ts';
 import { dnsName, providerRef, typed } from './schema-parts.ts';
 
-const SECRET = 'Resource::Secret';
+export const SECRET = 'Resource::Secret';
 
 const properties = z.strictObject({
   provider: providerRef,
