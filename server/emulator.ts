@@ -16,7 +16,7 @@ import { baseUrlOf } from './http/addresses.ts';
 import { inspectorRoutes } from './inspector/routes.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { closeGently, hostsOf, listen, urlOf } from './listeners.ts';
-import { USER } from './model/hierarchy.ts';
+import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
 import type { WorldView } from './model/world-view.ts';
 import { packageFile } from './package-file.ts';
@@ -207,8 +207,12 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,
   });
+  const storageFailures = () => {
+    const health = store.health();
+    return health.isHealthy ? [] : [health.message];
+  };
   const status = () => ({
-    failed: [store.health().failed ?? []].flat(),
+    failed: storageFailures(),
     services: {
       resources: 'running',
       security: 'running',

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from './config-schema.ts';
 import { type CoreOptions, createCore } from './core.ts';
-import { ORGANIZATION, USER } from './model/hierarchy.ts';
+import { ORGANIZATION } from './model/hierarchy.ts';
 import type { LambdaInvoker, Outcome } from './model/invocation.ts';
 import type { StoredResource, World } from './model/record.ts';
+import { USER } from './model/type-names.ts';
 import { packageFile } from './package-file.ts';
 import { rootAct } from './root-account.ts';
 import { hashPassword } from './security/passwords.ts';
@@ -44,7 +45,7 @@ export async function makeFirstWorld(
         await service.setGrants(act, resourceId, (before) => ({ grants: { ...before.grants, ...grants } }));
       },
     });
-    return store.world;
+    return { format: 1, id: store.world.id, resources: Object.fromEntries(store.world.resources) };
   } finally {
     await store.close();
   }

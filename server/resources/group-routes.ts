@@ -1,7 +1,7 @@
 import { PlatformError } from '../model/errors.ts';
-import { USER } from '../model/hierarchy.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { USER } from '../model/type-names.ts';
 import { memberIds } from './record-routes.ts';
 import { type Answer, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';

@@ -30,9 +30,6 @@ export function recordRoutes(service: ResourceService): Route[] {
       ),
     );
   const create = async (request: ResourceRequest, parent: StoredResource, word: TypeWord): Promise<Answer> => {
-    if (singleParameter(request.query, 'action') !== undefined) {
-      throw new PlatformError(501, 'actions on lists, such as import, are not emulated (D-211)');
-    }
     const record = await service.create(request.act, parent.id, word, await request.json());
     return {
       status: 201,
@@ -189,6 +186,9 @@ const ACTIONS = new Set(['migrate', 'promote', 'scale', 'redeploy']);
 /** The type word of a POST to a list; throws 501 for types that are only listed (D-210), 404 where it has no such parent. */
 function creatable(request: ResourceRequest, segment: string, parentWord: string): TypeWord {
   const text = request.segment(segment);
+  if (singleParameter(request.query, 'action') !== undefined) {
+    throw new PlatformError(501, 'actions on lists, such as import, are not emulated (D-211)');
+  }
   if (ACTIONS.has(text)) throw noRoute(request, 'POST');
   if (listedOnlyWords.some((word) => word === text)) throw new PlatformError(501, `${text} are not emulated (D-210)`);
   const word = request.listWord(segment);

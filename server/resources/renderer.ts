@@ -1,10 +1,10 @@
-import { fqonOf, ORGANIZATION, owningOrganization, USER } from '../model/hierarchy.ts';
+import { fqonOf, ORGANIZATION, owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { Link, ReadContext } from '../model/resource-type.ts';
-import { typeIdOf } from '../model/type-names.ts';
+import { typeIdOf, USER } from '../model/type-names.ts';
 import type { WorldView } from '../model/world-view.ts';
 
 /** What a rendering needs besides the record: where links point and what may be shown. */
