@@ -5,7 +5,8 @@ import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from './config-schema.t
 import type { Caller } from './model/caller.ts';
 import type { StoredResource } from './model/record.ts';
 import type { WorldView } from './model/world-view.ts';
-import type { Act, ResourceService } from './resources/resource-service.ts';
+import type { Act } from './resources/act.ts';
+import type { ResourceService } from './resources/resource-service.ts';
 import type { Credentials } from './security/credentials.ts';
 import { verifyPassword } from './security/passwords.ts';
 

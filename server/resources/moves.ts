@@ -5,8 +5,9 @@ import { idIn, type JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { demandFit, getProvider } from '../model/types/provider-rules.ts';
+import type { Act } from './act.ts';
 import type { MoveTarget, Policies } from './policies.ts';
-import type { Act, ResourceService } from './resource-service.ts';
+import type { ResourceService } from './resource-service.ts';
 
 /** Seconds after which a client may ask again while the container engine is away (D-183). */
 const ENGINE_RETRY_S = '5';

@@ -8,8 +8,8 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
+import type { Act } from './act.ts';
 import type { Renderer } from './renderer.ts';
-import type { Act } from './resource-service.ts';
 
 /** The nouns whose actions are events (D-125). */
 const ANNOUNCED = new Set([

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { PlatformError } from '../model/errors.ts';
 import { defaultProviders } from '../model/provider-defaults.ts';
 import type { StoredResource } from '../model/record.ts';
-import type { Act, ResourceService } from './resource-service.ts';
+import type { Act } from './act.ts';
+import type { ResourceService } from './resource-service.ts';
 
 /** Creates the default providers that are missing (D-067, D-068). */
 export class ProviderDefaults {

@@ -8,8 +8,8 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { isTypeWord, listedOnlyWords, referenceWords, type TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
+import type { Act } from './act.ts';
 import type { Renderer } from './renderer.ts';
-import type { Act } from './resource-service.ts';
 
 /** One authenticated request to the resource service, with its path taken apart as handlers ask for it. */
 export class ResourceRequest {

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
-import type { Caller, Judge } from '../model/caller.ts';
-import type { Cause } from '../model/commit.ts';
+import type { Judge } from '../model/caller.ts';
 import { forbidden, invalid, PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -13,18 +12,10 @@ import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldStore } from '../store/world-store.ts';
+import { type Act, causeOf } from './act.ts';
 import { type DeletionWish, planDeletion } from './deletion.ts';
 import { type Envelope, parseEnvelope, parseProperties } from './envelope.ts';
 import type { Policies } from './policies.ts';
-
-/** Who acts, and through what: kept with every commit and told to policy events. */
-export interface Act {
-  caller: Caller;
-  via: Cause['via'];
-  requestId?: string;
-  /** Query parameters of the request (D-126). */
-  args?: Record<string, string>;
-}
 
 /** All grants of a resource as they shall be, none when undefined; and its properties where they follow. */
 export interface GrantChange {
@@ -313,16 +304,6 @@ export class ResourceService {
     const at = new Date(this.#options.nowMs()).toISOString();
     return { ...record, modified: { action: 'update', by: act.caller.userId, at } };
   }
-}
-
-/** The cause that a commit keeps of an act. */
-function causeOf(act: Act, action: string): Cause {
-  return {
-    actor: { id: act.caller.userId, name: act.caller.name },
-    via: act.via,
-    ...(act.requestId !== undefined && { requestId: act.requestId }),
-    action,
-  };
 }
 
 /** The record as its writer left it: the document that a patch works on (D-090, D-097). */

@@ -1,0 +1,21 @@
+import type { Caller } from '../model/caller.ts';
+import type { Cause } from '../model/commit.ts';
+
+/** Who acts, and through what: kept with every commit and told to policy events. */
+export interface Act {
+  caller: Caller;
+  via: Cause['via'];
+  requestId?: string;
+  /** Query parameters of the request (D-126). */
+  args?: Record<string, string>;
+}
+
+/** The cause that a commit keeps of an act. */
+export function causeOf(act: Act, action: string): Cause {
+  return {
+    actor: { id: act.caller.userId, name: act.caller.name },
+    via: act.via,
+    ...(act.requestId !== undefined && { requestId: act.requestId }),
+    action,
+  };
+}
