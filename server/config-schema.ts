@@ -47,8 +47,9 @@ const publicUrl = (description: string) =>
 const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text;
 
 /**
- * Every setting, once (D-001, D-011, D-013, D-079, D-080, D-142, D-169, D-185, D-200). Flag, environment variable and terrarium.json key have the same name in their own spelling
- * (`--base-port`, `TERRARIUM_BASE_PORT`, `basePort`; `--limits-log-lines`, `TERRARIUM_LIMITS_LOG_LINES`, `limits: {logLines}`).
+ * Every setting, once (D-001, D-011, D-013, D-079, D-080, D-142, D-169, D-185, D-200). Flag, environment variable and
+ * terrarium.json key have the same name in their own spelling: `--base-port`, `TERRARIUM_BASE_PORT`, `basePort`;
+ * `--limits-log-lines`, `TERRARIUM_LIMITS_LOG_LINES`, `limits: {logLines}`.
  */
 export const configSchema = z.strictObject({
   headless: z
