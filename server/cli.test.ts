@@ -2,17 +2,18 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { packageFile } from './package-file.ts';
 
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
 let folder: string;
 const running: ChildProcess[] = [];
 
 // The command as it is shipped: what `npm start` runs, built if it is stale.
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [packageFile('scripts/setup.mjs')]);
+  await promisify(execFile)(process.execPath, [join(root, 'scripts', 'setup.mjs')]);
   folder = mkdtempSync(join(tmpdir(), 'terrarium command '));
 }, 120_000);
 afterEach(() => {
@@ -24,7 +25,7 @@ const FREE_PORTS = ['--base-port', '0', '--gateway-port', '0'];
 
 /** Runs the command in a folder of its own; output is complete when `ended` is. */
 function terrarium(...args: string[]) {
-  const child = spawn(process.execPath, [packageFile('dist/server/cli.js'), ...args], {
+  const child = spawn(process.execPath, [join(root, 'dist', 'server', 'cli.js'), ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH },
   });
