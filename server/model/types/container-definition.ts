@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
-import { isJsonObject, type JsonObject, memberOf } from '../json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import type { Companion, Draft, ReadContext, ResourceType, WriteContext } from '../resource-type.ts';
 import { parseWith } from '../validate.ts';
+import type { WorldView } from '../world-view.ts';
+import { demandSecrets, mountedId, mountedIds, secretMounts, withoutMount } from './mounts.ts';
 import { admitPortMappings, portMappings } from './port-mappings.ts';
 import { demandFit, getProvider, isContainerEngine, providerIdOf } from './provider-rules.ts';
 import { anyCaseOf, dnsName, envMap, providerRef, stringMap, typed, uuid } from './schema-parts.ts';
-import { demandSecrets, mountedIds, mountedSecretIds, secretMounts, withoutMount } from './secret-mounts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
 const healthCheck = z.looseObject({
@@ -40,7 +41,7 @@ const volumeMount = z
  * What containers and jobs are made of (D-045). The one schema with defaults that are stored, so that a patch's
  * `replace` always finds its member; unknown properties are dropped (D-033).
  */
-export const containerProperties = z.object({
+const containerProperties = z.object({
   container_type: anyCaseOf('DOCKER'),
   image: z.string().min(1),
   provider: providerRef,
@@ -64,43 +65,45 @@ export const containerProperties = z.object({
   gpu_support: z.looseObject({}).default({ enabled: false, count: 1, type: '' }).describe('Stored only'),
 });
 
-/** The volumes that the containers or jobs mount. */
-function mountedVolumeIds(record: Pick<StoredResource, 'properties'>) {
-  return mountedIds(record.properties, 'volumes', 'volume_id');
-}
-
 /** The volumes that a container mounts. */
-export function mountedVolumes(record: StoredResource, view: WriteContext['view']): StoredResource[] {
-  return mountedVolumeIds(record).flatMap((id) => view.find(id) ?? []);
+export function mountedVolumes(record: StoredResource, view: WorldView): StoredResource[] {
+  return mountedIds(record, 'volumes').flatMap((id) => view.find(id) ?? []);
 }
 
-/** Makes a volume of each `volume_resource`, to be created in the environment, and names it by id instead. */
-function admitVolumes(
+/** The volume that a `volume_resource` asks for; throws 400 when it is none, or its name is among those taken. */
+function inlineVolume(
+  wanted: Json,
+  at: string,
   draft: Draft,
-  { view, parent, newId }: WriteContext,
-): { volumes: JsonObject[]; companions: Companion[] } {
+  context: WriteContext,
+  taken: readonly Companion[],
+): Companion {
+  const name = String(memberOf(wanted, 'name'));
+  if (!dnsName.pattern.test(name) || name.length > dnsName.maxLength)
+    throw invalid(`${at}/name`, `must ${dnsName.hint}`);
+  if (taken.some((other) => other.name === name))
+    throw invalid(`${at}/name`, 'is used by another volume of this request');
+  const members = memberOf(wanted, 'properties');
+  // Unless it says otherwise, the volume is the same provider's as the container.
+  const properties = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
+  parseWith(volumeProperties, properties, `${at}/properties`);
+  return { id: context.newId(), word: 'volumes', type: VOLUME, parent: context.parent.id, name, properties };
+}
+
+/** The mounts to store, and the volumes to create for those that came with a `volume_resource`. */
+function admitVolumes(draft: Draft, context: WriteContext): { volumes: JsonObject[]; companions: Companion[] } {
   const { volumes: sent } = draft.properties;
   const companions: Companion[] = [];
   const volumes = (Array.isArray(sent) ? sent.filter(isJsonObject) : []).map((mount, index) => {
     const at = `/properties/volumes/${index}`;
     const { volume_resource: wanted, ...rest } = mount;
-    if (wanted === undefined) {
-      const [id = ''] = mountedIds({ volumes: [mount] }, 'volumes', 'volume_id');
-      if (view.find(id)?.type !== VOLUME) throw invalid(`${at}/volume_id`, `names no volume: ${id}`);
-      return { ...rest, volume_id: id };
+    if (wanted !== undefined) {
+      const companion = inlineVolume(wanted, `${at}/volume_resource`, draft, context, companions);
+      companions.push(companion);
+      return { ...rest, volume_id: companion.id };
     }
-    const name = String(memberOf(wanted, 'name'));
-    if (!dnsName.pattern.test(name) || name.length > dnsName.maxLength) {
-      throw invalid(`${at}/volume_resource/name`, `must ${dnsName.hint}`);
-    }
-    if (companions.some((other) => other.name === name)) {
-      throw invalid(`${at}/volume_resource/name`, 'is used by another volume of this request');
-    }
-    const members = memberOf(wanted, 'properties');
-    const properties = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
-    parseWith(volumeProperties, properties, `${at}/volume_resource/properties`);
-    const id = newId();
-    companions.push({ id, word: 'volumes', type: VOLUME, parent: parent.id, name, properties });
+    const id = mountedId(mount, 'volumes') ?? '';
+    if (context.view.find(id)?.type !== VOLUME) throw invalid(`${at}/volume_id`, `names no volume: ${id}`);
     return { ...rest, volume_id: id };
   });
   return { volumes, companions };
@@ -118,7 +121,7 @@ function admit(draft: Draft, context: WriteContext): { properties: JsonObject; c
     throw new PlatformError(400, `provider '${provider.name}' is not a container engine: it is a ${provider.type}`);
   }
   demandFit(view, provider, parent);
-  demandSecrets(view, draft.properties);
+  demandSecrets(view, sent.secrets);
   const port_mappings = admitPortMappings(draft.properties);
   const { volumes, companions } = admitVolumes(draft, context);
   return { properties: { ...draft.properties, port_mappings, volumes }, companions };
@@ -133,9 +136,9 @@ export const definition = {
   renamable: false,
   holds: true,
   admit,
-  references: (record) => [providerIdOf(record) ?? [], mountedVolumeIds(record), mountedSecretIds(record)].flat(),
-  forget: ({ properties }, gone) =>
-    withoutMount(properties, 'volumes', 'volume_id', gone) ?? withoutMount(properties, 'secrets', 'secret_id', gone),
+  references: (record) =>
+    [providerIdOf(record) ?? [], mountedIds(record, 'volumes'), mountedIds(record, 'secrets')].flat(),
+  forget: (record, gone) => withoutMount(record, 'volumes', gone) ?? withoutMount(record, 'secrets', gone),
 } as const satisfies Partial<ResourceType>;
 
 /** Properties that the server works out, besides the live ones (D-048). */

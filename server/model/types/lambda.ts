@@ -3,9 +3,9 @@ import { invalid, PlatformError } from '../errors.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
+import { demandSecrets, mountedIds, secretMounts, withoutMount } from './mounts.ts';
 import { demandFit, getProvider, isLambdaProvider, providerIdOf } from './provider-rules.ts';
 import { anyCaseOf, envMap, providerRef, stringMap, typed } from './schema-parts.ts';
-import { demandSecrets, mountedSecretIds, secretMounts, withoutMount } from './secret-mounts.ts';
 
 export const LAMBDA = 'Resource::Node::Lambda';
 
@@ -61,11 +61,11 @@ export const lambda: ResourceType = {
       throw new PlatformError(400, `provider '${provider.name}' is not a Lambda provider: it is a ${provider.type}`);
     }
     demandFit(view, provider, parent);
-    demandSecrets(view, draft.properties);
+    demandSecrets(view, sent.secrets ?? []);
     return { properties: draft.properties };
   },
 
-  references: (record) => [providerIdOf(record) ?? [], mountedSecretIds(record)].flat(),
-  forget: (record, gone) => withoutMount(record.properties, 'secrets', 'secret_id', gone),
+  references: (record) => [providerIdOf(record) ?? [], mountedIds(record, 'secrets')].flat(),
+  forget: (record, gone) => withoutMount(record, 'secrets', gone),
   embed: { apiendpoints: endpointsOf, provider: embeddedProvider },
 };
