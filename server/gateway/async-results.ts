@@ -1,0 +1,124 @@
+import type { Uuid } from '../model/ids.ts';
+import type { Invocation } from '../model/invocation.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import { contentTypeOf } from './lambda-answer.ts';
+
+/** An asynchronous call that was accepted and has not ended. */
+export interface PendingResult {
+  state: 'pending';
+  lambdaId: Uuid;
+  acceptedAtMs: number;
+}
+
+/** What an asynchronous call came to (D-166, D-167). */
+export interface FinishedResult {
+  state: 'finished';
+  lambdaId: Uuid;
+  acceptedAtMs: number;
+  finishedAtMs: number;
+  contentType: string;
+  result: string;
+  /** Only of a failed one. */
+  error?: string;
+}
+
+/** A durable record of an asynchronous call, keyed by its execution id. */
+export type StoredResult = PendingResult | FinishedResult;
+
+/** How long a result is kept (D-169). */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** How many finished results are kept for a lambda (D-169, D-185). */
+const MAX_PER_LAMBDA = 1000;
+
+/** The results of asynchronous calls: journaled on acceptance, kept for a day, at most so many per lambda. */
+export class AsyncResults {
+  readonly #log: KeyedLog<StoredResult>;
+  readonly #nowMs: () => number;
+  /** Execution ids of a lambda's finished results in the order they finished: a Set, so that any goes at no cost. */
+  readonly #finished = new Map<Uuid, Set<Uuid>>();
+  readonly #latest = new Map<Uuid, Uuid>();
+
+  constructor(log: KeyedLog<StoredResult>, nowMs: () => number) {
+    this.#log = log;
+    this.#nowMs = nowMs;
+  }
+
+  /** Takes over what an earlier run left: its pending calls ended with it and become failed results (D-168). */
+  async recover(): Promise<void> {
+    const entries = [...this.#log.entries()];
+    const done = entries.flatMap(([id, one]) => (one.state === 'finished' ? [{ id, one }] : []));
+    for (const { id, one } of done.sort((a, b) => a.one.finishedAtMs - b.one.finishedAtMs)) this.#index(id, one);
+    const message = 'the emulator stopped before this invocation ended';
+    const failure = { contentType: 'text/plain; charset=utf-8', result: message, error: message };
+    const interrupted = entries.filter(([, one]) => one.state === 'pending');
+    await Promise.all(interrupted.map(([id, one]) => this.#finish(id, one, failure)));
+  }
+
+  /** Records a call as accepted; resolves when that is durable. */
+  accept(executionId: Uuid, lambdaId: Uuid): Promise<void> {
+    return this.#log.put(executionId, { state: 'pending', lambdaId, acceptedAtMs: this.#nowMs() });
+  }
+
+  /** Records the end of an accepted call; resolves when that is durable. */
+  async finish(executionId: Uuid, invocation: Invocation): Promise<void> {
+    const accepted = this.#log.get(executionId);
+    if (accepted) await this.#finish(executionId, accepted, resultOf(invocation));
+  }
+
+  /** The record of a call by its execution id; undefined when there is none, or none any more. */
+  find(executionId: Uuid): StoredResult | undefined {
+    const stored = this.#log.get(executionId);
+    return stored && !this.#isExpired(stored) ? stored : undefined;
+  }
+
+  /** The result of a lambda that finished last, with its execution id. */
+  findLatest(lambdaId: Uuid): { executionId: Uuid; finished: FinishedResult } | undefined {
+    const executionId = this.#latest.get(lambdaId);
+    const finished = executionId === undefined ? undefined : this.find(executionId);
+    return executionId !== undefined && finished?.state === 'finished' ? { executionId, finished } : undefined;
+  }
+
+  async #finish(id: Uuid, accepted: StoredResult, end: Pick<FinishedResult, 'contentType' | 'result' | 'error'>) {
+    const { lambdaId, acceptedAtMs } = accepted;
+    const finished: FinishedResult = { state: 'finished', lambdaId, acceptedAtMs, finishedAtMs: this.#nowMs(), ...end };
+    this.#index(id, finished);
+    await Promise.all([this.#log.put(id, finished), ...this.#surplus(lambdaId).map((old) => this.#log.remove(old))]);
+  }
+
+  #index(id: Uuid, { lambdaId }: FinishedResult): void {
+    const ids = this.#finished.get(lambdaId) ?? new Set();
+    this.#finished.set(lambdaId, ids.add(id));
+    this.#latest.set(lambdaId, id);
+  }
+
+  /** Takes out of the indexes what has to go: the oldest of this lambda above its cap, the oldest of all past their day. */
+  #surplus(lambdaId: Uuid): Uuid[] {
+    const gone: Uuid[] = [];
+    const own = this.#finished.get(lambdaId);
+    for (const id of own ?? []) {
+      if ((own?.size ?? 0) <= MAX_PER_LAMBDA) break;
+      own?.delete(id);
+      gone.push(id);
+    }
+    for (const [id, stored] of this.#log.entries()) {
+      if (!this.#isExpired(stored)) break;
+      this.#finished.get(stored.lambdaId)?.delete(id);
+      if (this.#latest.get(stored.lambdaId) === id) this.#latest.delete(stored.lambdaId);
+      gone.push(id);
+    }
+    return gone;
+  }
+
+  #isExpired(stored: StoredResult): boolean {
+    return stored.state === 'finished' && stored.finishedAtMs + KEPT_MS <= this.#nowMs();
+  }
+}
+
+/** Result and error as strings (D-166, D-167). */
+function resultOf({ outcome, accept }: Invocation): Pick<FinishedResult, 'contentType' | 'result' | 'error'> {
+  const text = outcome.value.kind === 'nothing' ? '' : Buffer.from(outcome.value.bytes).toString();
+  if (outcome.ok) return { contentType: contentTypeOf(outcome.value, accept), result: text };
+  const result = outcome.value.kind === 'text' ? text : outcome.message;
+  return { contentType: contentTypeOf({ kind: 'nothing' }, accept), result, error: outcome.message };
+}

@@ -1,0 +1,127 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Uuid } from '../model/ids.ts';
+import { type Answer, hasHeader } from './answer.ts';
+import { type CorsPolicy, corsHeaders } from './cors.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { TrafficRecord } from './traffic.ts';
+
+/** One request on its way through the gateway, and what is learned of it on the way. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly atMs: number;
+  /** Epoch milliseconds are for people; durations come from the monotonic clock. */
+  readonly #startedMs = performance.now();
+  #upstreamFromMs: number | undefined;
+  #upstreamUntilMs: number | undefined;
+  #executionId: Uuid | undefined;
+  #cors: CorsPolicy | undefined;
+  #rate: { limit: number; remaining: number } | undefined;
+  /** The endpoint that was matched. */
+  endpointId: Uuid | undefined;
+  /** The caller, when credentials were valid. */
+  userId: Uuid | undefined;
+  /** The request body, once read. */
+  body: Uint8Array | undefined;
+
+  /** @param atMs when the request arrived, epoch milliseconds */
+  constructor(request: IncomingMessage, response: ServerResponse, atMs: number) {
+    this.request = request;
+    this.response = response;
+    this.atMs = atMs;
+  }
+
+  /** From here on every answer, errors included, tells what the route lets pages read (D-158). */
+  allowOrigins(policy: CorsPolicy | undefined): void {
+    this.#cors = policy;
+  }
+
+  /** From here on every answer tells the limit and what is left of it (D-156). */
+  showLimit(limit: RateLimit, nowMs: number): void {
+    this.#rate = { limit: limit.perMinute, remaining: limit.remaining(nowMs) };
+  }
+
+  /** Waits for a lambda or container and takes the time. */
+  async upstream<T>(work: Promise<T>): Promise<T> {
+    this.#upstreamFromMs = performance.now();
+    try {
+      return await work;
+    } finally {
+      this.#upstreamUntilMs = performance.now();
+    }
+  }
+
+  /** Time that a lambda or container took until now. */
+  #upstreamMs(): number {
+    return this.#upstreamFromMs === undefined ? 0 : (this.#upstreamUntilMs ?? performance.now()) - this.#upstreamFromMs;
+  }
+
+  /**
+   * The header lines that the gateway adds to any answer (D-156..D-158, D-199).
+   *
+   * @param own the lines that the answer has of itself: for pages, they win
+   */
+  controlHeaders(version: string, own: readonly string[]): string[] {
+    const upstreamMs = this.#upstreamMs();
+    const proxyMs = performance.now() - this.#startedMs - upstreamMs;
+    const headers = [
+      'X-Terrarium-Version',
+      version,
+      'X-Terrarium-Proxy-Latency',
+      String(Math.round(proxyMs)),
+      'X-Terrarium-Upstream-Latency',
+      String(Math.round(upstreamMs)),
+      'Server-Timing',
+      `proxy;dur=${proxyMs.toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`,
+    ];
+    if (this.#rate) {
+      headers.push('X-RateLimit-Limit-Minute', String(this.#rate.limit));
+      headers.push('X-RateLimit-Remaining-Minute', String(this.#rate.remaining));
+    }
+    if (this.#cors) {
+      const lines = corsHeaders(this.#cors, this.request.headers.origin);
+      for (let at = 0; at < lines.length; at += 2) {
+        const name = lines[at] ?? '';
+        if (name === 'Vary' || !hasHeader(own, name)) headers.push(name, lines[at + 1] ?? '');
+      }
+    }
+    return headers;
+  }
+
+  /** Sends the answer; does nothing when the client has gone. HEAD, 204 and 304 have no body. */
+  send(answer: Answer, version: string, options: { isLast: boolean }): void {
+    const { response } = this;
+    this.#executionId = answer.executionId;
+    if (response.destroyed) return;
+    const headers = [...answer.headers, ...this.controlHeaders(version, answer.headers)];
+    if (answer.executionId !== undefined) headers.push('X-Terrarium-Execution-Id', answer.executionId);
+    if (options.isLast) headers.push('Connection', 'close');
+    if (answer.status === 204 || answer.status === 304) {
+      response.writeHead(answer.status, headers).end();
+      return;
+    }
+    headers.push('Content-Length', String(Buffer.byteLength(answer.body)));
+    response.writeHead(answer.status, headers).end(answer.body);
+  }
+
+  /** What the recorder is told once the exchange is over. */
+  record(): TrafficRecord {
+    const { request, response } = this;
+    return {
+      atMs: this.atMs,
+      durationMs: performance.now() - this.#startedMs,
+      upstreamMs: this.#upstreamMs(),
+      method: request.method ?? '',
+      target: request.url ?? '',
+      peer: request.socket.remoteAddress ?? '',
+      requestHeaders: request.headers,
+      requestBody: this.body,
+      status: response.headersSent ? response.statusCode : undefined,
+      // Not response.writableFinished, which is also true of an answer whose connection was cut.
+      isComplete: response.writableEnded && (!request.socket.destroyed || request.socket.writableFinished),
+      endpointId: this.endpointId,
+      executionId: this.#executionId,
+      userId: this.userId,
+    };
+  }
+}

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../model/json.ts';
+import { GatewayUnderTest, json, text } from './gateway-under-test.ts';
+
+let jar: GatewayUnderTest;
+beforeEach(async () => {
+  jar = await new GatewayUnderTest().start();
+});
+afterEach(() => jar.stop());
+
+function publish(properties: JsonObject, lambda: JsonObject = {}) {
+  const target = jar.lambda(() => text('in'), lambda);
+  return { lambda: target, endpoint: jar.endpoint(jar.api('web'), target, { resource: '/a', ...properties }) };
+}
+
+/** Status that a caller gets, or one without credentials. */
+async function statusFor(authorization?: string): Promise<number> {
+  const headers: Record<string, string> = authorization === undefined ? {} : { Authorization: authorization };
+  return (await jar.send('GET', '/web/a', { headers })).status;
+}
+
+describe('endpoint security (D-163)', () => {
+  const secured = (lists: JsonObject = {}) => publish({ plugins: { platformSecurity: { enabled: true, ...lists } } });
+
+  it('asks for credentials with both challenges', async () => {
+    secured();
+    const got = await jar.send('GET', '/web/a');
+    expect(got).toMatchObject({ status: 401, json: { code: 401, message: 'Authentication required' } });
+    expect(got.headers['www-authenticate']).toBe(
+      'Bearer realm="http://security.test/root/oauth/issue", Basic realm="http://gateway.test"',
+    );
+    const wrong = await jar.send('GET', '/web/a', { headers: { Authorization: 'Bearer wrong' } });
+    expect(wrong.status).toBe(401);
+    expect(wrong.headers['www-authenticate']).toContain('error="invalid_token"');
+    expect(jar.calls).toEqual([]);
+  });
+
+  it('lets in listed users, members of listed groups, holders of the right, and root', async () => {
+    const [user, group] = [randomUUID(), randomUUID()];
+    const { endpoint } = secured({ users: [user.toUpperCase()], groups: [group] });
+    jar.caller('Basic user', { userId: user, scheme: 'basic' });
+    jar.caller('Bearer member', { groupIds: [randomUUID(), group] });
+    jar.caller('Bearer root', { isRoot: true });
+    jar.caller('Bearer other');
+    expect(await Promise.all(['Basic user', 'Bearer member', 'Bearer root'].map(statusFor))).toEqual([200, 200, 200]);
+    expect(await statusFor('Bearer other')).toBe(403);
+    jar.rights.add(`apiendpoint.invoke ${endpoint.id}`);
+    expect(await statusFor('Bearer other')).toBe(200);
+  });
+
+  it('names the missing right', async () => {
+    secured();
+    jar.caller('Bearer other');
+    const got = await jar.send('GET', '/web/a', { headers: { Authorization: 'Bearer other' } });
+    const message = "You do not have permission to perform this action. Failed: 'apiendpoint.invoke'";
+    expect(got.json).toEqual({ code: 403, message });
+  });
+
+  it("goes by any brand's key, and only when enabled", async () => {
+    const { endpoint } = publish({ plugins: { acmeSecurity: { enabled: true } } });
+    expect(await statusFor()).toBe(401);
+    jar.patch(endpoint, { plugins: { acmeSecurity: { enabled: false } } });
+    expect(await statusFor()).toBe(200);
+  });
+
+  it('does not mind wrong credentials where none are asked for', async () => {
+    publish({});
+    expect(await statusFor('Bearer wrong')).toBe(200);
+    expect(jar.calls[0]?.context).toMatchObject({ creds: 'Bearer wrong', user: null });
+  });
+});
+
+describe('a lambda that is not public (D-141)', () => {
+  it('needs credentials and lambda.invoke, besides what the endpoint asks', async () => {
+    const { lambda, endpoint } = publish({}, { public: false });
+    jar.caller('Basic me', { scheme: 'basic' });
+    expect(await statusFor()).toBe(401);
+    expect(await statusFor('Basic me')).toBe(403);
+    jar.rights.add(`lambda.invoke ${lambda.id}`);
+    expect(await statusFor('Basic me')).toBe(200);
+    jar.patch(endpoint, { plugins: { platformSecurity: { enabled: true } } });
+    expect(await statusFor('Basic me')).toBe(403);
+  });
+});
+
+describe('a whitelist', () => {
+  it('keeps other addresses out, before anything else is asked', async () => {
+    const plugins = { platformSecurity: { enabled: true } };
+    const { endpoint } = publish({ whitelist: ['10.0.0.0/8'], plugins });
+    const got = await jar.send('GET', '/web/a');
+    expect(got).toMatchObject({ status: 403, json: { message: expect.stringContaining('127.0.0.1') } });
+    jar.patch(endpoint, { whitelist: ['10.0.0.0/8', '127.0.0.0/8'] });
+    expect(await statusFor()).toBe(401);
+  });
+});
+
+describe('a rate limit (D-155, D-156)', () => {
+  const limited = (perMinute: number) => ({ plugins: { rateLimit: { enabled: true, perMinute } } });
+  const left = async (method = 'GET', headers: Record<string, string> = {}) => {
+    const got = await jar.send(method, '/web/a', { headers });
+    return [got.status, got.headers['x-ratelimit-limit-minute'], got.headers['x-ratelimit-remaining-minute']];
+  };
+
+  it('refuses calls over it until its window ends, and tells what is left in every answer', async () => {
+    publish(limited(2));
+    expect(await left()).toEqual([200, '2', '1']);
+    jar.nowMs += 1_500;
+    expect(await left()).toEqual([200, '2', '0']);
+    const got = await jar.send('GET', '/web/a');
+    expect(got).toMatchObject({ status: 429, json: { code: 429, message: 'API rate limit exceeded' } });
+    expect(got.headers).toMatchObject({ 'retry-after': '59', 'x-ratelimit-remaining-minute': '0' });
+    jar.nowMs += 58_500;
+    expect(await left()).toEqual([200, '2', '1']);
+  });
+
+  it('does not count preflights, 401 and 403', async () => {
+    publish({ plugins: { ...limited(1).plugins, platformSecurity: { enabled: true } }, methods: ['GET'] });
+    jar.caller('Bearer other');
+    jar.caller('Bearer root', { isRoot: true });
+    expect(await left()).toEqual([401, '1', '1']);
+    expect(await left('GET', { Authorization: 'Bearer other' })).toEqual([403, '1', '1']);
+    expect(await left('OPTIONS', { Origin: 'http://a.test', 'Access-Control-Request-Method': 'GET' })).toEqual([
+      204,
+      '1',
+      '1',
+    ]);
+    expect((await left('POST'))[0]).toBe(405);
+    expect(await left('GET', { Authorization: 'Bearer root' })).toEqual([200, '1', '0']);
+  });
+
+  it('starts anew when it changes or is enabled again, and by no other change', async () => {
+    const { endpoint } = publish(limited(2));
+    await left();
+    const renamed = jar.put({ ...endpoint, name: 'other' });
+    expect(await left()).toEqual([200, '2', '0']);
+    const raised = jar.patch(renamed, limited(3));
+    expect(await left()).toEqual([200, '3', '2']);
+    const disabled = jar.patch(raised, { plugins: { rateLimit: { enabled: false, perMinute: 3 } } });
+    expect(await left()).toEqual([200, undefined, undefined]);
+    jar.patch(disabled, limited(3));
+    expect(await left()).toEqual([200, '3', '2']);
+  });
+});
+
+describe('CORS (D-158)', () => {
+  const preflight = (method = 'POST', headers: Record<string, string> = {}) =>
+    jar.send('OPTIONS', '/web/a', {
+      headers: { Origin: 'http://form.test', 'Access-Control-Request-Method': method, ...headers },
+    });
+
+  it("answers a web form's preflight, and lets pages read every answer", async () => {
+    publish({ methods: ['POST'] });
+    const asked = await preflight('POST', { 'Access-Control-Request-Headers': 'content-type, authorization' });
+    expect(asked).toMatchObject({ status: 204, body: '' });
+    expect(asked.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'content-type, authorization',
+    });
+    const exposed = (await jar.send('POST', '/web/a')).headers;
+    expect(exposed['access-control-allow-origin']).toBe('*');
+    for (const name of ['x-ratelimit-limit-minute', 'x-terrarium-execution-id', 'server-timing']) {
+      expect(exposed['access-control-expose-headers']?.toLowerCase()).toContain(name);
+    }
+    expect((await jar.send('GET', '/web/a')).headers['access-control-allow-origin']).toBe('*');
+  });
+
+  it('tells a page that asks for another method what there is', async () => {
+    publish({ methods: ['POST'] });
+    expect((await preflight('DELETE')).headers['access-control-allow-methods']).toBe('POST');
+  });
+
+  it('is answered for every method when the endpoint lists none, but a plain OPTIONS goes to the target', async () => {
+    publish({});
+    expect((await preflight()).status).toBe(204);
+    expect(jar.calls).toEqual([]);
+    expect(await jar.send('OPTIONS', '/web/a')).toMatchObject({ status: 200, body: 'in' });
+  });
+
+  it('leaves OPTIONS to an endpoint that lists it', async () => {
+    publish({ methods: ['OPTIONS', 'POST'] });
+    expect(await preflight()).toMatchObject({ status: 200, body: 'in' });
+  });
+
+  it('can be switched off', async () => {
+    publish({ methods: ['POST'], plugins: { cors: { enabled: false } } });
+    const got = await preflight();
+    expect(got.status).toBe(405);
+    expect(got.headers['access-control-allow-origin']).toBeUndefined();
+    expect((await jar.send('POST', '/web/a')).headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('can be limited to some origins', async () => {
+    publish({ methods: ['POST'], plugins: { cors: { origins: ['http://form.test'] } } });
+    expect((await preflight()).headers).toMatchObject({
+      'access-control-allow-origin': 'http://form.test',
+      vary: 'Origin',
+    });
+    const other = await preflight('POST', { Origin: 'http://other.test' });
+    expect(other.headers['access-control-allow-origin']).toBeUndefined();
+    expect(other.headers.vary).toBe('Origin');
+  });
+
+  it('gives way to the headers of an http-aware lambda, one by one', async () => {
+    const lambda = jar.lambda(() =>
+      json({ status: 200, headers: { 'access-control-allow-ORIGIN': 'http://own.test' } }),
+    );
+    jar.endpoint(jar.api('own'), lambda, { resource: '/a', is_http_aware: true });
+    const { headers } = await jar.send('GET', '/own/a');
+    expect(headers['access-control-allow-origin']).toBe('http://own.test');
+    expect(headers['access-control-expose-headers']).toContain('Server-Timing');
+  });
+});

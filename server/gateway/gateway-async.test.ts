@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../model/invocation.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResult } from './async-results.ts';
+import { FakeLog, GatewayUnderTest, type Got, json, text } from './gateway-under-test.ts';
+
+const READER = { headers: { Authorization: 'Bearer reader' } };
+
+let jar: GatewayUnderTest;
+beforeEach(async () => {
+  jar = await new GatewayUnderTest().start();
+  jar.caller('Bearer reader');
+});
+afterEach(() => jar.stop());
+
+const call = (body: unknown, headers: Record<string, string> = {}) =>
+  jar.send('POST', '/api/async', { body: typeof body === 'string' ? body : JSON.stringify(body), headers });
+const result = (id: string): Promise<Got> => jar.send('GET', `/results/${id}`, READER);
+
+/** An outcome that a test gives when it is time. */
+function later(): { outcome: Promise<Outcome>; give(outcome: Outcome): void } {
+  let give: (outcome: Outcome) => void = () => {};
+  const outcome = new Promise<Outcome>((resolve) => {
+    give = resolve;
+  });
+  return { outcome, give };
+}
+
+/** Resolves when everything accepted has ended: what a gateway does when it stops. */
+async function allEnded(): Promise<void> {
+  await jar.stop();
+  await jar.start();
+}
+
+describe('POST /api/async (D-165)', () => {
+  it('answers at once with the id of the invocation, whose result can be read once it is there', async () => {
+    const { outcome, give } = later();
+    const lambda = jar.lambda(() => outcome);
+    const event = { lambdaId: lambda.id.toUpperCase(), payload: { firstName: 'Ada' } };
+    const accepted = await call(event);
+    expect(accepted).toMatchObject({ status: 200, json: { lambdaId: jar.calls[0]?.executionId } });
+    const id = accepted.json.lambdaId;
+    expect(accepted.headers).toMatchObject({ location: `/results/${id}`, 'x-terrarium-execution-id': id });
+    expect(jar.calls[0]).toMatchObject({ trigger: 'async', context: { method: 'POST', path: '', user: null } });
+    expect(JSON.parse(Buffer.from(jar.calls[0]?.body ?? []).toString())).toEqual(event);
+
+    const pending = await result(id);
+    expect(pending).toMatchObject({ status: 404, json: { code: 404, message: 'result not available yet' } });
+    expect(pending.headers['retry-after']).toBe('1');
+
+    jar.nowMs += 5_000;
+    give(text('SUCCESS'));
+    await allEnded();
+    expect((await result(id)).json).toEqual({
+      contentType: 'text/plain; charset=utf-8',
+      executionId: id,
+      executionTime: jar.nowMs,
+      lambdaId: lambda.id,
+      result: 'SUCCESS',
+    });
+  });
+
+  it('is not answered before the acceptance is durable', async () => {
+    const log = new FakeLog<StoredResult>();
+    const slow = await new GatewayUnderTest({ limits: { drainTimeoutMs: 1 } }, log).start();
+    let persist: () => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      log.durable = () =>
+        new Promise((done) => {
+          persist = done;
+          resolve();
+        });
+    });
+    const lambda = slow.lambda(() => later().outcome);
+    let isAnswered = false;
+    const accepted = slow.send('POST', '/api/async', { body: JSON.stringify({ lambdaId: lambda.id }) }).then((got) => {
+      isAnswered = true;
+      return got;
+    });
+    await asked;
+    await slow.send('GET', '/anything'); // a whole exchange later
+    expect(isAnswered).toBe(false);
+    expect([...log.entries()]).toMatchObject([[slow.calls[0]?.executionId, { state: 'pending' }]]);
+    persist();
+    expect((await accepted).status).toBe(200);
+    await slow.stop();
+  });
+
+  it.each([
+    ['no body', '', 400],
+    ['malformed JSON', '{"lambdaId":', 400],
+    ['an array', [{ lambdaId: randomUUID() }], 400],
+    ['no lambdaId', { payload: 1 }, 400],
+    ['a lambdaId that is no UUID', { lambdaId: 'webform' }, 400],
+    ['an inherited lambdaId', '{"__proto__":{"lambdaId":"11111111-1111-4111-8111-111111111111"}}', 400],
+    ['an unknown lambda', { lambdaId: randomUUID() }, 404],
+  ])('with %s is refused', async (_what, body, status) => {
+    expect(await call(body)).toMatchObject({ status, json: { code: status } });
+    expect(jar.log.size).toBe(0);
+  });
+
+  it('takes POST alone, and lets any page call it', async () => {
+    const wrong = await jar.send('GET', '/api/async');
+    expect(wrong.status).toBe(405);
+    expect(wrong.headers.allow).toBe('POST');
+    const headers = {
+      Origin: 'http://form.test',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'authorization',
+    };
+    const preflight = await jar.send('OPTIONS', '/api/async', { headers });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-headers': 'authorization',
+    });
+  });
+
+  it('asks for credentials and the right when the lambda is not public', async () => {
+    const lambda = jar.lambda(() => text('x'), { public: false });
+    const event = { lambdaId: lambda.id };
+    expect((await call(event)).status).toBe(401);
+    expect((await call(event, READER.headers)).status).toBe(403);
+    jar.rights.add(`lambda.invoke ${lambda.id}`);
+    expect((await call(event, READER.headers)).status).toBe(200);
+  });
+
+  it('tells at once what a synchronous call would be told', async () => {
+    const lambda = jar.lambda(() => text('x'));
+    jar.refusals.set(lambda.id, { ok: false, failure: 'busy', message: 'queue full', value: { kind: 'nothing' } });
+    const got = await call({ lambdaId: lambda.id });
+    expect(got).toMatchObject({ status: 503, json: { code: 503, message: 'queue full' } });
+    expect(got.headers['retry-after']).toBe('1');
+    expect(jar.log.size).toBe(0);
+  });
+
+  it('gives way to an endpoint /async of an API named api, which is asynchronous by default, and to no other', async () => {
+    const api = jar.api('api');
+    const [own, root] = [jar.lambda(() => text('own')), jar.lambda(() => text('root'))];
+    jar.endpoint(api, root, { resource: '/' });
+    expect((await call({})).status).toBe(400);
+    jar.endpoint(api, own, { resource: '/async', methods: ['POST'] });
+    const accepted = await call('any body');
+    expect(accepted.json).toEqual({ lambdaId: jar.calls[0]?.executionId });
+    expect((await jar.send('GET', '/api/async')).status).toBe(405);
+    expect((await jar.send('GET', '/api/other')).body).toBe('root');
+  });
+});
+
+describe('an asynchronous endpoint (D-164)', () => {
+  const publish = (properties: JsonObject, lambda = jar.lambda(() => text('x'))) =>
+    jar.endpoint(jar.api('web'), lambda, { resource: '/later', synchronous: false, ...properties });
+
+  it('answers with the id of the invocation', async () => {
+    const endpoint = publish({});
+    const got = await jar.send('POST', '/web/later/x', { body: 'event' });
+    expect(got).toMatchObject({ status: 200, json: { lambdaId: jar.calls[0]?.executionId } });
+    expect(jar.calls[0]).toMatchObject({ trigger: 'async', context: { path: '/x', apiEndpointId: endpoint.id } });
+  });
+
+  it('still asks, limits and refuses', async () => {
+    publish({ plugins: { rateLimit: { enabled: true, perMinute: 1 }, platformSecurity: { enabled: true } } });
+    jar.caller('Bearer root', { isRoot: true });
+    const send = async (headers = {}) => (await jar.send('GET', '/web/later', { headers })).status;
+    expect(await send()).toBe(401);
+    expect(await send({ Authorization: 'Bearer root' })).toBe(200);
+    expect(await send({ Authorization: 'Bearer root' })).toBe(429);
+  });
+
+  it('is accepted though its client hangs up', async () => {
+    publish({});
+    await jar.send('POST', '/web/later');
+    await allEnded();
+    expect((await result(jar.calls[0]?.executionId ?? '')).status).toBe(200);
+  });
+});
+
+describe('GET /results/{id}', () => {
+  const run = async (outcome: Outcome, accept?: string) => {
+    const lambda = jar.lambda(() => outcome, {}, accept);
+    const { json } = await call({ lambdaId: lambda.id });
+    await allEnded();
+    return { lambda, id: json.lambdaId };
+  };
+
+  it('takes a Bearer token alone', async () => {
+    const { id } = await run(text('x'));
+    jar.caller('Basic pair', { scheme: 'basic' });
+    for (const headers of [{}, { Authorization: 'Basic pair' }, { Authorization: 'Bearer wrong' }]) {
+      const got = await jar.send('GET', `/results/${id}`, { headers });
+      expect(got.status).toBe(401);
+      expect(got.headers['www-authenticate']).toMatch(/^Bearer realm="[^"]+"(, error="invalid_token")?$/);
+    }
+  });
+
+  it.each<[string, Outcome, string | undefined, object]>([
+    ['an object', json({ a: 1 }), undefined, { contentType: 'application/json', result: '{"a":1}' }],
+    ['nothing', { ok: true, value: { kind: 'nothing' } }, undefined, { result: '' }],
+    ['text with Accept', text('<a/>'), 'text/xml', { contentType: 'text/xml', result: '<a/>' }],
+    [
+      'an error with a text',
+      { ok: false, failure: 'error', message: 'oh', value: { kind: 'text', bytes: Buffer.from('ERROR') } },
+      undefined,
+      { result: 'ERROR', error: 'oh' },
+    ],
+    [
+      'an error with another value',
+      { ok: false, failure: 'error', message: 'oh', value: { kind: 'json', bytes: Buffer.from('{}') } },
+      undefined,
+      { result: 'oh', error: 'oh' },
+    ],
+    [
+      'a time-out',
+      { ok: false, failure: 'timeout', message: 'too late', value: { kind: 'nothing' } },
+      undefined,
+      { result: 'too late', error: 'too late' },
+    ],
+  ])('gives %s as a string', async (_what, outcome, accept, expected) => {
+    const { id } = await run(outcome, accept);
+    const got = await result(id);
+    expect(got).toMatchObject({ status: 200, json: expected });
+    const members = ['contentType', 'executionId', 'executionTime', 'lambdaId', 'result'];
+    expect(Object.keys(got.json).filter((name) => name !== 'error')).toEqual(members);
+  });
+
+  it("gives a lambda's latest result by the lambda's id, with lambda.view", async () => {
+    const lambda = jar.lambda(({ body }) => text(JSON.parse(Buffer.from(body).toString()).say));
+    jar.rights.add(`lambda.view ${lambda.id}`);
+    expect((await result(lambda.id)).status).toBe(404);
+    for (const say of ['first', 'second']) {
+      await call({ lambdaId: lambda.id, say });
+      await allEnded();
+    }
+    expect((await result(lambda.id)).json).toMatchObject({
+      result: 'second',
+      lambdaId: lambda.id,
+      executionId: jar.calls[1]?.executionId,
+    });
+    jar.rights.clear();
+    expect((await result(lambda.id)).status).toBe(403);
+  });
+
+  it('does not know strange ids, other paths and other methods', async () => {
+    const unknown = await result(randomUUID());
+    expect(unknown.status).toBe(404);
+    expect(unknown.headers['retry-after']).toBeUndefined();
+    expect((await result('latest')).status).toBe(400);
+    expect((await jar.send('GET', '/results')).status).toBe(404);
+    expect((await jar.send('GET', '/results/a/b')).status).toBe(404);
+    expect((await jar.send('DELETE', `/results/${randomUUID()}`)).headers.allow).toBe('GET, HEAD');
+  });
+
+  it('survives a restart; what was pending then has failed', async () => {
+    const { id } = await run(text('kept'));
+    const { outcome, give } = later();
+    const lambda = jar.lambda(() => outcome);
+    const { json } = await call({ lambdaId: lambda.id });
+    const next = await new GatewayUnderTest({ results: jar.log }).start();
+    next.callers.set('Bearer reader', next.caller('x'));
+    expect((await next.send('GET', `/results/${id}`, READER)).json).toMatchObject({ result: 'kept' });
+    const failed = await next.send('GET', `/results/${json.lambdaId}`, READER);
+    expect(failed).toMatchObject({
+      status: 200,
+      json: { error: expect.stringContaining('stopped'), lambdaId: lambda.id },
+    });
+    await next.stop();
+    give(text('too late'));
+  });
+});
+
+it('a disk that fails turns an acceptance into a 500 that tells nothing', async () => {
+  const lambda = jar.lambda(() => text('x'));
+  jar.log.durable = () => Promise.reject(new Error('disk full at /secret'));
+  const got = await call({ lambdaId: lambda.id });
+  expect(got).toMatchObject({ status: 500, json: { code: 500, message: 'internal error' } });
+  expect(String(jar.faults[0])).toContain('disk full');
+});

@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../model/invocation.ts';
+import { GatewayUnderTest, text } from './gateway-under-test.ts';
+
+const started: GatewayUnderTest[] = [];
+async function start(options: ConstructorParameters<typeof GatewayUnderTest>[0] = {}): Promise<GatewayUnderTest> {
+  const jar = await new GatewayUnderTest(options).start();
+  started.push(jar);
+  return jar;
+}
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((jar) => jar.stop()));
+});
+
+/** A lambda at /web/slow that ends when a test says so, and tells when it began. */
+function slowLambda(jar: GatewayUnderTest) {
+  let finish: (outcome: Outcome) => void = () => {};
+  let begin: () => void = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const outcome = new Promise<Outcome>((resolve) => {
+    finish = resolve;
+  });
+  const lambda = jar.lambda(() => {
+    begin();
+    return outcome;
+  });
+  jar.endpoint(jar.api('web'), lambda, { resource: '/slow' });
+  return { lambda, begun, finish };
+}
+
+describe('a gateway that starts', () => {
+  it('chooses a free port when asked for none, and tells it', async () => {
+    const [one, two] = [await start(), await start()];
+    expect(one.port).toBeGreaterThan(0);
+    expect(two.port).not.toBe(one.port);
+  });
+
+  it('says in a sentence when the port is in use', async () => {
+    const { port } = await start();
+    const second = new GatewayUnderTest();
+    await expect(second.gateway.start({ host: '127.0.0.1', port })).rejects.toThrow(
+      `the gateway cannot listen on 127.0.0.1:${port}: the port is in use`,
+    );
+    await second.stop();
+  });
+});
+
+describe('a gateway that stops', () => {
+  it('lets a request under way end, and takes no new connection', async () => {
+    const jar = await start();
+    const { begun, finish } = slowLambda(jar);
+    const answer = jar.send('GET', '/web/slow');
+    await begun;
+    const stopped = jar.stop();
+    await expect(jar.send('GET', '/web/slow')).rejects.toThrow('ECONNREFUSED');
+    finish(text('in time'));
+    const got = await answer;
+    expect(got).toMatchObject({ status: 200, body: 'in time' });
+    expect(got.headers.connection).toBe('close');
+    await stopped;
+  });
+
+  it('lets an asynchronous call end, so that its result is kept', async () => {
+    const jar = await start();
+    const { lambda, begun, finish } = slowLambda(jar);
+    await jar.send('POST', '/api/async', { body: JSON.stringify({ lambdaId: lambda.id }) });
+    await begun;
+    const stopped = jar.stop();
+    finish(text('kept'));
+    await stopped;
+    expect([...jar.log.entries()]).toMatchObject([[jar.calls[0]?.executionId, { state: 'finished', result: 'kept' }]]);
+  });
+
+  it('does not wait longer than the drain time-out', async () => {
+    const jar = await start({ limits: { drainTimeoutMs: 20 } });
+    const { begun } = slowLambda(jar);
+    const answer = expect(jar.send('GET', '/web/slow')).rejects.toThrow(/socket hang up|ECONNRESET/);
+    await begun;
+    await jar.stop();
+    await answer;
+  });
+
+  it('closes connections that are kept alive or never said a word', async () => {
+    const jar = await start({ limits: { keepAliveTimeoutMs: 60_000, drainTimeoutMs: 60_000 } });
+    const silent = connect(jar.port, '127.0.0.1');
+    const agent = new Agent({ keepAlive: true });
+    const sent = request({ port: jar.port, host: '127.0.0.1', agent }).end();
+    const [response] = await once(sent, 'response');
+    response.resume();
+    await once(response, 'end');
+    const closed = Promise.all([once(silent, 'close'), once(sent.socket ?? silent, 'close')]);
+    await jar.stop();
+    await closed;
+    agent.destroy();
+  });
+});

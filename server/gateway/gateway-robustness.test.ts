@@ -1,0 +1,232 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Outcome } from '../model/invocation.ts';
+import { GatewayUnderTest, text } from './gateway-under-test.ts';
+
+const HOST = 'Host: localhost\r\n';
+
+let jar: GatewayUnderTest;
+beforeEach(async () => {
+  jar = new GatewayUnderTest({ limits: { maxBodyBytes: 1000, headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+  await jar.start();
+  const echo = jar.lambda(({ body }) => text(Buffer.from(body).toString()));
+  jar.endpoint(jar.api('web'), echo, { resource: '/echo' });
+});
+afterEach(async () => {
+  expect(jar.faults).toEqual([]);
+  // Whatever a test did, the gateway goes on.
+  expect(await jar.send('POST', '/web/echo', { body: 'still here' })).toMatchObject({
+    status: 200,
+    body: 'still here',
+  });
+  await jar.stop();
+});
+
+/** Status, headers and JSON of each answer in a stream of them. */
+function answersIn(stream: string): { status: number; head: string; json: { code: number; message: string } }[] {
+  return stream
+    .split(/(?=HTTP\/1\.1 \d)/)
+    .filter(Boolean)
+    .map((answer) => {
+      const [head = '', body = ''] = answer.split('\r\n\r\n', 2);
+      const isJson = /content-type: application\/json/i.test(head);
+      return {
+        status: Number(head.split(' ')[1]),
+        head: head.toLowerCase(),
+        json: isJson ? JSON.parse(body) : undefined,
+      };
+    });
+}
+
+async function open(): Promise<Socket> {
+  const socket = connect(jar.port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => {}); // being cut off is what some of these clients are about
+  return socket;
+}
+
+describe('bytes that are no request', () => {
+  it.each([
+    ['noise', '\x16\x03\x01\x02\x00\x01\r\n\r\n', 400],
+    ['no version, hence no Host', 'GET /\r\n\r\n', 403],
+    ['a space in the target', `GET /a b HTTP/1.1\r\n${HOST}\r\n`, 400],
+    ['a NUL in the target', `GET /a\0b HTTP/1.1\r\n${HOST}\r\n`, 400],
+    ['a header without a colon', `GET / HTTP/1.1\r\n${HOST}bad\r\n\r\n`, 400],
+    ['a header with a space', `GET / HTTP/1.1\r\n${HOST}Bad Name: x\r\n\r\n`, 400],
+    ['a bad length', `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: -1\r\n\r\n`, 400],
+    ['two lengths', `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\n`, 400],
+    [
+      'length and chunks',
+      `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
+    ['a bad chunk', `POST /web/echo HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
+    ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['two Hosts', `GET / HTTP/1.1\r\n${HOST}hOST: evil.test\r\nConnection: close\r\n\r\n`, 400],
+    ['an empty Host', 'GET / HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n', 403],
+    ['no Host in HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n', 403],
+    ['a foreign absolute target', `GET http://evil.test/ HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 403],
+    ['an asterisk', `OPTIONS * HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 400],
+    ['dot segments', `GET /web/../x HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 400],
+    ['a header flood', `GET / HTTP/1.1\r\n${HOST}${'X-Flood: yes\r\n'.repeat(20_000)}\r\n`, 431],
+    ['a huge header', `GET / HTTP/1.1\r\n${HOST}X-Huge: ${'x'.repeat(200_000)}\r\n\r\n`, 431],
+    ['a long target', `GET /${'a'.repeat(9_000)} HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 414],
+    ['a huge target', `GET /${'a'.repeat(200_000)} HTTP/1.1\r\n${HOST}\r\n`, 414],
+    [
+      'an unknown expectation',
+      `POST /web/echo HTTP/1.1\r\n${HOST}Expect: tea\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      417,
+    ],
+    ['CONNECT', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n', 501],
+    ['a WebSocket', `GET /web/echo HTTP/1.1\r\n${HOST}Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`, 501],
+  ])('%s: is told so in JSON, with the headers of every answer', async (_what, bytes, status) => {
+    const [answer, ...more] = answersIn(await jar.sendRaw(bytes));
+    expect(answer).toMatchObject({ status, json: { code: status } });
+    for (const name of [
+      'x-terrarium-version: 1.2.3',
+      'x-terrarium-proxy-latency: ',
+      'x-terrarium-upstream-latency: 0',
+      'server-timing: proxy',
+    ]) {
+      expect(answer?.head).toContain(name);
+    }
+    expect(more).toEqual([]);
+    expect(jar.calls).toEqual([]);
+  });
+
+  it('after a good request do not cost that one its answer', async () => {
+    const good = `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\nhi`;
+    const answers = answersIn(await jar.sendRaw(`${good}${good}NONSENSE\r\n\r\n`));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
+  });
+});
+
+describe('requests that are unusual', () => {
+  it('are served: an absolute target, HTTP/1.0', async () => {
+    const absolute = `GET http://localhost/web/echo HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n`;
+    expect(answersIn(await jar.sendRaw(absolute)).map(({ status }) => status)).toEqual([200]);
+    expect(answersIn(await jar.sendRaw(`GET /web/echo HTTP/1.0\r\n${HOST}\r\n`)).map(({ status }) => status)).toEqual([
+      200,
+    ]);
+  });
+
+  it('are served though they offer HTTP/2, and so is the next one on their connection', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (const headers of [{ Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'x' }, {}]) {
+      const sent = request({ port: jar.port, host: '127.0.0.1', method: 'POST', path: '/web/echo', agent, headers });
+      sent.end('hi');
+      const [response] = await once(sent, 'response');
+      expect(response.statusCode).toBe(200);
+      response.resume();
+      await once(response, 'end');
+    }
+    agent.destroy();
+  });
+
+  it('are answered in order when they are pipelined', async () => {
+    const one = (body: string) => `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n${body}`;
+    const last = `GET /none HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
+    const got = await jar.sendRaw(`${one('first')}${one('second')}${last}`);
+    expect(answersIn(got).map(({ status }) => status)).toEqual([200, 200, 404]);
+    expect(got.indexOf('first')).toBeLessThan(got.indexOf('second'));
+  });
+
+  it('have query and headers that are hostile', async () => {
+    await jar.send('GET', '/web/echo?__proto__=1&%=%zz', { headers: { __proto__: 'x', constructor: 'y' } });
+    expect(JSON.stringify(jar.calls[0]?.context.params)).toBe('{"__proto__":["1"],"%":["%zz"]}');
+    expect(jar.calls[0]?.context.headers.constructor).toBe('y');
+  });
+});
+
+describe('a request body', () => {
+  it.each([1000, 1001])('of %i bytes, with a length or in chunks, against a limit of 1000', async (size) => {
+    const status = size > 1000 ? 413 : 200;
+    expect((await jar.send('POST', '/web/echo', { body: 'x'.repeat(size) })).status).toBe(status);
+    const headers = { 'Transfer-Encoding': 'chunked' };
+    expect((await jar.send('POST', '/web/echo', { body: 'x'.repeat(size), headers })).status).toBe(status);
+    expect(jar.calls).toHaveLength(status === 200 ? 2 : 0);
+  });
+
+  it('that is far too large does not keep its client from the answer, nor the connection from the next request', async () => {
+    const chunk = `1000\r\n${'x'.repeat(4096)}\r\n`;
+    const large = `POST /web/echo HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(500)}0\r\n\r\n`;
+    const next = `GET /web/echo HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
+    const answers = answersIn(await jar.sendRaw(large + next));
+    expect(answers.map(({ status }) => status)).toEqual([413, 200]);
+  });
+
+  it('is asked for when the client waits for that, and not when it is not wanted', async () => {
+    const ask = (path: string, length: number) =>
+      new Promise<(number | undefined)[]>((resolve, reject) => {
+        const seen: (number | undefined)[] = [];
+        const headers = { Expect: '100-continue', 'Content-Length': String(length) };
+        const sent = request({ port: jar.port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
+        sent.on('continue', () => {
+          seen.push(100);
+          sent.end('x'.repeat(length));
+        });
+        sent.on('response', (response) => {
+          seen.push(response.statusCode);
+          response.resume();
+          response.on('end', () => resolve(seen));
+          sent.destroy();
+        });
+        sent.on('error', (error) => (seen.length > 0 ? resolve(seen) : reject(error)));
+        sent.flushHeaders();
+      });
+    expect(await ask('/web/echo', 5)).toEqual([100, 200]);
+    expect(await ask('/web/echo', 5000)).toEqual([413]);
+    expect(await ask('/none', 5)).toEqual([404]);
+  });
+});
+
+describe('a client', () => {
+  it.each([
+    ['sends half a head', `GET / HTTP/1.1\r\n${HOST}`],
+    ['sends half a body', `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\nhalf`],
+  ])('that %s and waits is cut off with 408', async (_what, bytes) => {
+    const [answer] = answersIn(await jar.sendRaw(bytes));
+    expect(answer).toMatchObject({ status: 408, json: { code: 408 } });
+    expect(jar.calls).toEqual([]);
+  });
+
+  it('that hangs up in the middle of its body calls no lambda', async () => {
+    const socket = await open();
+    const over = jar.nextTraffic();
+    socket.write(`POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\nhalf`, () => socket.destroy());
+    expect(await over).toMatchObject({ status: undefined, isComplete: false });
+    expect(jar.calls).toEqual([]);
+  });
+
+  it('that hangs up while its lambda runs leaves no trace', async () => {
+    let finish: (outcome: Outcome) => void = () => {};
+    const outcome = new Promise<Outcome>((resolve) => {
+      finish = resolve;
+    });
+    const socket = await open();
+    const over = jar.nextTraffic();
+    const lambda = jar.lambda(() => {
+      socket.destroy();
+      return outcome;
+    });
+    jar.endpoint(jar.api('slow'), lambda, { resource: '/' });
+    socket.write(`GET /slow HTTP/1.1\r\n${HOST}\r\n`);
+    expect(await over).toMatchObject({ status: undefined, isComplete: false });
+    finish(text('too late'));
+  });
+
+  it('that hangs up in the middle of a large answer leaves no trace', async () => {
+    jar.endpoint(
+      jar.api('large'),
+      jar.lambda(() => text('x'.repeat(20_000_000))),
+      { resource: '/' },
+    );
+    const socket = await open();
+    socket.once('data', () => socket.destroy());
+    const over = jar.nextTraffic();
+    socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`);
+    expect(await over).toMatchObject({ status: 200, isComplete: false });
+  });
+});

@@ -1,0 +1,299 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GatewayUnderTest, json, ok, text } from './gateway-under-test.ts';
+
+let jar: GatewayUnderTest;
+beforeEach(async () => {
+  jar = await new GatewayUnderTest().start();
+});
+afterEach(() => jar.stop());
+
+describe('an endpoint', () => {
+  it('calls its lambda with the body verbatim and the context of D-136', async () => {
+    const lambda = jar.lambda(() => text('SUCCESS'));
+    const endpoint = jar.endpoint(jar.api('web'), lambda, { resource: '/lead', methods: ['post'] });
+    const got = await jar.send('POST', '/web/lead/a%20b/?x=1&x=2', {
+      body: '{"payload":{}}',
+      headers: { 'Content-Type': 'application/json', 'X-Twice': ['a', 'b'] },
+    });
+    expect(got).toMatchObject({ status: 200, body: 'SUCCESS' });
+    expect(got.headers['content-type']).toBe('text/plain; charset=utf-8');
+    const [call] = jar.calls;
+    expect(call).toMatchObject({
+      trigger: 'gateway',
+      context: { method: 'POST', path: '/a%20b/', creds: '', user: null, apiEndpointId: endpoint.id, httpAware: false },
+    });
+    expect(Buffer.from(call?.body ?? []).toString()).toBe('{"payload":{}}');
+    expect({ ...call?.context.params }).toEqual({ x: ['1', '2'] });
+    expect(call?.context.headers).toMatchObject({ 'content-type': 'application/json', 'x-twice': 'a, b' });
+    expect(got.headers['x-terrarium-execution-id']).toBe(call?.executionId);
+  });
+
+  it('without a body calls its lambda with none', async () => {
+    jar.endpoint(
+      jar.api('web'),
+      jar.lambda(() => ok({ kind: 'nothing' })),
+      { resource: '/lead' },
+    );
+    expect(await jar.send('GET', '/web/lead')).toMatchObject({ status: 200, body: '' });
+    expect(jar.calls[0]?.body).toHaveLength(0);
+  });
+
+  it('is found by the longest prefix, decoded, and with any trailing slashes', async () => {
+    const web = jar.api('web');
+    jar.endpoint(
+      web,
+      jar.lambda(() => text('root')),
+      { resource: '/' },
+    );
+    jar.endpoint(
+      web,
+      jar.lambda(() => text('longer')),
+      { resource: '/lead/new form/' },
+    );
+    for (const [path, answer] of [
+      ['/web', 'root'],
+      ['/web/', 'root'],
+      ['/web/lead', 'root'],
+      ['/web/lead/new%20form', 'longer'],
+      ['/%77eb//lead/new%20form//', 'longer'],
+      ['/web/lead%2Fnew%20form', 'root'],
+    ] as const) {
+      expect((await jar.send('GET', path)).body, path).toBe(answer);
+    }
+    expect(jar.calls.map(({ context }) => context.path)).toEqual(['', '', '/lead', '', '', '/lead%2Fnew%20form']);
+  });
+
+  it('with hosts answers to them alone, before any other', async () => {
+    const web = jar.api('web');
+    jar.endpoint(
+      web,
+      jar.lambda(() => text('by host')),
+      { resource: '/lead', hosts: ['Form.test:8080'], methods: ['GET'] },
+    );
+    jar.endpoint(
+      web,
+      jar.lambda(() => text('by path')),
+      { resource: '/lead', methods: ['POST'] },
+    );
+    expect(await jar.send('GET', '/web/lead', { headers: { Host: 'form.TEST:99' } })).toMatchObject({
+      body: 'by host',
+    });
+    expect(await jar.send('POST', '/web/lead', { headers: { Host: 'form.test' } })).toMatchObject({ body: 'by path' });
+    expect(await jar.send('GET', '/web/lead')).toMatchObject({ status: 405 });
+  });
+
+  it('with hosts and no resource has every path of them, unstripped', async () => {
+    jar.endpoint(
+      jar.api('web'),
+      jar.lambda(() => text('site')),
+      { hosts: ['site.test'] },
+    );
+    for (const path of ['/', '/a/b/', '/results/x', '/api/async']) {
+      expect(await jar.send('POST', path, { headers: { Host: 'site.test' } })).toMatchObject({
+        status: 200,
+        body: 'site',
+      });
+      expect(jar.calls.at(-1)?.context.path).toBe(path);
+    }
+    expect((await jar.send('GET', '/a')).status).toBe(404);
+  });
+
+  it('that does not exist is a 404 with the headers of every answer', async () => {
+    const got = await jar.send('GET', '/nothing/here');
+    expect(got.status).toBe(404);
+    expect(got.json).toEqual({ code: 404, message: 'no API found with those values' });
+    expect(got.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-terrarium-version': '1.2.3',
+      'x-terrarium-proxy-latency': expect.stringMatching(/^\d+$/),
+      'x-terrarium-upstream-latency': '0',
+      'server-timing': expect.stringMatching(/^proxy;dur=[\d.]+, upstream;dur=0\.0$/),
+    });
+  });
+
+  it('that does not take the method is a 405 with the methods of its path', async () => {
+    const web = jar.api('web');
+    const lambda = jar.lambda(() => text('x'));
+    jar.endpoint(web, lambda, { resource: '/lead', methods: ['POST'] });
+    jar.endpoint(web, lambda, { resource: '/lead', methods: ['GET'] });
+    const got = await jar.send('DELETE', '/web/lead');
+    expect(got).toMatchObject({
+      status: 405,
+      json: { code: 405, message: expect.stringContaining('GET, HEAD, POST') },
+    });
+    expect(got.headers.allow).toBe('GET, HEAD, POST');
+  });
+
+  it('takes HEAD where GET is, and answers it without the body', async () => {
+    jar.endpoint(
+      jar.api('web'),
+      jar.lambda(() => text('12345')),
+      { resource: '/lead', methods: ['GET'] },
+    );
+    const got = await jar.send('HEAD', '/web/lead');
+    expect(got).toMatchObject({ status: 200, body: '' });
+    expect(got.headers['content-length']).toBe('5');
+    expect(jar.calls[0]?.context.method).toBe('HEAD');
+  });
+
+  it('is followed through creation, change, a renamed API, and removal', async () => {
+    const [old, lambda] = [jar.api('web'), jar.lambda(() => text('x'))];
+    const statuses = async () =>
+      Promise.all(['/web/a', '/web/b', '/net/b'].map(async (path) => (await jar.send('GET', path)).status));
+    expect(await statuses()).toEqual([404, 404, 404]);
+    const endpoint = jar.endpoint(old, lambda, { resource: '/a' });
+    expect(await statuses()).toEqual([200, 404, 404]);
+    const moved = jar.patch(endpoint, { resource: '/b' });
+    expect(await statuses()).toEqual([404, 200, 404]);
+    jar.put({ ...old, name: 'net' });
+    expect(await statuses()).toEqual([404, 404, 200]);
+    jar.remove(moved);
+    expect(await statuses()).toEqual([404, 404, 404]);
+  });
+
+  it('is there from the start when the world has it', async () => {
+    jar.endpoint(
+      jar.api('web'),
+      jar.lambda(() => text('x')),
+      { resource: '/a' },
+    );
+    const other = new GatewayUnderTest({ view: jar.world });
+    await other.start();
+    expect((await other.send('GET', '/web/a')).status).toBe(503); // its invoker does not know the lambda
+    await other.stop();
+  });
+
+  it('of a deleted lambda is a 503 until it is pointed at another', async () => {
+    const [gone, other] = [jar.lambda(() => text('x')), jar.lambda(() => text('y'))];
+    const endpoint = jar.endpoint(jar.api('web'), gone, {
+      resource: '/a',
+      implementation_id: '11111111-1111-4111-8111-111111111111',
+    });
+    const got = await jar.send('GET', '/web/a');
+    expect(got).toMatchObject({ status: 503, json: { code: 503, executionId: jar.calls[0]?.executionId } });
+    jar.patch(endpoint, { implementation_id: other.id.toUpperCase() });
+    expect(await jar.send('GET', '/web/a')).toMatchObject({ body: 'y' });
+  });
+});
+
+describe('an http-aware endpoint', () => {
+  it('answers with what the lambda made of it', async () => {
+    const result = { statusCode: 302, headers: { Location: '/x', 'Set-Cookie': ['a=1', 'b=2'] } };
+    jar.endpoint(
+      jar.api('web'),
+      jar.lambda(() => json(result)),
+      { resource: '/a', is_http_aware: true },
+    );
+    const got = await jar.send('GET', '/web/a');
+    expect(got).toMatchObject({ status: 302, body: '' });
+    expect(got.headers).toMatchObject({ location: '/x', 'set-cookie': ['a=1', 'b=2'], 'content-length': '0' });
+    expect(jar.calls[0]?.context.httpAware).toBe(true);
+  });
+
+  it.each([204, 304])('sends no body with %i', async (status) => {
+    jar.endpoint(
+      jar.api('web'),
+      jar.lambda(() => json({ status, body: 'x' })),
+      { resource: '/a', is_http_aware: true },
+    );
+    const got = await jar.send('GET', '/web/a');
+    expect(got).toMatchObject({ status, body: '' });
+    expect(got.headers['content-length']).toBeUndefined();
+  });
+});
+
+describe('a container endpoint', () => {
+  it('says honestly that no engine is attached, or that the container is gone', async () => {
+    const box = jar.container('shop');
+    jar.endpoint(jar.api('web'), box, { resource: '/shop', container_port_name: 'web', synchronous: false });
+    const got = await jar.send('GET', '/web/shop');
+    expect(got).toMatchObject({ status: 503, json: { message: expect.stringMatching(/'shop'.*no container engine/) } });
+    jar.remove(box);
+    expect(await jar.send('GET', '/web/shop')).toMatchObject({
+      status: 503,
+      json: { message: expect.stringContaining('deleted') },
+    });
+  });
+
+  it('hands the stripped target to the engine, whose answer carries the control headers', async () => {
+    const engine = new GatewayUnderTest({
+      containers: {
+        forward: async ({ target, portName, response, controlHeaders }) => {
+          const own = ['access-control-allow-origin', 'http://own.test'];
+          response.writeHead(207, [...own, ...controlHeaders(own)]).end(`${portName} ${target}`);
+        },
+      },
+    });
+    await engine.start();
+    engine.endpoint(engine.api('web'), engine.container('shop'), { resource: '/shop', container_port_name: 'http' });
+    const got = await engine.send('GET', '/web/shop/a%2Fb/?q=1');
+    expect(got).toMatchObject({ status: 207, body: 'http /a%2Fb/?q=1' });
+    expect(got.headers).toMatchObject({
+      'access-control-allow-origin': 'http://own.test',
+      'x-terrarium-version': '1.2.3',
+    });
+    expect((await engine.send('GET', '/web/shop?q')).body).toBe('http /?q');
+    await engine.stop();
+  });
+});
+
+describe('the Host of a request', () => {
+  it.each(['localhost', 'x.localhost:1', '127.0.0.9:4701', '[::1]:80', 'JAR.test'])('may be %s', async (host) => {
+    expect((await jar.send('GET', '/a', { headers: { Host: host } })).status).toBe(404);
+  });
+
+  it.each(['evil.test', '127.0.0.1.evil.test', '192.168.1.5', 'a b', '127.0.0.1@evil.test'])(
+    'that is "%s" is refused, and told what is allowed',
+    async (host) => {
+      const got = await jar.send('GET', '/a', { headers: { Host: host } });
+      expect(got).toMatchObject({
+        status: 403,
+        json: { code: 403, message: expect.stringMatching(/localhost.*jar\.test.*'hosts'/s) },
+      });
+    },
+  );
+
+  it('may be that of the public address of a gateway provider', async () => {
+    const provider = jar.provider({ config: { env: { public: { PUBLIC_URL_VHOST_0: 'Public.test:8443' } } } });
+    const status = async () => (await jar.send('GET', '/a', { headers: { Host: 'public.test' } })).status;
+    expect(await status()).toBe(404);
+    jar.remove(provider);
+    expect(await status()).toBe(403);
+  });
+});
+
+describe('traffic', () => {
+  it('is told of each request once it is over', async () => {
+    const endpoint = jar.endpoint(
+      jar.api('web'),
+      jar.lambda(() => text('x')),
+      { resource: '/a' },
+    );
+    const caller = jar.caller('Bearer me');
+    await jar.send('POST', '/web/a?b', { body: 'hello', headers: { Authorization: 'Bearer me' } });
+    await jar.send('GET', '/none');
+    await jar.stop();
+    expect(jar.traffic).toMatchObject([
+      {
+        method: 'POST',
+        target: '/web/a?b',
+        status: 200,
+        isComplete: true,
+        endpointId: endpoint.id,
+        userId: caller.userId,
+        executionId: jar.calls[0]?.executionId,
+        atMs: jar.nowMs,
+      },
+      {
+        method: 'GET',
+        target: '/none',
+        status: 404,
+        endpointId: undefined,
+        executionId: undefined,
+        requestBody: undefined,
+      },
+    ]);
+    expect(Buffer.from(jar.traffic[0]?.requestBody ?? []).toString()).toBe('hello');
+    expect(jar.calls[0]?.context).toMatchObject({ creds: 'Bearer me', user: { id: caller.userId, name: 'Bearer me' } });
+  });
+});

@@ -1,0 +1,242 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Authenticator, Judge } from '../model/caller.ts';
+import type { Change } from '../model/commit.ts';
+import { toPlatformError } from '../model/errors.ts';
+import type { LambdaInvoker } from '../model/invocation.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
+import { AsyncCalls } from './async-calls.ts';
+import { AsyncResults, type StoredResult } from './async-results.ts';
+import { BuiltInRoutes } from './built-in-routes.ts';
+import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
+import { refuseConnection, refuseMalformed } from './connection-faults.ts';
+import type { ContainerUpstreams } from './container-upstreams.ts';
+import { Exchange } from './exchange.ts';
+import { defaultLimits, type GatewayLimits } from './limits.ts';
+import { Pipeline } from './pipeline.ts';
+import { PublishedEndpoints } from './published-endpoints.ts';
+import { ClientGone } from './request-body.ts';
+import type { TrafficRecord } from './traffic.ts';
+
+/** How often node:http looks for connections past their time. */
+const TIMEOUT_CHECK_MS = 1_000;
+
+/** Room for a request's head beyond its target. */
+const MAX_HEADERS_BYTES = 16 * 1024;
+
+/** Host name or address and port of a listener. */
+export interface ListenAddress {
+  host: string;
+  port: number;
+}
+
+/** What the gateway stands on; neighbours are handed in. */
+export interface GatewayOptions {
+  /** The present world, already loaded. */
+  view: WorldView;
+  invoker: LambdaInvoker;
+  authenticator: Authenticator;
+  judge: Judge;
+  /** Where asynchronous results are kept. */
+  results: KeyedLog<StoredResult>;
+  /** Without it, endpoints of containers answer 503. */
+  containers?: ContainerUpstreams;
+  /** Where clients reach the emulator; asked when needed. */
+  addresses(): GatewayAddresses;
+  /** Epoch milliseconds. */
+  nowMs(): number;
+  /** The emulator's version, told in every answer (D-199). */
+  version: string;
+  /** Host names that requests may name besides the loopback ones and those of endpoints; lower case, without port. */
+  allowedHosts: ReadonlySet<string>;
+  limits?: Partial<GatewayLimits>;
+  /** Told of every request after its end. */
+  onTraffic?(record: TrafficRecord): void;
+  /** Told of faults of the emulator itself, which clients see as a bare 500. */
+  onFault?(fault: unknown): void;
+}
+
+/** The data plane ({gateway_url}): publishes endpoints of lambdas and containers on a listener of its own (section 11). */
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #limits: GatewayLimits;
+  readonly #endpoints: PublishedEndpoints;
+  readonly #results: AsyncResults;
+  readonly #calls: AsyncCalls;
+  readonly #pipeline: Pipeline;
+  readonly #exchanges = new Set<Exchange>();
+  #server: Server | undefined;
+  #isStopping = false;
+
+  /** Reads the routes of the world that the view shows now. */
+  constructor(options: GatewayOptions) {
+    const { view, invoker, containers, nowMs, version, allowedHosts } = options;
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#endpoints = new PublishedEndpoints(view);
+    this.#results = new AsyncResults(options.results, nowMs);
+    this.#calls = new AsyncCalls(invoker, this.#results, (fault) => options.onFault?.(fault));
+    const callers = new CallerCheck(options);
+    const { maxBodyBytes } = this.#limits;
+    this.#pipeline = new Pipeline({
+      view,
+      invoker,
+      containers,
+      nowMs,
+      version,
+      allowedHosts,
+      callers,
+      limits: this.#limits,
+      endpoints: this.#endpoints,
+      calls: this.#calls,
+      builtIns: new BuiltInRoutes({ view, callers, calls: this.#calls, results: this.#results, maxBodyBytes }),
+    });
+  }
+
+  /**
+   * Turns what an earlier run left pending into failed results (D-168) and listens.
+   *
+   * @param at.port 0 chooses a free one
+   * @returns the address that is listened on
+   * @throws an Error that says why it cannot be listened on
+   */
+  async start(at: ListenAddress): Promise<ListenAddress> {
+    this.#isStopping = false;
+    await this.#results.recover();
+    const server = this.#createServer();
+    const address = await listen(server, at);
+    this.#server = server;
+    return address;
+  }
+
+  /** Follows the world: feed it what each commit changed, once the view shows it. */
+  changed(changes: readonly Change[]): void {
+    this.#endpoints.changed(changes);
+  }
+
+  /** Stops listening, lets requests and asynchronous calls end within the drain time-out, closes every connection. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    this.#server = undefined;
+    this.#isStopping = true;
+    const closed = new Promise((resolve) => server.close(resolve));
+    await withTimeout(this.#drained(), this.#limits.drainTimeoutMs);
+    server.closeAllConnections();
+    await closed;
+  }
+
+  async #drained(): Promise<void> {
+    while (this.#exchanges.size > 0) {
+      const open = [...this.#exchanges];
+      await Promise.all(open.map(({ response }) => new Promise((resolve) => response.once('close', resolve))));
+    }
+    await this.#calls.settled();
+  }
+
+  #createServer(): Server {
+    const { maxTargetBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#limits;
+    const server = createServer({
+      maxHeaderSize: maxTargetBytes + MAX_HEADERS_BYTES,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      requireHostHeader: false, // node:http would answer without a body
+    });
+    const answer = (request: IncomingMessage, response: ServerResponse) => {
+      const exchange = this.#open(request, response);
+      this.#answer(exchange).catch((fault) => this.#fail(exchange, fault));
+    };
+    server.on('request', answer);
+    server.on('checkContinue', answer); // the body is asked for once it is wanted
+    server.on('checkExpectation', (request, response) => {
+      const message = `the expectation '${request.headers.expect}' cannot be met; only 100-continue can`;
+      this.#send(this.#open(request, response), jsonAnswer(417, { code: 417, message }));
+    });
+    server.on('connect', (_request, socket) => this.#refuseConnect(socket));
+    server.on('clientError', (fault, socket) => this.#refuseMalformed(fault, socket));
+    return server;
+  }
+
+  #open(request: IncomingMessage, response: ServerResponse): Exchange {
+    const exchange = new Exchange(request, response, this.#options.nowMs());
+    this.#exchanges.add(exchange);
+    response.on('close', () => {
+      this.#exchanges.delete(exchange);
+      this.#options.onTraffic?.(exchange.record());
+    });
+    return exchange;
+  }
+
+  async #answer(exchange: Exchange): Promise<void> {
+    try {
+      const answer = await this.#pipeline.answer(exchange);
+      if (answer) this.#send(exchange, answer);
+    } catch (thrown) {
+      if (thrown instanceof ClientGone) return;
+      const error = toPlatformError(thrown);
+      if (error.status === 500) this.#options.onFault?.(thrown);
+      this.#send(exchange, errorAnswer(error));
+    }
+  }
+
+  #send(exchange: Exchange, answer: Answer): void {
+    exchange.send(answer, this.#options.version, { isLast: this.#isStopping });
+  }
+
+  /** An answer could not even be sent: the connection is of no more use. */
+  #fail(exchange: Exchange, fault: unknown): void {
+    this.#options.onFault?.(fault);
+    exchange.response.destroy();
+  }
+
+  #refuseConnect(socket: Duplex): void {
+    const message = 'the gateway is no proxy: CONNECT is not supported';
+    refuseConnection(socket, { status: 501, message }, this.#options.version);
+  }
+
+  #refuseMalformed(fault: Error, socket: Duplex): void {
+    const refuse = () => refuseMalformed(fault, socket, this.#options.version, this.#limits.maxTargetBytes);
+    const last = [...this.#exchanges].findLast(({ request }) => request.socket === socket);
+    if (!last) refuse();
+    else if (last.request.complete)
+      last.response.once('close', refuse); // it came after a request that gets its answer first
+    else if (last.response.headersSent) socket.destroy();
+    else refuse();
+  }
+}
+
+/** Listens, or throws an Error that says in a sentence why not. */
+async function listen(server: Server, at: ListenAddress): Promise<ListenAddress> {
+  try {
+    server.listen(at.port, at.host);
+    await once(server, 'listening');
+  } catch (cause) {
+    const reason = LISTEN_FAILURES[(cause as NodeJS.ErrnoException).code ?? ''] ?? String(cause);
+    throw new Error(`the gateway cannot listen on ${at.host}:${at.port}: ${reason}`, { cause });
+  }
+  const { address, port } = server.address() as AddressInfo; // a TCP server's, while it listens
+  return { host: address, port };
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use; stop what uses it or choose another with --gateway-port (0 chooses a free one)',
+  EACCES: 'the port is reserved for the system; choose one above 1023 with --gateway-port',
+  EADDRNOTAVAIL: 'this machine does not have that address; choose another with --host',
+  ENOTFOUND: 'the host name is unknown; choose another with --host',
+};
+
+/** Resolves when the work has ended or the time is over. */
+async function withTimeout(work: Promise<void>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeOver = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  await Promise.race([work, timeOver]);
+  clearTimeout(timer);
+}

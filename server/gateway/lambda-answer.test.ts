@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FailureKind, Outcome } from '../model/invocation.ts';
+import { invocation, json, ok, text } from './gateway-under-test.ts';
+import { lambdaAnswer } from './lambda-answer.ts';
+
+const answerOf = (outcome: Outcome, isHttpAware = false, accept?: string) =>
+  lambdaAnswer(invocation('a-lambda', 'an-execution', outcome, accept), isHttpAware);
+const aware = (result: unknown, accept?: string) => answerOf(json(result), true, accept);
+const bodyOf = ({ body }: { body: string | Uint8Array }) => Buffer.from(body).toString();
+
+describe('a result (D-137)', () => {
+  it.each([
+    ['text', text('SUCCESS'), undefined, ['Content-Type', 'text/plain; charset=utf-8'], 'SUCCESS'],
+    ['text with Accept', text('<a/>'), 'text/xml', ['Content-Type', 'text/xml'], '<a/>'],
+    ['an object', json({ a: 1 }), undefined, ['Content-Type', 'application/json'], '{"a":1}'],
+    ['a number with Accept', json(7), 'text/x-number', ['Content-Type', 'text/x-number'], '7'],
+    ['nothing', ok({ kind: 'nothing' }), 'text/html', [], ''],
+    ['text with an Accept that is no header', text('x'), 'a\nb', ['Content-Type', 'text/plain; charset=utf-8'], 'x'],
+  ])('%s', (_what, outcome, accept, headers, body) => {
+    const answer = answerOf(outcome, false, accept);
+    expect(answer).toMatchObject({ status: 200, headers, executionId: 'an-execution' });
+    expect(bodyOf(answer)).toBe(body);
+  });
+});
+
+describe('a failure (D-139)', () => {
+  it.each<[FailureKind, number]>([
+    ['error', 500],
+    ['timeout', 504],
+    ['crash', 502],
+    ['load', 502],
+    ['too-large', 502],
+    ['deleted', 503],
+    ['busy', 503],
+    ['runtime', 501],
+    ['interrupted', 503],
+  ])('%s is %i', (failure, status) => {
+    const answer = answerOf(
+      { ok: false, failure, message: 'oh', value: { kind: 'text', bytes: Buffer.from('ERROR') } },
+      true,
+    );
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(bodyOf(answer))).toEqual({ code: status, message: 'oh', executionId: 'an-execution' });
+    expect(answer.headers.includes('Retry-After')).toBe(failure === 'busy');
+  });
+});
+
+describe('an http-aware result (D-140)', () => {
+  it('becomes status, headers and body', () => {
+    const answer = aware({ statusCode: 201, headers: { 'X-A': 'b', 'Set-Cookie': ['c=1', 'd=2'] }, body: 'made' });
+    expect(answer.status).toBe(201);
+    expect(answer.headers).toEqual([
+      'X-A',
+      'b',
+      'Set-Cookie',
+      'c=1',
+      'Set-Cookie',
+      'd=2',
+      'Content-Type',
+      'text/plain; charset=utf-8',
+    ]);
+    expect(bodyOf(answer)).toBe('made');
+  });
+
+  it('takes its body as text, as JSON, as bytes, or has none', () => {
+    expect(aware({ status: 200, body: { a: 1 } })).toMatchObject({
+      headers: ['Content-Type', 'application/json'],
+      body: '{"a":1}',
+    });
+    expect(aware({ status: 200, body: 0 })).toMatchObject({ body: '0' });
+    expect(aware({ status: 200, body: '/w==', isBase64Encoded: true })).toMatchObject({
+      headers: ['Content-Type', 'application/octet-stream'],
+      body: Buffer.from([255]),
+    });
+    expect(aware({ status: 200 })).toMatchObject({ headers: [], body: '' });
+    expect(aware({ status: 200, body: null })).toMatchObject({ headers: [], body: '' });
+  });
+
+  it('keeps its own content type over Accept, and Accept over the default', () => {
+    expect(aware({ status: 200, headers: { 'content-type': 'a/b' }, body: 'x' }, 'c/d').headers).toEqual([
+      'content-type',
+      'a/b',
+    ]);
+    expect(aware({ status: 200, body: 'x' }, 'c/d').headers).toEqual(['Content-Type', 'c/d']);
+  });
+
+  it.each([
+    [{ body: 'x' }],
+    [{ statusCode: 99 }],
+    [{ statusCode: 101 }],
+    [{ status: 600 }],
+    [{ status: 200.5 }],
+    [{ statusCode: '200' }],
+    [[{ status: 200 }]],
+    [null],
+    [7],
+  ])('%j has no usable status and is an ordinary result', (result) => {
+    const answer = aware(result);
+    expect(answer).toMatchObject({ status: 200, headers: ['Content-Type', 'application/json'] });
+    expect(bodyOf(answer)).toBe(JSON.stringify(result));
+  });
+
+  it('looks at status when statusCode is unusable', () => {
+    expect(aware({ statusCode: 7, status: 404 }).status).toBe(404);
+  });
+
+  it.each([
+    [{ 'bad name': 'x' }, "header 'bad name'"],
+    [{ '': 'x' }, "header ''"],
+    [{ 'X-A': 'a\r\nSet-Cookie: evil=1' }, "header 'X-A'"],
+    [{ 'X-A': '\u20ac' }, "header 'X-A'"],
+    [{ 'X-A': ['ok', { no: 1 }] }, "header 'X-A'"],
+    [{ 'X-A': { no: 1 } }, "header 'X-A'"],
+    [['X-A', 'b'], "'headers'"],
+    ['X-A: b', "'headers'"],
+  ])('with headers %j is a 502 that says which', (headers, named) => {
+    const answer = aware({ status: 200, headers, body: 'x' });
+    expect(answer.status).toBe(502);
+    expect(JSON.parse(bodyOf(answer))).toMatchObject({
+      code: 502,
+      message: expect.stringContaining(named),
+      executionId: 'an-execution',
+    });
+  });
+
+  it('may not speak for the connection or the gateway', () => {
+    const headers = {
+      'Content-Length': '1',
+      Connection: 'upgrade',
+      'transfer-encoding': 'chunked',
+      'X-Terrarium-Version': '0',
+      'X-A': 1,
+      'X-B': null,
+    };
+    expect(aware({ status: 200, headers }).headers).toEqual(['X-A', '1']);
+  });
+
+  it('whatever it is, is an answer that node:http can send', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const word = fc.oneof(fc.string(), fc.constantFrom('Content-Type', 'Set-Cookie', 'Vary', 'Date', 'Connection'));
+    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.jsonValue({ maxDepth: 1 }));
+    const result = fc.record(
+      {
+        statusCode: fc.integer({ min: 200, max: 599 }),
+        headers: fc.dictionary(word, value, { maxKeys: 4 }),
+        body: fc.jsonValue(),
+      },
+      { requiredKeys: ['statusCode'] },
+    );
+    await fc.assert(
+      fc.asyncProperty(result, async (one) => {
+        const answer = aware(one);
+        server.once('request', (_request, response) =>
+          response.writeHead(answer.status, [...answer.headers]).end(answer.body),
+        );
+        const got = await fetch(`http://127.0.0.1:${port}`, { redirect: 'manual' });
+        expect(got.status).toBe(answer.status);
+        await got.arrayBuffer();
+      }),
+      { numRuns: 200 },
+    );
+    server.close();
+    server.closeAllConnections();
+  });
+});

@@ -1,0 +1,79 @@
+import { hostNameOf } from '../http/host-guard.ts';
+import type { Change } from '../model/commit.ts';
+import type { Uuid } from '../model/ids.ts';
+import { memberOf } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { type Endpoint, prepareEndpoint } from './endpoint.ts';
+import { RouteTable } from './route-table.ts';
+
+const API = 'Resource::Api';
+const API_ENDPOINT = 'Resource::ApiEndpoint';
+const KONG = 'Configuration::Provider::Kong';
+
+/** The endpoints of the world, ready to be matched; follows the world's changes and is never computed per request. */
+export class PublishedEndpoints {
+  readonly #view: WorldView;
+  readonly #table = new RouteTable<Endpoint>();
+  readonly #byId = new Map<Uuid, Endpoint>();
+  /** Host names of the gateway's public addresses, by gateway provider (D-150). */
+  readonly #publicHosts = new Map<Uuid, string>();
+
+  /** Reads every endpoint that the view holds now. */
+  constructor(view: WorldView) {
+    this.#view = view;
+    for (const provider of view.all('providers')) this.#publishHost(provider);
+    for (const endpoint of view.all('apiendpoints')) this.#publish(endpoint);
+  }
+
+  /** Follows what a commit changed; the view already shows it. Routes change at once (D-098). */
+  changed(changes: readonly Change[]): void {
+    for (const { before, after } of changes) {
+      const record = after ?? before;
+      if (record?.type === API_ENDPOINT) {
+        if (after) this.#publish(after);
+        else this.#withdraw(record.id);
+      } else if (after?.type === API && before?.name !== after.name) {
+        for (const endpoint of this.#view.children(after.id, 'apiendpoints')) this.#publish(endpoint);
+      } else if (record?.type === KONG) {
+        this.#publicHosts.delete(record.id);
+        if (after) this.#publishHost(after);
+      }
+    }
+  }
+
+  /** The endpoints of the best path (D-151), see `RouteTable.find`. */
+  find(host: string, segments: readonly string[]): readonly Endpoint[] | undefined {
+    return this.#table.find(host, segments);
+  }
+
+  /** Is that host name an endpoint's own, or that of the gateway's public address? */
+  hasHost(host: string): boolean {
+    return this.#table.hasHost(host) || [...this.#publicHosts.values()].includes(host);
+  }
+
+  #publish(record: StoredResource): void {
+    const previous = this.#withdraw(record.id);
+    const api = record.parent === null ? undefined : this.#view.find(record.parent);
+    if (!api) return;
+    const endpoint = prepareEndpoint(record, api.name, previous);
+    this.#byId.set(record.id, endpoint);
+    this.#table.add(endpoint);
+  }
+
+  #withdraw(id: Uuid): Endpoint | undefined {
+    const endpoint = this.#byId.get(id);
+    if (!endpoint) return undefined;
+    this.#byId.delete(id);
+    this.#table.remove(endpoint);
+    return endpoint;
+  }
+
+  #publishHost(provider: StoredResource): void {
+    if (provider.type !== KONG) return;
+    const env = memberOf(memberOf(provider.properties.config, 'env'), 'public');
+    const address = memberOf(env, 'PUBLIC_URL_VHOST_0');
+    const host = typeof address === 'string' ? hostNameOf(address) : undefined;
+    if (host) this.#publicHosts.set(provider.id, host);
+  }
+}

@@ -1,0 +1,115 @@
+/** What the table needs to know of an endpoint. */
+export interface Route {
+  /** Host names, lower case and without port; empty: any host (D-151). */
+  readonly hosts: readonly string[];
+  /** Decoded segments of `/{api}{resource}`; empty for an endpoint with hosts and no resource. */
+  readonly prefix: readonly string[];
+  /** Upper case; undefined: every method. */
+  readonly methods: ReadonlySet<string> | undefined;
+}
+
+interface Node<T> {
+  readonly routes: T[];
+  readonly below: Map<string, Node<T>>;
+}
+
+/** The tree of the routes that match any host. */
+const ANY_HOST = '';
+
+/** Methods that an endpoint without `methods` names as its own (D-060). */
+const ALL_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/**
+ * The prepared table of D-151: one tree of path segments per host. A look-up costs the segments of its path, a change the
+ * segments of its route, whatever the number of routes.
+ */
+export class RouteTable<T extends Route> {
+  readonly #trees = new Map<string, Node<T>>();
+
+  add(route: T): void {
+    for (const host of hostsOf(route)) {
+      let node = upsert(this.#trees, host);
+      for (const segment of route.prefix) node = upsert(node.below, segment);
+      node.routes.push(route);
+    }
+  }
+
+  /** Takes out a route that was added (the same object). */
+  remove(route: T): void {
+    for (const host of hostsOf(route)) prune(this.#trees, [host, ...route.prefix], route);
+  }
+
+  /** Is there a route for that very host? */
+  hasHost(host: string): boolean {
+    return host !== ANY_HOST && this.#trees.has(host);
+  }
+
+  /**
+   * The routes of the best path for a host and a path: a host match beats none, then the longest prefix in whole
+   * segments. Routes of that same path that match any host stand behind, since the method decides among all (D-151).
+   *
+   * @param host lower case, without port
+   * @returns at least one route, or undefined when no path matches (D-152)
+   */
+  find(host: string, segments: readonly string[]): readonly T[] | undefined {
+    const own = host === ANY_HOST ? undefined : deepest(this.#trees.get(host), segments);
+    const any = this.#trees.get(ANY_HOST);
+    if (!own) return deepest(any, segments)?.routes;
+    const others = nodeAt(any, segments, own.depth)?.routes;
+    return others ? [...own.routes, ...others] : own.routes;
+  }
+}
+
+function hostsOf(route: Route): readonly string[] {
+  return route.hosts.length > 0 ? route.hosts : [ANY_HOST];
+}
+
+function upsert<T>(nodes: Map<string, Node<T>>, key: string): Node<T> {
+  const node = nodes.get(key) ?? { routes: [], below: new Map() };
+  nodes.set(key, node);
+  return node;
+}
+
+function prune<T>(nodes: Map<string, Node<T>>, path: readonly string[], route: T): void {
+  const [key = ANY_HOST, ...rest] = path;
+  const node = nodes.get(key);
+  if (!node) return;
+  if (rest.length > 0) prune(node.below, rest, route);
+  else if (node.routes.includes(route)) node.routes.splice(node.routes.indexOf(route), 1);
+  if (node.routes.length === 0 && node.below.size === 0) nodes.delete(key);
+}
+
+function deepest<T>(
+  root: Node<T> | undefined,
+  segments: readonly string[],
+): { routes: T[]; depth: number } | undefined {
+  let found: { routes: T[]; depth: number } | undefined;
+  let node = root;
+  for (let depth = 0; node; depth++) {
+    if (node.routes.length > 0) found = { routes: node.routes, depth };
+    const segment = segments[depth];
+    node = segment === undefined ? undefined : node.below.get(segment);
+  }
+  return found;
+}
+
+function nodeAt<T>(root: Node<T> | undefined, segments: readonly string[], depth: number): Node<T> | undefined {
+  let node = root;
+  for (const segment of segments.slice(0, depth)) node = node?.below.get(segment);
+  return node;
+}
+
+/** The route of one path that takes a method: one that lists it, else one that takes every method; HEAD where GET is (D-152). */
+export function routeForMethod<T extends Pick<Route, 'methods'>>(routes: readonly T[], method: string): T | undefined {
+  return (
+    routes.find((route) => route.methods?.has(method)) ??
+    routes.find((route) => !route.methods) ??
+    (method === 'HEAD' ? routeForMethod(routes, 'GET') : undefined)
+  );
+}
+
+/** The methods that routes of one path take together, as an `Allow` header lists them. */
+export function methodsOf(routes: readonly Pick<Route, 'methods'>[]): string {
+  const takes = (method: string) => routeForMethod(routes, method) !== undefined;
+  return ALL_METHODS.filter(takes).join(', ');
+}
