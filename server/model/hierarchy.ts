@@ -4,7 +4,6 @@ import type { WorldView } from './world-view.ts';
 export const ORGANIZATION = 'Resource::Organization';
 export const WORKSPACE = 'Resource::Workspace';
 export const ENVIRONMENT = 'Resource::Environment';
-export const USER = 'Resource::User';
 
 /** A resource and all above it, nearest first, root organization last. */
 export function* lineage(view: WorldView, resource: StoredResource): Generator<StoredResource> {

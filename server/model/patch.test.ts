@@ -10,7 +10,7 @@ const rules: PatchRules = {
   unreadable: ['password'],
   replaceCreates: ['/properties/linked_providers'],
 };
-const written: JsonObject = {
+const written = {
   name: 'a',
   description: 'd',
   tags: ['x'],

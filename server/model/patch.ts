@@ -13,6 +13,8 @@ export interface PatchRules {
   unreadable: readonly string[];
   /** Pointers where `replace` also creates. */
   replaceCreates: readonly string[];
+  /** An operation in a spelling of the type's own, as one of RFC 6902, against the document as patched so far (D-073). */
+  rewrite?(operation: Operation, document: { properties: JsonObject }): Operation;
 }
 
 const NEEDS: Record<string, readonly string[]> = {
@@ -91,13 +93,14 @@ function valueAt(document: Json, segments: readonly string[]): { value: Json } |
  * @throws PlatformError 422 naming the operation (D-092)
  */
 export function applyPatch(
-  written: JsonObject,
+  written: JsonObject & { properties: JsonObject },
   shown: JsonObject,
   operations: readonly Operation[],
   rules: PatchRules,
 ): JsonObject {
   const document = structuredClone(written);
-  operations.forEach((operation, index) => {
+  operations.forEach((sent, index) => {
+    const operation = rules.rewrite?.(sent, document) ?? sent;
     const refuse = (reason: string): never => {
       throw new PlatformError(422, `operation ${index} (${operation.path}): ${reason}`, {
         details: [{ pointer: operation.path, message: reason }],

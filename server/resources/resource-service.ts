@@ -103,12 +103,12 @@ export class ResourceService {
   async patch(act: Act, id: Uuid, operations: readonly Operation[]): Promise<StoredResource> {
     return this.#rewrite(act, id, 'update', (before) => {
       const type = typeOf(before);
-      const rewritten = type.rewrite ? operations.map((one) => type.rewrite?.(one, before) ?? one) : operations;
-      const document = applyPatch(writtenForm(before), this.#options.shown(before), rewritten, {
+      const document = applyPatch(writtenForm(before), this.#options.shown(before), operations, {
         renamable: type.renamable ?? true,
         serverSet: ['parent', ...type.serverSet],
         unreadable: [...(type.hidden ?? []), ...(type.unreadable ?? [])],
         replaceCreates: type.replaceCreates ?? [],
+        ...(type.rewrite && { rewrite: type.rewrite }),
       });
       return parseEnvelope(document, type);
     });
@@ -307,7 +307,13 @@ export class ResourceService {
 }
 
 /** The record as its writer left it: the document that a patch works on (D-090, D-097). */
-function writtenForm({ name, description, tags, variables, properties }: StoredResource): JsonObject {
+function writtenForm({
+  name,
+  description,
+  tags,
+  variables,
+  properties,
+}: StoredResource): JsonObject & { properties: JsonObject } {
   return {
     name,
     ...(description !== undefined && { description }),
