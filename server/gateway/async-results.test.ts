@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { AsyncResults, type StoredResult } from './async-results.ts';
 import { FakeLog, invocation, text } from './gateway-under-test.ts';
+import { defaultLimits } from './limits.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 function results(log = new FakeLog<StoredResult>()) {
   const clock = { nowMs: 1_000 };
-  const store = new AsyncResults(log, () => clock.nowMs);
+  const store = new AsyncResults(log, defaultLimits, () => clock.nowMs);
   const run = async (executionId: string, lambdaId: string) => {
     await store.accept(executionId, lambdaId);
     await store.finish(executionId, invocation(lambdaId, executionId, text(executionId)));
@@ -47,7 +48,7 @@ describe('asynchronous results (D-169)', () => {
       await store.finish(id, invocation('lambda', id, text(id)));
     }
     expect(store.findLatest('lambda')?.executionId).toBe('slow');
-    const restarted = new AsyncResults(log, () => clock.nowMs);
+    const restarted = new AsyncResults(log, defaultLimits, () => clock.nowMs);
     await restarted.recover();
     expect(restarted.findLatest('lambda')?.executionId).toBe('slow');
   });

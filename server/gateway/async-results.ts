@@ -2,6 +2,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { Invocation } from '../model/invocation.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { contentTypeOf } from './lambda-answer.ts';
+import type { GatewayLimits } from './limits.ts';
 
 /** An asynchronous call that was accepted and has not ended. */
 export interface PendingResult {
@@ -25,22 +26,22 @@ export interface FinishedResult {
 /** A durable record of an asynchronous call, keyed by its execution id. */
 export type StoredResult = PendingResult | FinishedResult;
 
-/** How long a result is kept (D-169). */
-const KEPT_MS = 24 * 60 * 60 * 1000;
-
-/** How many finished results are kept for a lambda (D-169, D-185). */
-const MAX_PER_LAMBDA = 1000;
-
-/** The results of asynchronous calls: journaled on acceptance, kept for a day, at most so many per lambda. */
+/** The results of asynchronous calls: journaled on acceptance (D-168), kept for a time, at most so many per lambda (D-169). */
 export class AsyncResults {
   readonly #log: KeyedLog<StoredResult>;
+  readonly #limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultLifetimeS'>;
   readonly #nowMs: () => number;
   /** Execution ids of a lambda's finished results in the order they finished: a Set, so that any goes at no cost. */
   readonly #finished = new Map<Uuid, Set<Uuid>>();
   readonly #latest = new Map<Uuid, Uuid>();
 
-  constructor(log: KeyedLog<StoredResult>, nowMs: () => number) {
+  constructor(
+    log: KeyedLog<StoredResult>,
+    limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultLifetimeS'>,
+    nowMs: () => number,
+  ) {
     this.#log = log;
+    this.#limits = limits;
     this.#nowMs = nowMs;
   }
 
@@ -92,12 +93,12 @@ export class AsyncResults {
     this.#latest.set(lambdaId, id);
   }
 
-  /** Takes out of the indexes what has to go: the oldest of this lambda above its cap, the oldest of all past their day. */
+  /** Takes out of the indexes what has to go: the oldest of this lambda above its cap, the oldest of all past their time. */
   #surplus(lambdaId: Uuid): Uuid[] {
     const gone: Uuid[] = [];
     const own = this.#finished.get(lambdaId);
     for (const id of own ?? []) {
-      if ((own?.size ?? 0) <= MAX_PER_LAMBDA) break;
+      if ((own?.size ?? 0) <= this.#limits.resultsPerLambda) break;
       own?.delete(id);
       gone.push(id);
     }
@@ -111,7 +112,7 @@ export class AsyncResults {
   }
 
   #isExpired(stored: StoredResult): boolean {
-    return stored.state === 'finished' && stored.finishedAtMs + KEPT_MS <= this.#nowMs();
+    return stored.state === 'finished' && this.#nowMs() >= stored.finishedAtMs + this.#limits.resultLifetimeS * 1000;
   }
 }
 

@@ -1,6 +1,7 @@
 import { PlatformError } from '../model/errors.ts';
 import { isUuid, parseUuid, type Uuid } from '../model/ids.ts';
 import { isJsonObject, memberOf } from '../model/json.ts';
+import type { TypeName } from '../model/type-names.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
 import type { AsyncCalls } from './async-calls.ts';
@@ -12,7 +13,7 @@ import { lambdaCall } from './lambda-call.ts';
 import { readBody } from './request-body.ts';
 import type { RequestTarget } from './request-target.ts';
 
-const LAMBDA = 'Resource::Node::Lambda';
+const LAMBDA: TypeName = 'Resource::Node::Lambda';
 
 /** A route that the gateway answers itself. */
 export interface BuiltInRoute {
@@ -26,7 +27,7 @@ interface BuiltInParts {
   callers: CallerCheck;
   calls: AsyncCalls;
   results: AsyncResults;
-  maxBodyBytes: number;
+  requestBodyBytes: number;
 }
 
 /** The gateway's own routes: `POST /api/async` (D-165) and `GET /results/{id}` (D-166..D-169). */
@@ -55,8 +56,8 @@ export class BuiltInRoutes {
   }
 
   async #acceptCall(exchange: Exchange, target: RequestTarget): Promise<Answer> {
-    const { view, callers, calls, maxBodyBytes } = this.#parts;
-    const body = await readBody(exchange.request, exchange.response, maxBodyBytes);
+    const { view, callers, calls, requestBodyBytes } = this.#parts;
+    const body = await readBody(exchange.request, exchange.response, requestBodyBytes);
     exchange.body = body;
     const lambdaId = lambdaIdIn(body);
     const lambda = view.find(lambdaId);

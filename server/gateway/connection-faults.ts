@@ -13,14 +13,14 @@ interface ConnectionFault extends Error {
 }
 
 /** What a client is told whose bytes are no request; undefined when there is nobody left to tell. */
-function diagnose(fault: ConnectionFault, maxTargetBytes: number): { status: number; message: string } | undefined {
+function diagnose(fault: ConnectionFault, requestTargetBytes: number): { status: number; message: string } | undefined {
   switch (fault.code) {
     case 'ECONNRESET':
     case 'EPIPE':
       return undefined;
     case 'HPE_HEADER_OVERFLOW':
-      return hasLongTarget(fault.rawPacket, maxTargetBytes)
-        ? { status: 414, message: `the request target is over ${maxTargetBytes} bytes` }
+      return hasLongTarget(fault.rawPacket, requestTargetBytes)
+        ? { status: 414, message: `the request target is over ${requestTargetBytes} bytes` }
         : { status: 431, message: 'the request headers are too large' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: 408, message: 'the request did not arrive in time' };
@@ -66,9 +66,9 @@ export function refuseConnection(
 }
 
 /** Answers a connection whose bytes are no request, or just closes it when there is nobody left to tell. */
-export function refuseMalformed(fault: Error, socket: Duplex, version: string, maxTargetBytes: number): void {
+export function refuseMalformed(fault: Error, socket: Duplex, version: string, requestTargetBytes: number): void {
   if (refused.has(socket)) return; // what follows the fault is thrown away
-  const refusal = socket.writable ? diagnose(fault, maxTargetBytes) : undefined;
+  const refusal = socket.writable ? diagnose(fault, requestTargetBytes) : undefined;
   if (refusal) refuseConnection(socket, refusal, version);
   else socket.destroy();
 }

@@ -9,7 +9,7 @@ const HOST = 'Host: localhost\r\n';
 
 let jar: GatewayUnderTest;
 beforeEach(async () => {
-  jar = new GatewayUnderTest({ limits: { maxBodyBytes: 1000, headersTimeoutMs: 100, requestTimeoutMs: 200 } });
+  jar = new GatewayUnderTest({ limits: { requestBodyBytes: 1000, headersTimeoutMs: 100, requestTimeoutMs: 200 } });
   await jar.start();
   const echo = jar.lambda(({ body }) => text(Buffer.from(body).toString()));
   jar.endpoint(jar.api('web'), echo, { resource: '/echo' });

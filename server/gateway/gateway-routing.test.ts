@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayUnderTest, json, ok, text } from './gateway-under-test.ts';
 
@@ -202,6 +203,34 @@ describe('an http-aware endpoint', () => {
   });
 });
 
+describe('whatever an http-aware lambda gives', () => {
+  it('is answered with its status, or with 502 when it is no HTTP', async () => {
+    const name = fc.oneof(
+      fc.string(),
+      fc.constantFrom('Content-Type', 'Set-Cookie', 'Vary', 'Date', 'Connection', 'Trailer'),
+    );
+    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.jsonValue({ maxDepth: 1 }));
+    const parts = {
+      statusCode: fc.integer({ min: 200, max: 599 }),
+      headers: fc.dictionary(name, value, { maxKeys: 4 }),
+      body: fc.jsonValue(),
+    };
+    let result: { statusCode: number } = { statusCode: 200 };
+    const lambda = jar.lambda(() => json(result));
+    jar.endpoint(jar.api('web'), lambda, { resource: '/a', is_http_aware: true });
+    await fc.assert(
+      fc.asyncProperty(fc.record(parts, { requiredKeys: ['statusCode'] }), async (any) => {
+        result = any;
+        const got = await jar.send('GET', '/web/a');
+        expect([any.statusCode, 502]).toContain(got.status);
+        expect(got.headers['x-terrarium-version']).toBe('1.2.3');
+      }),
+      { numRuns: 200 },
+    );
+    expect(jar.faults).toEqual([]);
+  });
+});
+
 describe('a container endpoint', () => {
   it('says honestly that no engine is attached, or that the container is gone', async () => {
     const box = jar.container('shop');
@@ -248,7 +277,7 @@ describe('the Host of a request', () => {
       const got = await jar.send('GET', '/a', { headers: { Host: host } });
       expect(got).toMatchObject({
         status: 403,
-        json: { code: 403, message: expect.stringMatching(/localhost.*jar\.test.*'hosts'/s) },
+        json: { code: 403, message: expect.stringMatching(/localhost.*jar\.test.*allowedHosts/) },
       });
     },
   );

@@ -78,10 +78,10 @@ export class Gateway {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#endpoints = new PublishedEndpoints(view);
-    this.#results = new AsyncResults(options.results, nowMs);
+    this.#results = new AsyncResults(options.results, this.#limits, nowMs);
     this.#calls = new AsyncCalls(invoker, this.#results, (fault) => options.onFault?.(fault));
     const callers = new CallerCheck(options);
-    const { maxBodyBytes } = this.#limits;
+    const { requestBodyBytes } = this.#limits;
     this.#pipeline = new Pipeline({
       view,
       invoker,
@@ -93,7 +93,7 @@ export class Gateway {
       limits: this.#limits,
       endpoints: this.#endpoints,
       calls: this.#calls,
-      builtIns: new BuiltInRoutes({ view, callers, calls: this.#calls, results: this.#results, maxBodyBytes }),
+      builtIns: new BuiltInRoutes({ view, callers, calls: this.#calls, results: this.#results, requestBodyBytes }),
     });
   }
 
@@ -102,15 +102,17 @@ export class Gateway {
    *
    * @param at.port 0 chooses a free one
    * @returns the address that is listened on
-   * @throws an Error that says why it cannot be listened on
+   * @throws the error of the operating system when it cannot be listened on, e.g. EADDRINUSE
    */
   async start(at: ListenAddress): Promise<ListenAddress> {
     this.#isStopping = false;
     await this.#results.recover();
     const server = this.#createServer();
-    const address = await listen(server, at);
+    server.listen(at.port, at.host);
+    await once(server, 'listening');
     this.#server = server;
-    return address;
+    const { address, port } = server.address() as AddressInfo; // a server on a TCP port always has one
+    return { host: address, port };
   }
 
   /** Follows the world: feed it what each commit changed, once the view shows it. */
@@ -139,9 +141,9 @@ export class Gateway {
   }
 
   #createServer(): Server {
-    const { maxTargetBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#limits;
+    const { requestTargetBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#limits;
     const server = createServer({
-      maxHeaderSize: maxTargetBytes + MAX_HEADERS_BYTES,
+      maxHeaderSize: requestTargetBytes + MAX_HEADERS_BYTES,
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
@@ -201,7 +203,7 @@ export class Gateway {
   }
 
   #refuseMalformed(fault: Error, socket: Duplex): void {
-    const refuse = () => refuseMalformed(fault, socket, this.#options.version, this.#limits.maxTargetBytes);
+    const refuse = () => refuseMalformed(fault, socket, this.#options.version, this.#limits.requestTargetBytes);
     const last = [...this.#exchanges].findLast(({ request }) => request.socket === socket);
     if (!last) refuse();
     else if (last.request.complete)
@@ -210,26 +212,6 @@ export class Gateway {
     else refuse();
   }
 }
-
-/** Listens, or throws an Error that says in a sentence why not. */
-async function listen(server: Server, at: ListenAddress): Promise<ListenAddress> {
-  try {
-    server.listen(at.port, at.host);
-    await once(server, 'listening');
-  } catch (cause) {
-    const reason = LISTEN_FAILURES[(cause as NodeJS.ErrnoException).code ?? ''] ?? String(cause);
-    throw new Error(`the gateway cannot listen on ${at.host}:${at.port}: ${reason}`, { cause });
-  }
-  const { address, port } = server.address() as AddressInfo; // a TCP server's, while it listens
-  return { host: address, port };
-}
-
-const LISTEN_FAILURES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use; stop what uses it or choose another with --gateway-port (0 chooses a free one)',
-  EACCES: 'the port is reserved for the system; choose one above 1023 with --gateway-port',
-  EADDRNOTAVAIL: 'this machine does not have that address; choose another with --host',
-  ENOTFOUND: 'the host name is unknown; choose another with --host',
-};
 
 /** Resolves when the work has ended or the time is over. */
 async function withTimeout(work: Promise<void>, timeoutMs: number): Promise<void> {

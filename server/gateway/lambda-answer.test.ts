@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureKind, Outcome } from '../model/invocation.ts';
 import { invocation, json, ok, text } from './gateway-under-test.ts';
@@ -136,36 +133,5 @@ describe('an http-aware result (D-140)', () => {
       'X-B': null,
     };
     expect(aware({ status: 200, headers }).headers).toEqual(['X-A', '1']);
-  });
-
-  it('whatever it is, is an answer that node:http can send', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
-    const word = fc.oneof(fc.string(), fc.constantFrom('Content-Type', 'Set-Cookie', 'Vary', 'Date', 'Connection'));
-    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.jsonValue({ maxDepth: 1 }));
-    const result = fc.record(
-      {
-        statusCode: fc.integer({ min: 200, max: 599 }),
-        headers: fc.dictionary(word, value, { maxKeys: 4 }),
-        body: fc.jsonValue(),
-      },
-      { requiredKeys: ['statusCode'] },
-    );
-    await fc.assert(
-      fc.asyncProperty(result, async (one) => {
-        const answer = aware(one);
-        server.once('request', (_request, response) =>
-          response.writeHead(answer.status, [...answer.headers]).end(answer.body),
-        );
-        const got = await fetch(`http://127.0.0.1:${port}`, { redirect: 'manual' });
-        expect(got.status).toBe(answer.status);
-        await got.arrayBuffer();
-      }),
-      { numRuns: 200 },
-    );
-    server.close();
-    server.closeAllConnections();
   });
 });

@@ -1,9 +1,13 @@
-/** What the gateway puts up with (D-185). */
+/** What the gateway puts up with and keeps (D-169, D-185). */
 export interface GatewayLimits {
   /** Largest request body. */
-  maxBodyBytes: number;
+  requestBodyBytes: number;
   /** Longest request target. */
-  maxTargetBytes: number;
+  requestTargetBytes: number;
+  /** Finished asynchronous results kept for each lambda. */
+  resultsPerLambda: number;
+  /** How long a finished asynchronous result is kept. */
+  resultLifetimeS: number;
   /** For all headers of a request to arrive. */
   headersTimeoutMs: number;
   /** For a whole request to arrive. */
@@ -15,8 +19,10 @@ export interface GatewayLimits {
 }
 
 export const defaultLimits: GatewayLimits = {
-  maxBodyBytes: 10 * 1024 * 1024,
-  maxTargetBytes: 8 * 1024,
+  requestBodyBytes: 10 * 1024 * 1024,
+  requestTargetBytes: 8 * 1024,
+  resultsPerLambda: 1000,
+  resultLifetimeS: 24 * 60 * 60,
   headersTimeoutMs: 20_000,
   requestTimeoutMs: 120_000,
   keepAliveTimeoutMs: 5_000,

@@ -49,7 +49,7 @@ export class Pipeline {
    */
   async answer(exchange: Exchange): Promise<Answer | undefined> {
     const { request } = exchange;
-    const target = parseTarget(request.url ?? '', this.#parts.limits.maxTargetBytes);
+    const target = parseTarget(request.url ?? '', this.#parts.limits.requestTargetBytes);
     const host = this.#ownHost(exchange, target);
     const routes = this.#routesOf(host, target.segments);
     if (!routes) throw new PlatformError(404, 'no API found with those values');
@@ -78,8 +78,8 @@ export class Pipeline {
     const known = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
     throw new PlatformError(
       403,
-      `the host '${(header ?? '').slice(0, 255)}' is not served here; this gateway answers to ${known} and to the ` +
-        "'hosts' of API endpoints. Add the name to the 'hosts' of an endpoint, or to the emulator's allowed hosts",
+      `requests to host '${(header ?? '').slice(0, 255)}' are refused: this gateway answers to ${known} and the hosts of API ` +
+        "endpoints; add the name to an endpoint's hosts, or to the setting allowedHosts",
     );
   }
 
@@ -116,11 +116,11 @@ export class Pipeline {
     }
     const path = restAfter(target.path, endpoint.prefix.length);
     if (to.kind === 'container') {
-      refuseLargeBody(request, limits.maxBodyBytes);
+      refuseLargeBody(request, limits.requestBodyBytes);
       return this.#forward(exchange, to, `${path || '/'}${target.query === '' ? '' : `?${target.query}`}`);
     }
     refuseWebSocket(request);
-    exchange.body = await readBody(request, response, limits.maxBodyBytes);
+    exchange.body = await readBody(request, response, limits.requestBodyBytes);
     const call = lambdaCall(exchange, {
       trigger: to.isSynchronous ? 'gateway' : 'async',
       body: exchange.body,

@@ -3,13 +3,14 @@ import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import { memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
+import type { TypeName } from '../model/type-names.ts';
+import { isGateway } from '../model/types/provider-rules.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type Endpoint, prepareEndpoint } from './endpoint.ts';
 import { RouteTable } from './route-table.ts';
 
-const API = 'Resource::Api';
-const API_ENDPOINT = 'Resource::ApiEndpoint';
-const KONG = 'Configuration::Provider::Kong';
+const API: TypeName = 'Resource::Api';
+const API_ENDPOINT: TypeName = 'Resource::ApiEndpoint';
 
 /** The endpoints of the world, ready to be matched; follows the world's changes and is never computed per request. */
 export class PublishedEndpoints {
@@ -33,9 +34,9 @@ export class PublishedEndpoints {
       if (record?.type === API_ENDPOINT) {
         if (after) this.#publish(after);
         else this.#withdraw(record.id);
-      } else if (after?.type === API && before?.name !== after.name) {
+      } else if (before && after?.type === API && before.name !== after.name) {
         for (const endpoint of this.#view.children(after.id, 'apiendpoints')) this.#publish(endpoint);
-      } else if (record?.type === KONG) {
+      } else if (record && isGateway(record.type)) {
         this.#publicHosts.delete(record.id);
         if (after) this.#publishHost(after);
       }
@@ -70,7 +71,7 @@ export class PublishedEndpoints {
   }
 
   #publishHost(provider: StoredResource): void {
-    if (provider.type !== KONG) return;
+    if (!isGateway(provider.type)) return;
     const env = memberOf(memberOf(provider.properties.config, 'env'), 'public');
     const address = memberOf(env, 'PUBLIC_URL_VHOST_0');
     const host = typeof address === 'string' ? hostNameOf(address) : undefined;
