@@ -1,0 +1,62 @@
+import { type Emulator, startEmulator } from '../server/emulator.ts';
+import { basic, bearer, type Reply, send } from './client.ts';
+
+/** A platform of one test file's own, and the voices of those who speak to its resource service. */
+export interface Platform {
+  emulator: Emulator;
+  /** Speaks as root; paths are below `{meta_url}`. */
+  root: Voice;
+  /** Speaks as a user, by password. */
+  as(name: string, password: string): Promise<Voice>;
+  /** Stops the platform; throws the first fault of the emulator that any request was answered with a bare 500 for. */
+  stop(): Promise<void>;
+}
+
+/** One caller of the resource service. */
+export interface Voice {
+  get(path: string): Promise<Reply>;
+  post(path: string, body?: unknown): Promise<Reply>;
+  put(path: string, body: unknown): Promise<Reply>;
+  patch(path: string, operations: unknown): Promise<Reply>;
+  delete(path: string): Promise<Reply>;
+  /** Posts what has to succeed and gives back the record; throws unless the answer is 201. */
+  create(path: string, body: unknown): Promise<Reply['body']>;
+}
+
+/** Starts a platform in memory with an empty world. */
+export async function startPlatform(options: Parameters<typeof startEmulator>[0] = {}): Promise<Platform> {
+  const faults: unknown[] = [];
+  const emulator = await startEmulator({ seed: 'empty', ...options }, { onFault: (fault) => faults.push(fault) });
+  const { apiKey, apiSecret = '' } = emulator.rootCredentials;
+  return {
+    emulator,
+    root: voiceOf(emulator, basic(apiKey, apiSecret)),
+    async as(username, password) {
+      const form = new URLSearchParams({ grant_type: 'password', username, password });
+      const { status, body } = await send('POST', `${emulator.securityUrl}/root/oauth/issue`, { body: form });
+      if (status !== 200) throw new Error(`no token for ${username}: ${JSON.stringify(body)}`);
+      return voiceOf(emulator, bearer(body.access_token));
+    },
+    async stop() {
+      await emulator.stop();
+      if (faults.length > 0) throw faults[0];
+    },
+  };
+}
+
+function voiceOf({ metaUrl }: Emulator, auth: string): Voice {
+  const call = (method: string) => (path: string, body?: unknown) => send(method, `${metaUrl}${path}`, { auth, body });
+  const post = call('POST');
+  return {
+    get: call('GET'),
+    post,
+    put: call('PUT'),
+    patch: call('PATCH'),
+    delete: call('DELETE'),
+    async create(path, body) {
+      const { status, body: record } = await post(path, body);
+      if (status !== 201) throw new Error(`POST ${path} is ${status}: ${JSON.stringify(record)}`);
+      return record;
+    },
+  };
+}
