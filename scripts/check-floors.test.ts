@@ -41,6 +41,7 @@ function writeHouse(): void {
     'server/emulator.ts',
     "import './config.ts';\nimport './gateway/routes.ts';\nimport './security/keys.ts';\nexport const start = 1;\n",
   );
+  write('server/gateway/promise.test.ts', "import '../emulator.ts';\n");
   write('server/cli.ts', "import './cli/start.ts';\n");
   write('server/cli/start.ts', "import '../emulator.ts';\n");
   write('renderer/page.tsx', "import type { Uuid } from '../server/model/ids.ts';\nexport const id: Uuid = '';\n");
@@ -48,7 +49,7 @@ function writeHouse(): void {
 
 it('passes a house in which every import is allowed', async () => {
   writeHouse();
-  expect(await check()).toEqual({ exitCode: 0, output: 'floors: 9 modules, every import allowed\n' });
+  expect(await check()).toEqual({ exitCode: 0, output: 'floors: 10 modules, every import allowed\n' });
 });
 
 it('names every import that is not allowed, with the rule it breaks', async () => {
@@ -63,7 +64,7 @@ it('names every import that is not allowed, with the rule it breaks', async () =
     ['floor-of-model', 'server/model/bad.ts', 'server/store/world.ts'],
     ['floor-of-store', 'server/store/bad.ts', 'server/gateway/routes.ts'],
     ['floor-of-gateway', 'server/gateway/a.ts', 'server/store/world.ts'],
-    ['floor-of-gateway', 'server/gateway/b.ts', 'server/emulator.ts'],
+    ['house-in-tests-only', 'server/gateway/b.ts', 'server/emulator.ts'],
     ['floor-of-gateway', 'server/gateway/c.ts', 'server/config.ts'],
     ['floor-of-gateway', 'server/gateway/d.test.ts', 'server/security/keys.ts'],
     ['floor-of-config', 'server/config-more.ts', 'server/model/ids.ts'],
