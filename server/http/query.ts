@@ -9,14 +9,8 @@ export function singleParameter(query: URLSearchParams, name: string): string | 
 
 /** A boolean parameter, false when absent. Throws 400 unless it is exactly `true` or `false` (D-012). */
 export function booleanParameter(query: URLSearchParams, name: string): boolean {
-  return optionalBoolean(query, name) ?? false;
-}
-
-/** A boolean parameter or undefined; throws like `booleanParameter`. */
-export function optionalBoolean(query: URLSearchParams, name: string): boolean | undefined {
   const value = singleParameter(query, name);
-  if (value === undefined) return undefined;
-  if (value !== 'true' && value !== 'false') {
+  if (value !== undefined && value !== 'true' && value !== 'false') {
     throw new PlatformError(400, `query parameter '${name}' must be true or false, not '${value.slice(0, 64)}'`);
   }
   return value === 'true';

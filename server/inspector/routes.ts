@@ -1,6 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
-import { booleanParameter, optionalBoolean, singleParameter } from '../http/query.ts';
+import { booleanParameter, singleParameter } from '../http/query.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
 import { forbidden, PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
@@ -10,8 +10,8 @@ import type { WorldView } from '../model/world-view.ts';
 
 /** Captured output of lambdas or containers (D-191). */
 export interface LogSource {
-  /** Lines newest last. Throws 400 for a malformed `time`. */
-  log(resourceId: string, query: { time: string | undefined; stderr: boolean }): readonly string[];
+  /** Lines newest last. Throws 400 for a malformed `time` or `stderr`. */
+  log(resourceId: string, query: { time?: string | undefined; stderr?: string | undefined }): readonly string[];
 }
 
 export interface InspectorOptions {
@@ -60,8 +60,12 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   log.get('/lambda/:id', (req, res) => {
     const lambda = viewable(req, 'lambdas');
     const query = queryOf(req);
-    const stderr = optionalBoolean(query, 'stderr') ?? true;
-    res.json(options.lambdaLog.log(lambda.id, { time: singleParameter(query, 'time'), stderr }));
+    res.json(
+      options.lambdaLog.log(lambda.id, {
+        time: singleParameter(query, 'time'),
+        stderr: singleParameter(query, 'stderr'),
+      }),
+    );
   });
   log.get('/container/:id', (req) => {
     viewable(req, 'containers');
