@@ -14,6 +14,8 @@ export interface Platform {
 
 /** One caller of the resource service. */
 export interface Voice {
+  /** Any request with any headers; the path is below `{meta_url}`. */
+  send(method: string, path: string, options?: { body?: unknown; headers?: Record<string, string> }): Promise<Reply>;
   get(path: string): Promise<Reply>;
   post(path: string, body?: unknown): Promise<Reply>;
   put(path: string, body: unknown): Promise<Reply>;
@@ -48,6 +50,7 @@ function voiceOf({ metaUrl }: Emulator, auth: string): Voice {
   const call = (method: string) => (path: string, body?: unknown) => send(method, `${metaUrl}${path}`, { auth, body });
   const post = call('POST');
   return {
+    send: (method, path, options) => send(method, `${metaUrl}${path}`, { auth, ...options }),
     get: call('GET'),
     post,
     put: call('PUT'),
