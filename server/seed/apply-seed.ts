@@ -81,7 +81,10 @@ class Application {
       });
       order.add(node);
     };
-    for (const node of descendants(this.#plan.root)) visit(node);
+    const nodes = [...descendants(this.#plan.root)];
+    // Organizations first: a user's home names one by its fqon, wherever the two stand in the file.
+    for (const node of nodes) if (node.word === 'orgs') visit(node);
+    for (const node of nodes) visit(node);
     order.delete(this.#plan.root);
     return [...order];
   }
