@@ -1,0 +1,124 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Emulator, startEmulator } from '../server/emulator.ts';
+import { basic, bearer, send } from './client.ts';
+
+/** What a test suite that uses the emulator as a library relies on. */
+const started: Emulator[] = [];
+const start = async (...args: Parameters<typeof startEmulator>) => {
+  const platform = await startEmulator(...args);
+  started.push(platform);
+  return platform;
+};
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((platform) => platform.stop()));
+});
+
+const rootOf = ({ rootCredentials: { apiKey, apiSecret = '' } }: Emulator) => basic(apiKey, apiSecret);
+
+async function tokenOf(platform: Emulator, password = 'terrarium'): Promise<string> {
+  const form = new URLSearchParams({ grant_type: 'password', username: 'root', password });
+  return (await send('POST', `${platform.securityUrl}/root/oauth/issue`, { body: form })).body.access_token;
+}
+
+describe('startEmulator', () => {
+  it('runs several platforms in one process, each with its own ports, world and credentials', async () => {
+    const [one, two] = await Promise.all([start({ seed: 'empty' }), start({ seed: 'empty' })]);
+    expect(new Set([one.baseUrl, one.gatewayUrl, one.crmUrl, two.baseUrl, two.gatewayUrl, two.crmUrl]).size).toBe(6);
+    await send('POST', `${one.metaUrl}/orgs`, { auth: rootOf(one), body: { name: 'only-here' } });
+    expect((await send('GET', `${one.metaUrl}/only-here`, { auth: rootOf(one) })).status).toBe(200);
+    expect((await send('GET', `${two.metaUrl}/only-here`, { auth: rootOf(two) })).status).toBe(404);
+    expect((await send('GET', `${two.metaUrl}/root`, { auth: rootOf(one) })).status).toBe(401);
+  });
+
+  it('stops without leaving a listener, and stopping twice is one stop', async () => {
+    const platform = await start({ seed: 'empty' });
+    await Promise.all([platform.stop(), platform.stop()]);
+    await expect(fetch(`${platform.metaUrl}/health`)).rejects.toThrow();
+    await expect(fetch(platform.gatewayUrl)).rejects.toThrow();
+  });
+
+  it('says in one sentence which port is taken, and leaves nothing open', async () => {
+    const platform = await start({ seed: 'empty' });
+    const basePort = Number(new URL(platform.baseUrl).port);
+    await expect(startEmulator({ seed: 'empty', basePort })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+      port: basePort,
+    });
+  });
+
+  it('refuses to listen beyond loopback with the password that everybody knows', async () => {
+    await expect(startEmulator({ host: '0.0.0.0' })).rejects.toThrow(/root/);
+  });
+
+  it('seeds a demo world whose accounts sign in and hold the rights the seed gives them', async () => {
+    const platform = await start({ seed: 'demo' });
+    const form = new URLSearchParams({ grant_type: 'password', username: 'milo.tanaka', password: 'milo-demo' });
+    const { body } = await send('POST', `${platform.securityUrl}/demo/oauth/issue`, { body: form });
+    const auth = bearer(body.access_token);
+    const lambdas = await send('GET', `${platform.metaUrl}/demo/lambdas`, { auth });
+    expect(lambdas.body.map((one: { name: string }) => one.name).sort()).toEqual([
+      'contact-form',
+      'order-status',
+      'slow-summary',
+    ]);
+    expect((await send('POST', `${platform.metaUrl}/root/providers/initialize`, { auth })).status).toBe(403);
+    const order = await send('GET', `${platform.gatewayUrl}/website/orders/1001`);
+    expect(order.status).toBe(200);
+  });
+});
+
+describe('a data folder', () => {
+  let data: string;
+  beforeEach(async () => {
+    data = await mkdtemp(path.join(tmpdir(), 'terrarium-data-'));
+    return () => rm(data, { recursive: true, force: true });
+  });
+
+  it('keeps the world, credentials, leads and asynchronous results over a restart', async () => {
+    const before = await start({ seed: 'demo', data });
+    const token = await tokenOf(before);
+    const lead = { payload: { firstName: 'Kept', email: 'kept@example.com' } };
+    expect((await send('POST', `${before.gatewayUrl}/website/lead`, { body: lead })).body).toBe('SUCCESS');
+    const { body: accepted } = await send('POST', `${before.gatewayUrl}/api/async`, {
+      body: { payload: { orders: [] } },
+    });
+    const result = `/results/${accepted.lambdaId}`;
+    await expect
+      .poll(async () => (await send('GET', before.gatewayUrl + result, { auth: bearer(token) })).status)
+      .toBe(200);
+    await send('POST', `${before.metaUrl}/orgs`, { auth: bearer(token), body: { name: 'made-before' } });
+    await before.stop();
+
+    const after = await start({ seed: 'demo', data });
+    const auth = bearer(token);
+    expect((await send('GET', `${after.metaUrl}/made-before`, { auth })).status).toBe(200);
+    expect((await send('GET', after.gatewayUrl + result, { auth })).body.executionId).toBe(accepted.lambdaId);
+    expect((await send('GET', `${after.baseUrl}/inspect/leads`, { auth })).body).toHaveLength(1);
+    expect(after.rootCredentials).toEqual(before.rootCredentials);
+    const [endpoint] = (await send('GET', `${after.metaUrl}/demo/apiendpoints?name=lead&expand=true`, { auth })).body;
+    expect(endpoint.properties.public_url).toBe(`${after.gatewayUrl}/website/lead`);
+  });
+
+  it('is left as it was when a seed cannot be applied', async () => {
+    await expect(startEmulator({ data, seed: path.join(data, 'no-such-seed.yaml') })).rejects.toThrow(/no-such-seed/);
+    expect((await readdir(data)).filter((name) => name.startsWith('world'))).toEqual([]);
+    await start({ data, seed: 'empty' });
+  });
+
+  it('is used by one platform at a time', async () => {
+    await start({ data, seed: 'empty' });
+    await expect(startEmulator({ data, seed: 'empty' })).rejects.toThrow(/in use|another/i);
+  });
+
+  it('takes a password configured later, and no longer the old one', async () => {
+    const first = await start({ data, seed: 'empty' });
+    await first.stop();
+    const second = await start({ data, seed: 'empty', rootPassword: 'a better one' });
+    expect(second.rootCredentials).not.toHaveProperty('password');
+    expect(await tokenOf(second, 'a better one')).toEqual(expect.any(String));
+    expect(await tokenOf(second)).toBeUndefined();
+  });
+});
