@@ -40,7 +40,9 @@ export function recordRoutes(service: ResourceService): Route[] {
   const patch = async (request: ResourceRequest, resource: StoredResource): Promise<Answer> => {
     service.demand(request.act, `${typeOf(resource).noun}.update`, resource);
     const operations = parsePatch(await request.patchJson());
-    return ok(request.renderer.record(await service.patch(request.act, resource.id, operations)));
+    const { renderer } = request;
+    const patched = await service.patch(request.act, resource.id, operations, (seen) => renderer.record(seen));
+    return ok(renderer.record(patched));
   };
   const replace = async (request: ResourceRequest, resource: StoredResource): Promise<Answer> =>
     ok(request.renderer.record(await service.replace(request.act, resource.id, await request.json())));
@@ -199,17 +201,21 @@ function creatable(request: ResourceRequest, segment: string, parentWord: string
   return word;
 }
 
-/** The parent of a create; its absence is 404, or 422 for types that say so (D-182). */
+/** The parent of a create; its absence is 404, or 422 for types that say so (D-182), and one of another type has no such route. */
 function parentOf(request: ResourceRequest, word: TypeWord): StoredResource {
+  const { parents, unknownParentStatus: status = 404 } = typeOfWord(word);
+  request.organization(); // An unknown organization is 404 whatever the type.
   try {
-    return request.resource();
+    const parent = request.resource();
+    // The path may have named it by `resources`, which says nothing of its type (D-005).
+    if (parents.includes(typeOf(parent).word)) return parent;
   } catch (failure) {
-    const status = typeOfWord(word).unknownParentStatus ?? 404;
     if (failure instanceof PlatformError && failure.status === 404 && status !== 404) {
       throw new PlatformError(status, failure.message);
     }
     throw failure;
   }
+  throw noRoute(request, 'POST');
 }
 
 function replaceable(request: ResourceRequest, resource: StoredResource): StoredResource {
@@ -217,7 +223,8 @@ function replaceable(request: ResourceRequest, resource: StoredResource): Stored
   return resource;
 }
 
-function refuseListPatch(): never {
+/** What a PATCH of a list is answered. Throws 400. */
+export function refuseListPatch(): never {
   throw new PlatformError(400, 'a list cannot be patched; PATCH one of its resources (D-090)');
 }
 

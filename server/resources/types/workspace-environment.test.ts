@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  makeEnvironment,
+  makePlace,
+  type Place,
+  type Platform,
+  refusal,
+  startPlatform,
+  type Voice,
+} from '../../../e2e/platform.ts';
+
+let platform: Platform;
+let root: Voice;
+let place: Place;
+/** Where environments are created. */
+let environments: string;
+beforeAll(async () => {
+  platform = await startPlatform();
+  root = platform.root;
+  place = await makePlace(root);
+  environments = `/acme/workspaces/${place.workspace}/environments`;
+});
+afterAll(() => platform?.stop());
+
+describe('a workspace (D-042)', () => {
+  it('holds env and says where it stands', async () => {
+    const workspace = await root.create('/acme/workspaces', {
+      name: 'Web Shop (new)',
+      properties: { env: { A: '1' } },
+    });
+    expect(workspace).toMatchObject({
+      name: 'Web Shop (new)',
+      resource_type: 'Platform::Resource::Workspace',
+      org: { properties: { fqon: 'acme' } },
+    });
+    expect(workspace.properties).toEqual({
+      env: { A: '1' },
+      parent: expect.objectContaining({ name: 'acme', properties: { fqon: 'acme' } }),
+    });
+  });
+
+  it('takes no other property', async () => {
+    const reply = await root.post('/acme/workspaces', { name: 'odd', properties: { workspace: 'x' } });
+    expect(reply).toMatchObject(refusal(400, '/properties/workspace'));
+  });
+
+  it('can be exported and posted elsewhere', async () => {
+    await root.create('/orgs', { name: 'elsewhere' });
+    const { id, ...exported } = (await root.get(`/acme/workspaces/${place.workspace}`)).body;
+    const copy = await root.create('/elsewhere/workspaces', exported);
+    expect(copy.id).not.toBe(id);
+    expect(copy.name).toBe(exported.name);
+    expect(copy.properties.parent).toMatchObject({ name: 'elsewhere' });
+  });
+});
+
+describe('the type of an environment (D-043)', () => {
+  it.each([
+    ['development', 'development'],
+    ['TEST', 'test'],
+    ['Production', 'production'],
+    ['system', 'system'],
+  ])('%s is shown as %s', async (sent, shown) => {
+    const environment = await root.create(environments, { name: `by-${sent}`, properties: { environment_type: sent } });
+    expect(environment.properties.environment_type).toBe(shown);
+  });
+
+  it('may be sent as the id of the type, in any letter case', async () => {
+    const types: { id: string; name: string }[] = (await root.get('/root/environmenttypes')).body;
+    expect(types.map(({ name }) => name)).toEqual(['development', 'test', 'production', 'system']);
+    for (const { id, name } of types) {
+      const properties = { environment_type: id.toUpperCase() };
+      const environment = await root.create(environments, { name: `by-id-of-${name}`, properties });
+      expect(environment.properties.environment_type).toBe(name);
+    }
+  });
+
+  it.each([
+    ['missing', {}],
+    ['null', { environment_type: null }],
+    ['unknown', { environment_type: 'staging' }],
+    ['a number', { environment_type: 1 }],
+    ['the id of something else', { environment_type: '28cbf0e0-2c48-4589-85d5-df97a3a1f318' }],
+  ])('is refused when it is %s', async (_, properties) => {
+    const reply = await root.post(environments, { name: 'untyped', properties });
+    expect(reply).toMatchObject(refusal(400, '/properties/environment_type'));
+  });
+
+  it('may be patched by name or id', async () => {
+    const id = await makeEnvironment(root, place.workspace, 'test', 'moving');
+    const patch = (value: string) =>
+      root.patch(`${environments}/${id}`, [{ op: 'replace', path: '/properties/environment_type', value }]);
+    expect((await patch('PRODUCTION')).body.properties.environment_type).toBe('production');
+    const [development] = (await root.get('/environmenttypes')).body;
+    expect((await patch(development.id)).body.properties.environment_type).toBe('development');
+    expect(await patch('staging')).toMatchObject(refusal(400, '/properties/environment_type'));
+  });
+});
+
+describe('an environment (D-043, D-044)', () => {
+  it('links its workspace, by name, whatever is sent for it', async () => {
+    const properties = { environment_type: 'test', env: { A: '1' }, workspace: 'nonsense' };
+    const environment = await root.create(environments, { name: 'linked', properties });
+    const workspace = {
+      typeId: 'fa17bae4-1294-42cc-93cc-c4ead7dc0343',
+      id: place.workspace,
+      name: 'shop',
+      href: `${platform.emulator.metaUrl}/acme/workspaces/${place.workspace}`,
+    };
+    expect(environment.properties).toEqual({ environment_type: 'test', env: { A: '1' }, workspace, parent: workspace });
+  });
+
+  it('takes no other property', async () => {
+    const properties = { environment_type: 'test', colour: 'red' };
+    expect(await root.post(environments, { name: 'odd', properties })).toMatchObject(
+      refusal(400, '/properties/colour'),
+    );
+  });
+
+  it('can be exported and posted into another workspace', async () => {
+    const { id: other } = await root.create('/acme/workspaces', { name: 'other' });
+    const { id: _, ...exported } = (await root.get(`/acme/environments/${place.environment}`)).body;
+    const copy = await root.create(`/acme/workspaces/${other}/environments`, exported);
+    expect(copy.properties).toMatchObject({ environment_type: 'development', workspace: { id: other, name: 'other' } });
+  });
+
+  it('is created in a workspace only', async () => {
+    const body = { name: 'stray', properties: { environment_type: 'test' } };
+    const org = (await root.get('/acme')).body.id;
+    for (const path of [
+      '/acme/environments',
+      `/root/orgs/${org}/environments`,
+      `/acme/resources/${org}/environments`,
+      `/acme/environments/${place.environment}/environments`,
+      `/acme/resources/${place.environment}/environments`,
+    ]) {
+      expect(await root.post(path, body), path).toMatchObject(refusal(404));
+    }
+    const names = (await root.get('/acme/environments')).body.map(({ name }: { name: string }) => name);
+    expect(names).not.toContain('stray');
+  });
+
+  it('keeps its type while a provider in use does not serve another; system fits every provider', async () => {
+    const testOnly = await root.create('/acme/providers', {
+      name: 'test-only',
+      resource_type: 'Platform::Configuration::Provider::Lambda',
+      properties: { environment_types: ['test'] },
+    });
+    const id = await makeEnvironment(root, place.workspace, 'test', 'in-use');
+    await root.create(`/acme/environments/${id}/lambdas`, {
+      name: 'l',
+      properties: { provider: { id: testOnly.id }, runtime: 'nodejs', code_type: 'inline', code: 'x', handler: 'run' },
+    });
+    const patch = (value: string) =>
+      root.patch(`/acme/environments/${id}`, [{ op: 'add', path: '/properties/environment_type', value }]);
+    expect(await patch('production')).toMatchObject(refusal(409));
+    expect((await root.get(`/acme/environments/${id}`)).body.properties.environment_type).toBe('test');
+    expect((await patch('SYSTEM')).body.properties.environment_type).toBe('system');
+  });
+});
