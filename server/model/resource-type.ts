@@ -102,6 +102,8 @@ export interface ResourceType {
   readonly replaceable?: boolean;
   /** May PATCH change the name? Default true (D-093). */
   readonly renamable?: boolean;
+  /** Properties that a patch finds in their read form, because a write leaves out what the server adds to them (D-093). */
+  readonly patchedAsShown?: readonly string[];
   /** Paths where `replace` also creates (D-095). */
   readonly replaceCreates?: readonly string[];
   /** Further full names with their ids that records of this word may have (providers, rules). The abstract one is `name` itself. */

@@ -1,4 +1,5 @@
 import { forbidden } from '../model/errors.ts';
+import { refuseListPatch } from './record-routes.ts';
 import { ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
 import { renderList } from './selection.ts';
@@ -35,9 +36,10 @@ export function globalRoutes(service: ResourceService): Route[] {
       path: '/users/self',
       handle: (request) => ok(request.renderer.record(view.find(request.act.caller.userId) ?? view.root)),
     },
-    listAll('orgs'),
-    listAll('users'),
-    listAll('rules'),
+    ...(['orgs', 'users', 'rules'] as const).flatMap((word): Route[] => [
+      listAll(word),
+      { verb: 'patch', path: `/${word}`, handle: refuseListPatch },
+    ]),
     {
       verb: 'post',
       path: '/orgs',

@@ -3,7 +3,7 @@ import type { Operation } from 'fast-json-patch';
 import type { Judge } from '../model/caller.ts';
 import { forbidden, invalid, PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import { type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { applyPatch } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
@@ -98,12 +98,20 @@ export class ResourceService {
 
   /**
    * Applies a JSON Patch to a record (D-090..D-098); what changes nothing leaves it as it is.
+   *
+   * @param shown the record as this client sees it
    * @throws PlatformError 400, 403, 409, 422
    */
-  async patch(act: Act, id: Uuid, operations: readonly Operation[]): Promise<StoredResource> {
+  async patch(
+    act: Act,
+    id: Uuid,
+    operations: readonly Operation[],
+    shown: (resource: StoredResource) => JsonObject = this.#options.shown,
+  ): Promise<StoredResource> {
     return this.#rewrite(act, id, 'update', (before) => {
       const type = typeOf(before);
-      const document = applyPatch(writtenForm(before), this.#options.shown(before), operations, {
+      const seen = shown(before);
+      const document = applyPatch(patchedForm(before, seen), seen, operations, {
         renamable: type.renamable ?? true,
         serverSet: ['parent', ...type.serverSet],
         unreadable: [...(type.hidden ?? []), ...(type.unreadable ?? [])],
@@ -306,7 +314,7 @@ export class ResourceService {
   }
 }
 
-/** The record as its writer left it: the document that a patch works on (D-090, D-097). */
+/** The record as its writer left it. */
 function writtenForm({
   name,
   description,
@@ -321,6 +329,16 @@ function writtenForm({
     ...(variables && { variables }),
     properties,
   };
+}
+
+/** The document that a patch works on: the written form but for what a type lets be patched as it is shown (D-090, D-097). */
+function patchedForm(record: StoredResource, shown: JsonObject): ReturnType<typeof writtenForm> {
+  const written = writtenForm(record);
+  const asShown = (typeOf(record).patchedAsShown ?? []).flatMap((name) => {
+    const value = memberOf(shown.properties, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
 }
 
 function pick({ name, description }: Envelope): { name: string; description?: string } {

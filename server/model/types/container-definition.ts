@@ -109,6 +109,12 @@ function admitVolumes(draft: Draft, context: WriteContext): { volumes: JsonObjec
   return { volumes, companions };
 }
 
+/** The provider as sent, without what every read adds to it. */
+function storedProvider({ properties }: Draft): JsonObject {
+  const { name: _name, resource_type: _type, ...sent } = isJsonObject(properties.provider) ? properties.provider : {};
+  return sent;
+}
+
 /** Checks what a container or job names, and puts its port mappings and volumes in stored form. */
 function admit(draft: Draft, context: WriteContext): { properties: JsonObject; companions: Companion[] } {
   const { view, parent, limits } = context;
@@ -124,7 +130,7 @@ function admit(draft: Draft, context: WriteContext): { properties: JsonObject; c
   demandSecrets(view, sent.secrets);
   const port_mappings = admitPortMappings(draft.properties);
   const { volumes, companions } = admitVolumes(draft, context);
-  return { properties: { ...draft.properties, port_mappings, volumes }, companions };
+  return { properties: { ...draft.properties, provider: storedProvider(draft), port_mappings, volumes }, companions };
 }
 
 /** What containers and jobs have in common beyond their properties. */
@@ -134,6 +140,7 @@ export const definition = {
   nameRule: dnsName,
   replaceable: true,
   renamable: false,
+  patchedAsShown: ['provider', 'port_mappings'],
   holds: true,
   admit,
   references: (record) =>

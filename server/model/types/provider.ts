@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { PlatformError } from '../errors.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { idIn, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { concreteTypes, isKindOf, PROVIDER, typeIdOf } from '../type-names.ts';
+import type { WorldView } from '../world-view.ts';
 import { linkedProviderIds } from './provider-rules.ts';
 import { stringMap, uuid } from './schema-parts.ts';
 
@@ -47,6 +48,22 @@ function withCredentials(properties: JsonObject, credentials: Json): JsonObject 
   return { ...properties, config: { ...config, auth: { ...auth, credentials } } };
 }
 
+/** The links as sent, without what every read adds to them; throws 422 when one names no provider. */
+function withStoredLinks(sent: JsonObject, view: WorldView): JsonObject {
+  const links = sent.linked_providers;
+  if (!Array.isArray(links)) return sent;
+  const stored = links.filter(isJsonObject).map(({ type: _type, typeId: _id, name, ...link }, index): JsonObject => {
+    const linked = view.find(idIn(link) ?? '');
+    if (linked && isKindOf(linked.type, PROVIDER)) {
+      return name === undefined || name === linked.name ? link : { ...link, name };
+    }
+    const pointer = `/properties/linked_providers/${index}/id`;
+    const message = `provider ${link.id} not found`;
+    throw new PlatformError(422, `${pointer}: ${message}`, { details: [{ pointer, message }] });
+  });
+  return { ...sent, linked_providers: stored };
+}
+
 /** D-063..D-069, D-082. */
 export const provider: ResourceType = {
   name: PROVIDER,
@@ -58,19 +75,14 @@ export const provider: ResourceType = {
   properties,
   serverSet: [],
   subTypes: Object.fromEntries(concreteTypes(PROVIDER).map((name) => [name, typeIdOf(name)])),
+  patchedAsShown: ['linked_providers'],
   replaceCreates: ['/name', '/properties/environment_types', '/properties/linked_providers'],
 
   admit(draft, { view, previous }) {
-    linkedProviderIds(draft).forEach((id, index) => {
-      const linked = view.find(id);
-      if (linked && isKindOf(linked.type, PROVIDER)) return;
-      const pointer = `/properties/linked_providers/${index}/id`;
-      const message = `provider ${id} not found`;
-      throw new PlatformError(422, `${pointer}: ${message}`, { details: [{ pointer, message }] });
-    });
+    const properties = withStoredLinks(draft.properties, view);
     const kept = previous && credentialsOf(previous.properties);
-    if (kept === undefined || credentialsOf(draft.properties) !== MASK) return { properties: draft.properties };
-    return { properties: withCredentials(draft.properties, kept) };
+    if (kept === undefined || credentialsOf(properties) !== MASK) return { properties };
+    return { properties: withCredentials(properties, kept) };
   },
 
   present(record, { view, fullName, showCredentials }) {
