@@ -68,6 +68,21 @@ describe.skipIf(process.platform === 'win32')('terrarium start', () => {
     expect(keys[1]).toBe(keys[0]);
   });
 
+  it('does not outlive the npm that started it', async () => {
+    const args = ['start', '--', '--data', ':memory:', '--seed', 'empty', '--ready-file', join(folder, 'npm.json')];
+    const npm = spawn('npm', [...args, ...FREE_PORTS], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+    let out = '';
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    while (!out.includes('Ctrl+C')) await once(npm.stdout, 'data');
+    npm.kill('SIGTERM');
+    // The pipe closes when the last process that holds it has ended: not npm, but the server.
+    await once(npm.stdout, 'close');
+    expect(out).toContain('SIGTERM: stopping');
+    expect(existsSync(join(folder, 'npm.json'))).toBe(false);
+  });
+
   const hasCurl = spawnSync('curl', ['--version']).status === 0;
   it.skipIf(!hasCurl)('prints commands that work when they are pasted', async () => {
     const { greeted, output } = terrarium('--data', ':memory:', ...FREE_PORTS);

@@ -1,6 +1,9 @@
 #!/usr/bin/env node
+import { endWithParent } from './cli/end-with-parent.ts';
 import { runCommandLine } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
+
+if (process.env.npm_lifecycle_event) endWithParent();
 
 process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal(), async (config, hooks) => {
   // Loaded only now: `terrarium config` and `--help` answer without it.

@@ -36,6 +36,10 @@ class TestTerminal extends EventEmitter implements Terminal {
   exit(code: number): void {
     this.exits.push(code);
   }
+  timeMs = 0;
+  nowMs(): number {
+    return this.timeMs;
+  }
 }
 
 /** The emulator as the command sees it; the real one is walked through in e2e/. */
@@ -155,7 +159,9 @@ describe('terrarium start', () => {
   it('stops the emulator on a signal, and ends at once on a second one', async () => {
     const { terminal, emulator, ended } = await started([]);
     terminal.signals.emit('SIGINT');
+    terminal.signals.emit('SIGINT'); // npm's copy of the first
     expect(terminal.exits).toEqual([]);
+    terminal.timeMs += 1000;
     terminal.signals.emit('SIGINT');
     terminal.signals.emit('SIGTERM');
     expect(terminal.exits).toEqual([130, 143]);

@@ -3,17 +3,20 @@ import type { Terminal } from './terminal.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** npm passes on to us what the terminal has sent to us already: signals so close together are one. */
+const SAME_SIGNAL_MS = 500;
+
 /**
  * Resolves to the name of the first signal that asks the process to stop. A second one ends it at once, with the exit code
  * by which shells know a signal (130 for SIGINT, 143 for SIGTERM).
  */
-export function untilStopSignal(terminal: Pick<Terminal, 'signals' | 'exit'>): Promise<string> {
+export function untilStopSignal(terminal: Pick<Terminal, 'signals' | 'exit' | 'nowMs'>): Promise<string> {
   return new Promise((resolve) => {
-    let isStopping = false;
+    let firstAtMs: number | undefined;
     for (const signal of STOP_SIGNALS) {
       terminal.signals.on(signal, () => {
-        if (isStopping) terminal.exit(128 + constants.signals[signal]);
-        isStopping = true;
+        firstAtMs ??= terminal.nowMs();
+        if (terminal.nowMs() - firstAtMs > SAME_SIGNAL_MS) terminal.exit(128 + constants.signals[signal]);
         resolve(signal);
       });
     }

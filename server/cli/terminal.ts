@@ -11,6 +11,8 @@ export interface Terminal {
   signals: EventEmitter;
   /** Ends the process at once. */
   exit(code: number): void;
+  /** A clock that only goes forward. */
+  nowMs(): number;
   env: Readonly<Record<string, string | undefined>>;
   /** The working directory. */
   folder: string;
@@ -31,6 +33,7 @@ export function processTerminal(): Terminal {
     complain: (line) => process.stderr.write(`${line}\n`),
     signals: process,
     exit: (code) => process.exit(code),
+    nowMs: () => performance.now(),
     env: process.env,
     folder: process.cwd(),
     pid: process.pid,
