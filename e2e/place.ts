@@ -44,6 +44,18 @@ export async function makePlace(root: Voice, name: string, environmentType = 'de
   };
 }
 
+/** The same place with a further environment of its workspace in place of the first. */
+export async function otherEnvironment(
+  root: Voice,
+  place: Place,
+  environmentType: string,
+  name = environmentType,
+): Promise<Place> {
+  const body = { name, properties: { environment_type: environmentType } };
+  const { id } = await root.create(`${place.workspace}/environments`, body);
+  return { ...place, environment: `${place.org}/environments/${id}`, environmentId: id };
+}
+
 /** The least that makes a container, and more where it is said. */
 export function containerBody(place: Place, name: string, properties: object = {}) {
   return {

@@ -73,35 +73,3 @@ function voiceOf({ metaUrl }: Emulator, auth: string): Voice {
 export function refusal(code: number, pointer?: string) {
   return { status: code, body: { code, message: expect.any(String), ...(pointer && { details: [{ pointer }] }) } };
 }
-
-/** A place to deploy to: environment `dev` (development) of workspace `shop` in organization `acme`, and the default providers. */
-export interface Place {
-  workspace: string;
-  environment: string;
-  /** Id of a default provider by its name, e.g. `default-docker`. */
-  provider(name: string): string;
-}
-
-/** Makes that place in an empty world. */
-export async function makePlace(root: Voice): Promise<Place> {
-  await root.create('/orgs', { name: 'acme' });
-  const { id: workspace } = await root.create('/acme/workspaces', { name: 'shop' });
-  const environment = await makeEnvironment(root, workspace, 'development', 'dev');
-  const providers: { id: string; name: string }[] = (await root.get('/root/providers')).body;
-  return {
-    workspace,
-    environment,
-    provider: (name) => providers.find((one) => one.name === name)?.id ?? '',
-  };
-}
-
-/** Makes an environment and gives back its id. */
-export async function makeEnvironment(
-  root: Voice,
-  workspace: string,
-  environment_type: string,
-  name = environment_type,
-): Promise<string> {
-  const body = { name, properties: { environment_type } };
-  return (await root.create(`/acme/workspaces/${workspace}/environments`, body)).id;
-}

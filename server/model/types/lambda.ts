@@ -43,7 +43,8 @@ export const lambda: ResourceType = {
   parents: ['orgs', 'workspaces', 'environments'],
   verbs: ['migrate', 'promote', 'invoke', 'import'],
   properties,
-  serverSet: ['status'],
+  // The second is what a failed move leaves (D-134).
+  serverSet: ['status', 'status_detail'],
   holds: true,
 
   admit(draft, { view, parent, limits }) {

@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  makeEnvironment,
-  makePlace,
-  type Place,
-  type Platform,
-  refusal,
-  startPlatform,
-  type Voice,
-} from '../../../e2e/platform.ts';
+import { lambdaBody, makePlace, otherEnvironment, type Place } from '../../../e2e/place.ts';
+import { type Platform, refusal, startPlatform, type Voice } from '../../../e2e/platform.ts';
 
 let platform: Platform;
 let root: Voice;
@@ -17,8 +10,8 @@ let environments: string;
 beforeAll(async () => {
   platform = await startPlatform();
   root = platform.root;
-  place = await makePlace(root);
-  environments = `/acme/workspaces/${place.workspace}/environments`;
+  place = await makePlace(root, 'acme');
+  environments = `${place.workspace}/environments`;
 });
 afterAll(() => platform?.stop());
 
@@ -46,7 +39,7 @@ describe('a workspace (D-042)', () => {
 
   it('can be exported and posted elsewhere', async () => {
     await root.create('/orgs', { name: 'elsewhere' });
-    const { id, ...exported } = (await root.get(`/acme/workspaces/${place.workspace}`)).body;
+    const { id, ...exported } = (await root.get(place.workspace)).body;
     const copy = await root.create('/elsewhere/workspaces', exported);
     expect(copy.id).not.toBe(id);
     expect(copy.name).toBe(exported.name);
@@ -87,9 +80,9 @@ describe('the type of an environment (D-043)', () => {
   });
 
   it('may be patched by name or id', async () => {
-    const id = await makeEnvironment(root, place.workspace, 'test', 'moving');
+    const { environment } = await otherEnvironment(root, place, 'test', 'moving');
     const patch = (value: string) =>
-      root.patch(`${environments}/${id}`, [{ op: 'replace', path: '/properties/environment_type', value }]);
+      root.patch(environment, [{ op: 'replace', path: '/properties/environment_type', value }]);
     expect((await patch('PRODUCTION')).body.properties.environment_type).toBe('production');
     const [development] = (await root.get('/environmenttypes')).body;
     expect((await patch(development.id)).body.properties.environment_type).toBe('development');
@@ -103,9 +96,9 @@ describe('an environment (D-043, D-044)', () => {
     const environment = await root.create(environments, { name: 'linked', properties });
     const workspace = {
       typeId: 'fa17bae4-1294-42cc-93cc-c4ead7dc0343',
-      id: place.workspace,
-      name: 'shop',
-      href: `${platform.emulator.metaUrl}/acme/workspaces/${place.workspace}`,
+      id: place.workspaceId,
+      name: 'ws',
+      href: `${platform.emulator.metaUrl}${place.workspace}`,
     };
     expect(environment.properties).toEqual({ environment_type: 'test', env: { A: '1' }, workspace, parent: workspace });
   });
@@ -119,20 +112,19 @@ describe('an environment (D-043, D-044)', () => {
 
   it('can be exported and posted into another workspace', async () => {
     const { id: other } = await root.create('/acme/workspaces', { name: 'other' });
-    const { id: _, ...exported } = (await root.get(`/acme/environments/${place.environment}`)).body;
+    const { id: _, ...exported } = (await root.get(place.environment)).body;
     const copy = await root.create(`/acme/workspaces/${other}/environments`, exported);
     expect(copy.properties).toMatchObject({ environment_type: 'development', workspace: { id: other, name: 'other' } });
   });
 
   it('is created in a workspace only', async () => {
     const body = { name: 'stray', properties: { environment_type: 'test' } };
-    const org = (await root.get('/acme')).body.id;
     for (const path of [
       '/acme/environments',
-      `/root/orgs/${org}/environments`,
-      `/acme/resources/${org}/environments`,
-      `/acme/environments/${place.environment}/environments`,
-      `/acme/resources/${place.environment}/environments`,
+      `/root/orgs/${place.organizationId}/environments`,
+      `/acme/resources/${place.organizationId}/environments`,
+      `${place.environment}/environments`,
+      `/acme/resources/${place.environmentId}/environments`,
     ]) {
       expect(await root.post(path, body), path).toMatchObject(refusal(404));
     }
@@ -146,15 +138,12 @@ describe('an environment (D-043, D-044)', () => {
       resource_type: 'Platform::Configuration::Provider::Lambda',
       properties: { environment_types: ['test'] },
     });
-    const id = await makeEnvironment(root, place.workspace, 'test', 'in-use');
-    await root.create(`/acme/environments/${id}/lambdas`, {
-      name: 'l',
-      properties: { provider: { id: testOnly.id }, runtime: 'nodejs', code_type: 'inline', code: 'x', handler: 'run' },
-    });
+    const { environment } = await otherEnvironment(root, place, 'test', 'in-use');
+    await root.create(`${environment}/lambdas`, lambdaBody(place, 'l', { provider: { id: testOnly.id } }));
     const patch = (value: string) =>
-      root.patch(`/acme/environments/${id}`, [{ op: 'add', path: '/properties/environment_type', value }]);
+      root.patch(environment, [{ op: 'add', path: '/properties/environment_type', value }]);
     expect(await patch('production')).toMatchObject(refusal(409));
-    expect((await root.get(`/acme/environments/${id}`)).body.properties.environment_type).toBe('test');
+    expect((await root.get(environment)).body.properties.environment_type).toBe('test');
     expect((await patch('SYSTEM')).body.properties.environment_type).toBe('system');
   });
 });
