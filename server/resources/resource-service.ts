@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
 import type { Judge } from '../model/caller.ts';
-import { forbidden, invalid, PlatformError } from '../model/errors.ts';
+import { forbidden, PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
-import { type Json, type JsonObject, memberOf } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { applyPatch } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
@@ -16,6 +16,10 @@ import { type Act, causeOf } from './act.ts';
 import { type DeletionWish, planDeletion } from './deletion.ts';
 import { type Envelope, parseEnvelope, parseProperties } from './envelope.ts';
 import type { Policies } from './policies.ts';
+
+/** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
+const KEPT_BY_PUT = new Set(['provider', 'external_id']);
+const IGNORED_BY_PUT = { id: null, resource_type: null };
 
 /** All grants of a resource as they shall be, none when undefined; and its properties where they follow. */
 export interface GrantChange {
@@ -123,17 +127,20 @@ export class ResourceService {
   }
 
   /**
-   * Replaces a whole record (D-052, D-099): provider and server-set members stay, omitted optionals fall back.
+   * Replaces a whole record (D-052, D-099): what PUT keeps and server-set members stay, omitted optionals fall back.
    * @throws PlatformError 400, 403, 409; 404 when the type has no PUT
    */
   async replace(act: Act, id: Uuid, body: Json | undefined): Promise<StoredResource> {
     return this.#rewrite(act, id, 'update', (before) => {
       const type = typeOf(before);
-      const envelope = parseEnvelope(body, type);
-      if (envelope.name !== before.name) throw invalid('/name', `renaming ${type.word} is not supported`);
-      typeNameFor(type, envelope);
-      const { provider } = before.properties;
-      return { ...envelope, properties: { ...envelope.properties, ...(provider !== undefined && { provider }) } };
+      const envelope = parseEnvelope(isJsonObject(body) ? { ...body, ...IGNORED_BY_PUT } : body, type);
+      if (envelope.name !== before.name) {
+        const message = `renaming ${type.word} is not supported`;
+        throw new PlatformError(400, message, { details: [{ pointer: '/name', message }] });
+      }
+      const sent = Object.entries(envelope.properties).filter(([name]) => !KEPT_BY_PUT.has(name));
+      const kept = Object.entries(before.properties).filter(([name]) => KEPT_BY_PUT.has(name));
+      return { ...envelope, properties: Object.fromEntries([...sent, ...kept]) };
     });
   }
 
