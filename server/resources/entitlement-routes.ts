@@ -148,8 +148,9 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
 
   const one = (request: ResourceRequest) => find(request, request.segment('id'));
   const second = (request: ResourceRequest) => {
+    const resource = request.resource();
     const found = find(request, request.segment('childId'));
-    if (found.resource.id === request.resource().id) return found;
+    if (found.resource.id === resource.id) return found;
     throw new PlatformError(404, `entitlement ${found.id} is not one of resource ${request.segment('id')}`);
   };
   const atOrganization = '/:fqon/entitlements';

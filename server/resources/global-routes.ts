@@ -1,8 +1,8 @@
 import { forbidden } from '../model/errors.ts';
 import { refuseListPatch } from './record-routes.ts';
-import { ok, type ResourceRequest, type Route } from './request.ts';
+import { created, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
-import { renderList } from './selection.ts';
+import { list, read } from './selection.ts';
 
 /** Routes that name no organization (D-015, D-016, D-017, D-005). */
 export function globalRoutes(service: ResourceService): Route[] {
@@ -11,16 +11,7 @@ export function globalRoutes(service: ResourceService): Route[] {
   const listAll = (word: 'orgs' | 'users' | 'rules'): Route => ({
     verb: 'get',
     path: `/${word}`,
-    handle: (request) => {
-      const all = word === 'orgs' ? [view.root, ...view.all(word).filter((one) => one !== view.root)] : view.all(word);
-      return ok(
-        renderList(
-          all.filter((one) => service.canView(request.act, one)),
-          request.query,
-          request.renderer,
-        ),
-      );
-    },
+    handle: (request) => list(service, request, view.all(word)),
   });
   const noOp = (path: string, answer: string): Route => ({
     verb: 'post',
@@ -43,24 +34,10 @@ export function globalRoutes(service: ResourceService): Route[] {
     {
       verb: 'post',
       path: '/orgs',
-      handle: async (request) => {
-        const record = await service.create(request.act, view.root.id, 'orgs', await request.json());
-        return {
-          status: 201,
-          body: request.renderer.record(record),
-          headers: { Location: request.renderer.hrefOf(record) },
-        };
-      },
+      handle: async (request) =>
+        created(await service.create(request.act, view.root.id, 'orgs', await request.json()), request.renderer),
     },
-    {
-      verb: 'get',
-      path: '/top/:word/:id',
-      handle: (request) => {
-        const found = request.resource();
-        service.demandView(request.act, found);
-        return ok(request.renderer.record(found));
-      },
-    },
+    { verb: 'get', path: '/top/:word/:id', handle: (request) => read(service, request, request.resource()) },
     noOp('/sync', 'synced'),
     noOp('/bootstrap', 'bootstrapped'),
   ];

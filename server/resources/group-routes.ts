@@ -2,7 +2,7 @@ import { PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
-import { memberIds } from './record-routes.ts';
+import { memberIds } from '../model/types/group.ts';
 import { type Answer, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
 

@@ -48,6 +48,11 @@ export function lookupRoutes(service: ResourceService): Route[] {
     },
     { verb: 'get', path: '/:fqon/context', handle: (request) => context(request, request.organization()) },
     { verb: 'get', path: '/:fqon/:word/:id/context', handle: (request) => context(request, request.resource()) },
+    {
+      verb: 'get',
+      path: '/:fqon/:word/:id/:childWord/:childId/context',
+      handle: (request) => context(request, request.childResource()),
+    },
     { verb: 'get', path: '/:fqon/actions', handle: (request) => actions(request, request.organization()) },
     { verb: 'get', path: '/:fqon/:word/:id/actions', handle: (request) => actions(request, request.resource()) },
   ];

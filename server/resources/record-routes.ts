@@ -1,14 +1,14 @@
 import { booleanParameter, singleParameter } from '../http/query.ts';
 import { PlatformError } from '../model/errors.ts';
-import { lineage, subOrganizations } from '../model/hierarchy.ts';
 import { parsePatch } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
 import { providerTypesMatching } from '../model/type-names.ts';
-import { listedOnlyWords, type TypeWord, typeWords } from '../model/type-words.ts';
-import { type Answer, ok, type ResourceRequest, type Route } from './request.ts';
+import { listedOnlyWords, type TypeWord } from '../model/type-words.ts';
+import { listBelow, listOwned } from './lists.ts';
+import { type Answer, created, noRoute, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
-import { embedWords, renderList } from './selection.ts';
+import { list, read } from './selection.ts';
 
 /**
  * The routes that are the same for every type of the registry (D-002, D-004, D-005, D-008): lists, child lists, create,
@@ -17,25 +17,8 @@ import { embedWords, renderList } from './selection.ts';
 export function recordRoutes(service: ResourceService): Route[] {
   const { view } = service;
 
-  const read = (request: ResourceRequest, resource: StoredResource): Answer => {
-    service.demandView(request.act, resource);
-    return ok(request.renderer.record(resource, embedWords(request.query, resource)));
-  };
-  const list = (request: ResourceRequest, resources: readonly StoredResource[]): Answer =>
-    ok(
-      renderList(
-        resources.filter((one) => service.canView(request.act, one)),
-        request.query,
-        request.renderer,
-      ),
-    );
   const create = async (request: ResourceRequest, parent: StoredResource, word: TypeWord): Promise<Answer> => {
-    const record = await service.create(request.act, parent.id, word, await request.json());
-    return {
-      status: 201,
-      body: request.renderer.record(record),
-      headers: { Location: request.renderer.hrefOf(record) },
-    };
+    return created(await service.create(request.act, parent.id, word, await request.json()), request.renderer);
   };
   const patch = async (request: ResourceRequest, resource: StoredResource): Promise<Answer> => {
     service.demand(request.act, `${typeOf(resource).noun}.update`, resource);
@@ -55,49 +38,15 @@ export function recordRoutes(service: ResourceService): Route[] {
     return { status: 204 };
   };
 
-  /** All of a word that an organization owns; providers also from above (D-065), organizations at any depth (D-186). */
-  const owned = (organization: StoredResource, word: TypeWord | 'resources'): readonly StoredResource[] => {
-    if (word === 'resources') return typeWords.flatMap((one) => owned(organization, one));
-    if (word === 'orgs') return subOrganizations(view, organization);
-    return word === 'providers' ? providersAt(organization) : view.ownedBy(organization.id, word);
-  };
-  /** Own providers and those of all above, the farthest first. */
-  const providersAt = (resource: StoredResource): StoredResource[] =>
-    [...lineage(view, resource)].reverse().flatMap((one) => [...view.children(one.id, 'providers')]);
-  const below = (parent: StoredResource, word: TypeWord | 'resources'): readonly StoredResource[] => {
-    if (word === 'resources') return view.children(parent.id);
-    const inherits = ['orgs', 'workspaces', 'environments'].includes(typeOf(parent).word);
-    if (word === 'providers' && inherits) return providersAt(parent);
-    return (RELATED[`${typeOf(parent).word}/${word}`] ?? children)(parent, word);
-  };
-  const children = (parent: StoredResource, word: TypeWord): readonly StoredResource[] =>
-    view.children(parent.id, word);
-  const named = (target: StoredResource, word: TypeWord) =>
-    view.referrers(target.id).filter((one) => typeOf(one).word === word && references(one, target));
-  /** Lists below a resource that hold what names it rather than its children (D-055, D-062, D-072, D-073). */
-  const RELATED: Record<string, (parent: StoredResource, word: TypeWord) => readonly StoredResource[]> = {
-    'providers/containers': named,
-    'lambdas/apiendpoints': (target, word) =>
-      named(target, word).filter((one) => one.properties.implementation_id === target.id),
-    'containers/apiendpoints': (target, word) =>
-      named(target, word).filter((one) => one.properties.implementation_id === target.id),
-    'users/groups': named,
-    'groups/users': (group) => memberIds(group).flatMap((id) => view.find(id) ?? []),
-  };
-  /** The second of two `(type, id)` pairs, which must belong to the first (D-004). */
-  const second = (request: ResourceRequest): StoredResource => {
-    const parent = request.resource();
-    const child = request.resource(request.segment('childWord'), request.segment('childId'));
-    const isBelow = child.parent === parent.id || below(parent, typeOf(child).word).some((one) => one.id === child.id);
-    if (isBelow) return child;
-    throw new PlatformError(
-      404,
-      `${typeOf(child).word} ${child.id} not found in ${typeOf(parent).noun} '${parent.name}'`,
-    );
-  };
+  const byId = (path: string, find: (request: ResourceRequest) => StoredResource): Route[] => [
+    { verb: 'get', path, handle: (request) => read(service, request, find(request)) },
+    { verb: 'patch', path, handle: (request) => patch(request, find(request)) },
+    { verb: 'put', path, handle: (request) => replace(request, replaceable(request, find(request))) },
+    { verb: 'delete', path, handle: (request) => remove(request, find(request)) },
+  ];
 
   return [
-    { verb: 'get', path: '/:fqon', handle: (request) => read(request, request.organization()) },
+    { verb: 'get', path: '/:fqon', handle: (request) => read(service, request, request.organization()) },
     { verb: 'patch', path: '/:fqon', handle: (request) => patch(request, request.organization()) },
     { verb: 'delete', path: '/:fqon', handle: (request) => remove(request, request.organization()) },
     { verb: 'post', path: '/:fqon', handle: (request) => create(request, request.organization(), 'orgs') },
@@ -109,7 +58,7 @@ export function recordRoutes(service: ResourceService): Route[] {
         const word = request.listWord('word');
         const organization = request.organization();
         demandProviderType(request, word);
-        return list(request, word ? owned(organization, word) : []);
+        return list(service, request, word ? listOwned(view, organization, word) : []);
       },
     },
     {
@@ -119,14 +68,7 @@ export function recordRoutes(service: ResourceService): Route[] {
     },
     { verb: 'patch', path: '/:fqon/:word', handle: refuseListPatch },
 
-    { verb: 'get', path: '/:fqon/:word/:id', handle: (request) => read(request, request.resource()) },
-    { verb: 'patch', path: '/:fqon/:word/:id', handle: (request) => patch(request, request.resource()) },
-    {
-      verb: 'put',
-      path: '/:fqon/:word/:id',
-      handle: (request) => replace(request, replaceable(request, request.resource())),
-    },
-    { verb: 'delete', path: '/:fqon/:word/:id', handle: (request) => remove(request, request.resource()) },
+    ...byId('/:fqon/:word/:id', (request) => request.resource()),
 
     {
       verb: 'get',
@@ -135,55 +77,22 @@ export function recordRoutes(service: ResourceService): Route[] {
         const word = request.listWord('childWord');
         const parent = request.resource();
         demandProviderType(request, word);
-        return list(request, word ? below(parent, word) : []);
+        return list(service, request, word ? listBelow(view, parent, word) : []);
       },
     },
     {
       verb: 'post',
       path: '/:fqon/:word/:id/:childWord',
       handle: (request) => {
-        const parentWord = request.segment('word');
-        const word = creatable(request, 'childWord', parentWord);
+        const word = creatable(request, 'childWord', request.segment('word'));
         return create(request, parentOf(request, word), word);
       },
     },
     { verb: 'patch', path: '/:fqon/:word/:id/:childWord', handle: refuseListPatch },
 
-    { verb: 'get', path: '/:fqon/:word/:id/:childWord/:childId', handle: (request) => read(request, second(request)) },
-    {
-      verb: 'patch',
-      path: '/:fqon/:word/:id/:childWord/:childId',
-      handle: (request) => patch(request, second(request)),
-    },
-    {
-      verb: 'put',
-      path: '/:fqon/:word/:id/:childWord/:childId',
-      handle: (request) => replace(request, replaceable(request, second(request))),
-    },
-    {
-      verb: 'delete',
-      path: '/:fqon/:word/:id/:childWord/:childId',
-      handle: (request) => remove(request, second(request)),
-    },
+    ...byId('/:fqon/:word/:id/:childWord/:childId', (request) => request.childResource()),
   ];
 }
-
-/** Ids of a group's members. */
-export function memberIds(group: StoredResource): string[] {
-  const { users } = group.properties;
-  return Array.isArray(users) ? users.filter((id) => typeof id === 'string') : [];
-}
-
-function references(resource: StoredResource, target: StoredResource): boolean {
-  return (typeOf(resource).references?.(resource) ?? []).includes(target.id);
-}
-
-function noRoute(request: ResourceRequest, verb: string): PlatformError {
-  return new PlatformError(404, `no route: ${verb} ${request.path}`);
-}
-
-/** Words that stand where a type word may, and are routes of some types only (D-213). */
-const ACTIONS = new Set(['migrate', 'promote', 'scale', 'redeploy']);
 
 /** The type word of a POST to a list; throws 501 for types that are only listed (D-210), 404 where it has no such parent. */
 function creatable(request: ResourceRequest, segment: string, parentWord: string): TypeWord {
@@ -191,13 +100,12 @@ function creatable(request: ResourceRequest, segment: string, parentWord: string
   if (singleParameter(request.query, 'action') !== undefined) {
     throw new PlatformError(501, 'actions on lists, such as import, are not emulated (D-211)');
   }
-  if (ACTIONS.has(text)) throw noRoute(request, 'POST');
   if (listedOnlyWords.some((word) => word === text)) throw new PlatformError(501, `${text} are not emulated (D-210)`);
   const word = request.listWord(segment);
-  if (word === undefined || word === 'resources') throw noRoute(request, 'POST');
+  if (word === undefined || word === 'resources') throw noRoute(request);
   const { parents } = typeOfWord(word);
   const isAllowed = parentWord === 'resources' ? parents.length > 0 : parents.some((one) => one === parentWord);
-  if (!isAllowed) throw noRoute(request, 'POST');
+  if (!isAllowed) throw noRoute(request);
   return word;
 }
 
@@ -215,11 +123,11 @@ function parentOf(request: ResourceRequest, word: TypeWord): StoredResource {
     }
     throw failure;
   }
-  throw noRoute(request, 'POST');
+  throw noRoute(request);
 }
 
 function replaceable(request: ResourceRequest, resource: StoredResource): StoredResource {
-  if (!typeOf(resource).replaceable) throw noRoute(request, 'PUT');
+  if (!typeOf(resource).replaceable) throw noRoute(request);
   return resource;
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../model/types/reference-lists.ts';
 import { ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
-import { renderList } from './selection.ts';
+import { filtersIn, list } from './selection.ts';
 
 /** Read-only reference lists and what can be asked of a resource type (D-006, D-084, D-085). */
 export function referenceRoutes(service: ResourceService): Route[] {
@@ -43,7 +43,7 @@ export function referenceRoutes(service: ResourceService): Route[] {
     return resourceTypes
       .filter((type) => [type.name, ...Object.keys(type.subTypes ?? {})].some((name) => names.has(name)))
       .flatMap((type) => [...view.ownedBy(organization.id, type.word)])
-      .filter((one) => names.has(one.type) && service.canView(request.act, one));
+      .filter((one) => names.has(one.type));
   };
 
   const listRoutes = Object.entries(lists).flatMap(([word, list]): Route[] => [
@@ -69,15 +69,15 @@ export function referenceRoutes(service: ResourceService): Route[] {
     {
       verb: 'get',
       path: `${one}/resources`,
-      handle: (request) => ok(renderList(ofType(request), request.query, request.renderer)),
+      handle: (request) => list(service, request, ofType(request)),
     },
     {
       verb: 'get',
       path: `${one}/resources/search`,
       handle: (request) => {
-        const criteria = [...request.query.keys()].filter((name) => name !== 'expand');
-        if (criteria.length === 0) throw new PlatformError(400, 'a search needs at least one criterion, e.g. ?name=x');
-        return ok(renderList(ofType(request), request.query, request.renderer));
+        const found = ofType(request);
+        if (filtersIn(request.query).length > 0) return list(service, request, found);
+        throw new PlatformError(400, 'a search needs at least one criterion, e.g. ?name=x');
       },
     },
     { verb: 'post', path: '/:fqon/resourcetypes', handle: refuse },

@@ -6,9 +6,10 @@ import { parseUuid } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
-import { isTypeWord, listedOnlyWords, referenceWords, type TypeWord } from '../model/type-words.ts';
+import { isTypeWord, listedOnlyWords, referenceWords, type TypeWord, typeWords } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from './act.ts';
+import { isListedBelow } from './lists.ts';
 import type { Renderer } from './renderer.ts';
 
 /** One authenticated request to the resource service, with its path taken apart as handlers ask for it. */
@@ -19,12 +20,20 @@ export class ResourceRequest {
   readonly #view: WorldView;
   readonly #http: Request;
 
+  /** Throws 400 for an unknown type word or a malformed id in the path, before anything is looked up (D-003). */
   constructor(options: { act: Act; query: URLSearchParams; renderer: Renderer; view: WorldView; http: Request }) {
+    const { word, id, childWord, childId } = options.http.params;
+    for (const given of [word, childWord]) if (typeof given === 'string') demandKnownWord(given);
+    for (const given of [id, childId]) if (typeof given === 'string') parseUuid(given);
     this.act = options.act;
     this.query = options.query;
     this.renderer = options.renderer;
     this.#view = options.view;
     this.#http = options.http;
+  }
+
+  get verb(): string {
+    return this.#http.method;
   }
 
   /** The path below `{meta_url}` as it was sent, without the query. */
@@ -58,10 +67,9 @@ export class ResourceRequest {
 
   /**
    * The resource that a `(type, id)` pair of the path names: of any type for `resources`, else of that type (D-003..D-005).
-   * Throws 400 for an unknown type word or a malformed id, 404 when there is no such organization or resource.
+   * Throws 404 when there is no such organization or resource.
    */
-  resource(wordText = this.segment('word'), idText = this.segment('id')): StoredResource {
-    const word = knownWord(wordText);
+  resource(word = this.segment('word'), idText = this.segment('id')): StoredResource {
     const id = parseUuid(idText);
     if (this.#http.params.fqon !== undefined) this.organization();
     const found = this.#view.find(id);
@@ -71,27 +79,39 @@ export class ResourceRequest {
     return found;
   }
 
+  /** The resource that the second pair names, which must be listed below the first (D-004); throws like `resource`. */
+  childResource(): StoredResource {
+    const parent = this.resource();
+    const child = this.resource(this.segment('childWord'), this.segment('childId'));
+    if (isListedBelow(this.#view, parent, child)) return child;
+    throw new PlatformError(
+      404,
+      `${typeOf(child).word} ${child.id} not found in ${typeOf(parent).noun} '${parent.name}'`,
+    );
+  }
+
   /** The type word at a place of the path; undefined for words whose lists are always empty (D-190). */
   listWord(name: string): TypeWord | 'resources' | undefined {
-    const word = knownWord(this.segment(name));
+    const word = this.segment(name);
     return isTypeWord(word) || word === 'resources' ? word : undefined;
   }
 }
 
-/** A type word of D-006 as it is; throws 400 for any other (D-003). */
-function knownWord(word: string): string {
-  const isKnown =
-    isTypeWord(word) ||
-    word === 'resources' ||
-    word === 'entitlements' ||
-    [...listedOnlyWords, ...referenceWords].some((one) => one === word);
-  if (!isKnown) throw new PlatformError(400, `unknown resource type '${word.slice(0, 64)}'`);
-  return word;
+const knownWords: ReadonlySet<string> = new Set([
+  ...typeWords,
+  ...listedOnlyWords,
+  ...referenceWords,
+  'resources',
+  'entitlements',
+]);
+
+function demandKnownWord(word: string): void {
+  if (!knownWords.has(word)) throw new PlatformError(400, `unknown resource type '${word.slice(0, 64)}'`);
 }
 
 /** What a handler gives back. */
 export interface Answer {
-  status: 200 | 201 | 202 | 204;
+  status: 200 | 201 | 202 | 204 | 503;
   body?: Json;
   headers?: Record<string, string>;
 }
@@ -106,4 +126,14 @@ export interface Route {
 /** 200 with a JSON body. */
 export function ok(body: Json): Answer {
   return { status: 200, body };
+}
+
+/** 201 with the new record and where it is (D-008). */
+export function created(resource: StoredResource, renderer: Renderer): Answer {
+  return { status: 201, body: renderer.record(resource), headers: { Location: renderer.hrefOf(resource) } };
+}
+
+/** The 404 of D-010, where a route exists for some types only. */
+export function noRoute(request: ResourceRequest): PlatformError {
+  return new PlatformError(404, `no route: ${request.verb} ${request.path}`);
 }

@@ -6,6 +6,7 @@ import type { Authenticator, Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { findOrganization } from '../model/hierarchy.ts';
 import { memberOf } from '../model/json.ts';
+import { isReservedName } from '../model/types/organization.ts';
 import type { EntitlementFinder } from '../security/entitlement-finder.ts';
 import { entitlementRoutes } from './entitlement-routes.ts';
 import { globalRoutes } from './global-routes.ts';
@@ -20,7 +21,7 @@ import { Renderer, type RendererOptions } from './renderer.ts';
 import { ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
 import { searchRoutes } from './search-routes.ts';
-import { addStatusRoutes, type StatusOptions } from './status-routes.ts';
+import { addStatusRoutes, type StatusOptions, verboseHealthRoute } from './status-routes.ts';
 import { workloadRoutes } from './workload-routes.ts';
 
 /** Base addresses as one client reaches them (D-011). */
@@ -50,6 +51,7 @@ export function resourceRoutes(options: ResourceRoutesOptions): Router {
   const routes: Route[] = [
     ...searchRoutes(service),
     ...globalRoutes(service),
+    verboseHealthRoute(options.status),
     ...lookupRoutes(service),
     ...referenceRoutes(service),
     ...entitlementRoutes(service, finder),
@@ -69,7 +71,9 @@ export function resourceRoutes(options: ResourceRoutesOptions): Router {
 
 function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler {
   const { view } = options.service;
-  return async (http, res) => {
+  return async (http, res, next) => {
+    // Such a word is the first segment of other routes, never the name of an organization (D-041).
+    if (isReservedName(memberOf(http.params, 'fqon'))) return next();
     const addresses = options.addressesFor(http);
     const caller = authenticate(http, options, addresses);
     const query = new URL(http.url, 'http://host').searchParams;

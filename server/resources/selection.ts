@@ -1,27 +1,44 @@
 import { booleanParameter, singleParameter } from '../http/query.ts';
 import { PlatformError } from '../model/errors.ts';
+import { isUuid } from '../model/ids.ts';
 import { idIn, type Json, type JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { parseTypeName, providerTypesMatching } from '../model/type-names.ts';
 import type { Renderer } from './renderer.ts';
+import { type Answer, ok, type ResourceRequest } from './request.ts';
+import type { ResourceService } from './resource-service.ts';
 
-const NO_FILTERS = new Set(['expand', 'compact', 'embed', 'showcredentials', 'force', 'deleteContainers']);
+const NO_FILTERS = new Set(['expand', 'compact', 'embed', 'showcredentials']);
+
+/** A single read: the record with what `?embed=` asks for (D-037). Throws 403 without the right to view it. */
+export function read(service: ResourceService, request: ResourceRequest, resource: StoredResource): Answer {
+  service.demandView(request.act, resource);
+  return ok(request.renderer.record(resource, embedWords(request.query, resource)));
+}
 
 /**
- * Renders a list as the query asks (D-186, D-187, D-036): links, records with `expand=true`, compact records with
- * `compact=true`; whatever other parameters there are filter by equality. Throws 400 for a bad flag or provider type.
+ * A list as the query asks for it (D-186, D-187, D-036), of what the caller may view (D-118): links, records with
+ * `expand=true`, compact records with `compact=true`; whatever other parameters there are filter by equality. Throws 400
+ * for a bad flag.
  */
-export function renderList(resources: readonly StoredResource[], query: URLSearchParams, renderer: Renderer): Json[] {
+export function list(service: ResourceService, request: ResourceRequest, resources: readonly StoredResource[]): Answer {
+  const { query, renderer } = request;
   const expand = booleanParameter(query, 'expand');
   const compact = booleanParameter(query, 'compact');
-  const selected = resources.filter(matcherOf(query, renderer));
-  if (compact) return selected.map((one) => renderer.compact(one));
-  return selected.map((one) => (expand ? renderer.record(one) : renderer.link(one)));
+  const isWanted = matcherOf(query, renderer);
+  const selected = resources.filter((one) => isWanted(one) && service.canView(request.act, one));
+  if (compact) return ok(selected.map((one) => renderer.compact(one)));
+  return ok(selected.map((one) => (expand ? renderer.record(one) : renderer.link(one))));
+}
+
+/** The parameters of a query that filter a list. */
+export function filtersIn(query: URLSearchParams): string[] {
+  return [...new Set(query.keys())].filter((name) => !NO_FILTERS.has(name));
 }
 
 /** The words of `?embed=` that the type knows; throws 400 for another (D-037). */
-export function embedWords(query: URLSearchParams, resource: StoredResource): string[] {
+function embedWords(query: URLSearchParams, resource: StoredResource): string[] {
   const known = Object.keys(typeOf(resource).embed ?? {});
   const words = query.getAll('embed').flatMap((value) => value.split(','));
   const unknown = words.find((word) => !known.includes(word));
@@ -33,8 +50,7 @@ export function embedWords(query: URLSearchParams, resource: StoredResource): st
 }
 
 function matcherOf(query: URLSearchParams, renderer: Renderer): (resource: StoredResource) => boolean {
-  const names = [...new Set(query.keys())].filter((name) => !NO_FILTERS.has(name));
-  const criteria = names.map((name) => criterion(name, singleParameter(query, name) ?? '', renderer));
+  const criteria = filtersIn(query).map((name) => criterion(name, singleParameter(query, name) ?? '', renderer));
   return (resource) => criteria.every((holds) => holds(resource));
 }
 
@@ -44,7 +60,7 @@ function criterion(name: string, wanted: string, renderer: Renderer): (resource:
     const { word } = typeOf(resource);
     if (ofSubType && (word === 'providers' || word === 'rules')) return ofSubType(resource);
     if (name === 'providerId' && word === 'secrets') return idIn(resource.properties.provider) === wanted.toLowerCase();
-    return asText(fieldOf(resource, name, renderer)) === wanted;
+    return isText(fieldOf(resource, name, renderer), wanted);
   };
 }
 
@@ -69,7 +85,9 @@ function isReadDifferently(resource: StoredResource, name: string): boolean {
   return hidden.includes(name) || unreadable.includes(name);
 }
 
-/** Scalars compare by their text; objects and lists match nothing (D-187). */
-function asText(value: Json | undefined): string | undefined {
-  return value === undefined || value === null || typeof value === 'object' ? undefined : String(value);
+/** Scalars compare by their text, ids in any letter case; objects and lists match nothing (D-187). */
+function isText(value: Json | undefined, wanted: string): boolean {
+  if (value === undefined || value === null || typeof value === 'object') return false;
+  const text = String(value);
+  return text === wanted || (isUuid(wanted) && text.toLowerCase() === wanted.toLowerCase());
 }

@@ -1,5 +1,6 @@
 import type { Request, Router } from 'express';
 import type { JsonObject } from '../model/json.ts';
+import type { Route } from './request.ts';
 
 /** How the platform fares (D-015). */
 export interface PlatformStatus {
@@ -34,10 +35,17 @@ export function addStatusRoutes(router: Router, options: StatusOptions): void {
   });
 }
 
-/** The verbose form, for `GET F/health`. */
-export function verboseHealth(options: StatusOptions): { status: 200 | 503; body: JsonObject } {
-  const { status, body } = healthOf(options.status());
-  return { status, body: { ...body, version: options.version, services: options.status().services } };
+/** The verbose form, `GET F/health` (D-015). */
+export function verboseHealthRoute(options: StatusOptions): Route {
+  return {
+    verb: 'get',
+    path: '/:fqon/health',
+    handle: (request) => {
+      request.organization();
+      const { status, body } = healthOf(options.status());
+      return { status, body: { ...body, version: options.version, services: options.status().services } };
+    },
+  };
 }
 
 function healthOf({ failed }: PlatformStatus): { status: 200 | 503; body: JsonObject } {

@@ -3,7 +3,7 @@ import { PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { Moves } from './moves.ts';
-import type { Answer, ResourceRequest, Route } from './request.ts';
+import { type Answer, noRoute, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** Migrate, promote and scale: `POST F/containers|lambdas/{id}/...`, 202 with the full record (D-008, D-053, D-131). */
@@ -51,6 +51,16 @@ export function workloadRoutes(service: ResourceService, moves: Moves, maxInstan
     ...moveRoutes('containers'),
     ...moveRoutes('lambdas'),
     { verb: 'post', path: '/:fqon/containers/:id/scale', handle: scale },
+    // These are no type words either, whatever they stand after (D-213).
+    ...['migrate', 'promote', 'scale', 'redeploy'].map(
+      (action): Route => ({
+        verb: 'post',
+        path: `/:fqon/:word/:id/${action}`,
+        handle: (request) => {
+          throw noRoute(request);
+        },
+      }),
+    ),
   ];
 }
 

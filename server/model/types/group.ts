@@ -5,6 +5,7 @@ import { idIn, type Json } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf, USER } from '../type-names.ts';
+import type { WorldView } from '../world-view.ts';
 import { uuid } from './schema-parts.ts';
 
 export const GROUP = 'Resource::Group';
@@ -16,9 +17,15 @@ function memberId(sent: Json | undefined): Uuid | undefined {
   return typeof sent === 'string' ? sent.toLowerCase() : idIn(sent);
 }
 
-function memberIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
+/** Ids of a group's members. */
+export function memberIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
   const { users } = record.properties;
   return Array.isArray(users) ? users.flatMap((sent) => memberId(sent) ?? []) : [];
+}
+
+/** The groups that a user is a member of; one may also name the user because a right on it was granted. */
+export function groupsOf(user: StoredResource, view: WorldView): StoredResource[] {
+  return view.referrers(user.id).filter((one) => one.type === GROUP && memberIds(one).includes(user.id));
 }
 
 /** D-071, D-073. */

@@ -6,13 +6,18 @@ import { typeIdOf } from '../type-names.ts';
 import { envMap } from './schema-parts.ts';
 
 /** First path segments of either service: no organization may have such a name (D-041). */
-const reservedNames = new Set(
+const reservedNames: ReadonlySet<unknown> = new Set(
   (
     'orgs users groups workspaces environments lambdas health about rules top sync bootstrap migrate upgrade logs ' +
     'resourcestates resourcetypes environmenttypes datatypes visibilitytypes requirementtypes oauth auth accounts ' +
     'directories info init'
   ).split(' '),
 );
+
+/** Is it a first segment of the platform's own paths (D-041)? */
+export function isReservedName(name: unknown): boolean {
+  return reservedNames.has(name);
+}
 
 /** D-040, D-041. */
 export const organization: ResourceType = {
@@ -35,7 +40,7 @@ export const organization: ResourceType = {
     if (id === view.root.id) {
       if (name !== view.root.name) throw new PlatformError(409, 'the root organization cannot be renamed');
     } else {
-      if (reservedNames.has(name)) throw invalid('/name', `'${name}' is reserved: it is the first segment of a path`);
+      if (isReservedName(name)) throw invalid('/name', `'${name}' is reserved: it is the first segment of a path`);
       if (name === 'root' && parent.id === view.root.id) {
         throw new PlatformError(409, "org 'root' already exists: it is the root organization");
       }

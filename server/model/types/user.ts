@@ -4,7 +4,7 @@ import { findOrganization } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf, USER } from '../type-names.ts';
 import { brandKeys, findBrandKey, HOME_KEY } from './brand-keys.ts';
-import { GROUP, group } from './group.ts';
+import { groupsOf } from './group.ts';
 import { typed } from './schema-parts.ts';
 
 const known = {
@@ -60,10 +60,6 @@ export const user: ResourceType = {
   },
 
   present(record, { view, link }) {
-    // A group may also be a referrer because a right on it was granted to the user.
-    const groups = view
-      .referrers(record.id)
-      .filter((referrer) => referrer.type === GROUP && group.references?.(referrer).includes(record.id));
-    return { ...record.properties, groups: groups.map(link) };
+    return { ...record.properties, groups: groupsOf(record, view).map(link) };
   },
 };

@@ -1,0 +1,412 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { send } from '../../e2e/client.ts';
+import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
+import { listedOnlyWords, typeWords } from '../model/type-words.ts';
+
+let platform: Platform;
+let root: Voice;
+/** Ids of `acme > shop > dev` with a lambda, and of `acme.labs > bench`. */
+const ids = { acme: '', labs: '', shop: '', dev: '', bench: '', lambda: '', user: '', root: '' };
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  root = platform.root;
+  ids.root = (await root.get('/root')).body.id;
+  ids.acme = (await root.create('/root', { name: 'acme' })).id;
+  ids.labs = (await root.create('/acme', { name: 'labs' })).id;
+  ids.shop = (await root.create('/acme/workspaces', { name: 'shop' })).id;
+  ids.bench = (await root.create('/acme.labs/workspaces', { name: 'bench' })).id;
+  const environment = { name: 'dev', properties: { environment_type: 'test' } };
+  ids.dev = (await root.create(`/acme/workspaces/${ids.shop}/environments`, environment)).id;
+  await root.post('/root/providers/initialize');
+  const [{ id }] = (await root.get('/root/providers?type=Lambda')).body;
+  const properties = { provider: { id }, runtime: 'nodejs', code_type: 'code', code: 'x', handler: 'run' };
+  ids.lambda = (await root.create(`/acme/environments/${ids.dev}/lambdas`, { name: 'sum', properties })).id;
+  ids.user = (await root.create('/root/users', { name: 'ada', properties: { password: 'lovelace' } })).id;
+});
+afterAll(() => platform?.stop());
+
+const status = async (method: string, path: string, body?: unknown) => (await root.send(method, path, { body })).status;
+const noRoute = (method: string, path: string) => ({ code: 404, message: `no route: ${method} ${path}` });
+
+describe('a path is an organization and up to two pairs of type and id (D-002)', () => {
+  it('takes one to five segments', async () => {
+    expect((await root.get('/acme')).body.id).toBe(ids.acme);
+    expect((await root.get('/acme/workspaces')).body).toHaveLength(1);
+    expect((await root.get(`/acme/workspaces/${ids.shop}`)).body.id).toBe(ids.shop);
+    expect((await root.get(`/acme/workspaces/${ids.shop}/environments`)).body).toHaveLength(1);
+    expect((await root.get(`/acme/workspaces/${ids.shop}/environments/${ids.dev}`)).body.id).toBe(ids.dev);
+  });
+
+  it('has no route for more', async () => {
+    const path = `/acme/workspaces/${ids.shop}/environments/${ids.dev}/lambdas`;
+    for (const longer of [path, `${path}/${ids.lambda}`]) {
+      expect((await root.get(longer)).body).toEqual(noRoute('GET', longer));
+    }
+  });
+
+  it('names a deeper organization by all its names', async () => {
+    expect((await root.get('/acme.labs')).body.id).toBe(ids.labs);
+    for (const fqon of ['/labs', '/root.acme', '/root.acme.labs', '/acme.', '/acme..labs']) {
+      expect(await status('GET', fqon)).toBe(404);
+    }
+  });
+
+  it.each(['/acme/', '//acme//workspaces//', '/acme/workspaces/'])('answers %s without a redirect', async (path) => {
+    expect(await status('GET', path)).toBe(200);
+  });
+
+  it('reads percent-encoded segments', async () => {
+    expect(await status('GET', `/%61cme/%77orkspaces/${ids.shop.replace('-', '%2d')}`)).toBe(200);
+    expect(await status('GET', '/acme%2Fworkspaces')).toBe(404);
+  });
+});
+
+describe('what stands in a path is checked from the most general: words and ids, then the organization (D-003)', () => {
+  it.each([
+    ['GET', '/nowhere/gadgets'],
+    ['POST', '/nowhere/gadgets'],
+    ['GET', `/nowhere/gadgets/${NOBODY}`],
+    ['PATCH', `/nowhere/gadgets/${NOBODY}`],
+    ['PUT', `/nowhere/gadgets/${NOBODY}`],
+    ['DELETE', `/nowhere/gadgets/${NOBODY}`],
+    ['GET', `/nowhere/workspaces/${NOBODY}/gadgets`],
+    ['POST', `/nowhere/workspaces/${NOBODY}/gadgets`],
+    ['GET', `/nowhere/gadgets/${NOBODY}/environments`],
+    ['GET', `/nowhere/gadgets/${NOBODY}/entitlements`],
+    ['GET', `/nowhere/gadgets/${NOBODY}/entitlements/${NOBODY}`],
+    ['GET', `/nowhere/workspaces/${NOBODY}/gadgets/${NOBODY}`],
+    ['GET', `/nowhere/gadgets/${NOBODY}/context`],
+  ])("%s %s is 400: unknown resource type 'gadgets'", async (method, path) => {
+    const { body } = await root.send(method, path);
+    expect(body).toEqual({ code: 400, message: "unknown resource type 'gadgets'" });
+  });
+
+  it.each([
+    '/nowhere/workspaces/42',
+    `/nowhere/workspaces/${NOBODY}/environments/42`,
+    '/nowhere/workspaces/42/environments',
+    '/nowhere/entitlements/42',
+    `/nowhere/workspaces/${NOBODY}/entitlements/42`,
+    '/nowhere/lambdas/42/env',
+    '/top/lambdas/42',
+    '/lambdas/42/env',
+  ])('GET %s is 400: 42 is not a UUID', async (path) => {
+    const { body } = await root.get(path);
+    expect(body).toEqual({ code: 400, message: "id '42' is not a UUID" });
+  });
+
+  it.each([
+    '/nowhere',
+    '/nowhere/workspaces',
+    `/nowhere/workspaces/${NOBODY}`,
+    `/nowhere/workspaces/${NOBODY}/environments`,
+    `/nowhere/workspaces/${NOBODY}/environments/${NOBODY}`,
+    '/nowhere/entitlements',
+    '/nowhere/resourcetypes',
+    '/nowhere/health',
+    '/nowhere/env',
+    '/nowhere/context',
+    '/nowhere/users/search?name=x',
+  ])("GET %s is 404: organization 'nowhere' not found", async (path) => {
+    const { body } = await root.get(path);
+    expect(body).toEqual({ code: 404, message: "organization 'nowhere' not found" });
+  });
+
+  it.each(['/nowhere', '/nowhere/workspaces', `/nowhere/environments/${NOBODY}/apis`, `/nowhere/licenses`])(
+    "POST %s is 404: organization 'nowhere' not found",
+    async (path) => {
+      const { body } = await root.post(path, { name: 'x' });
+      expect(body).toEqual({ code: 404, message: "organization 'nowhere' not found" });
+    },
+  );
+
+  it('takes ids in any letter case and gives them back in lower case', async () => {
+    const { body } = await root.get(`/acme/workspaces/${ids.shop.toUpperCase()}`);
+    expect(body.id).toBe(ids.shop);
+    const second = `/acme/workspaces/${ids.shop.toUpperCase()}/environments/${ids.dev.toUpperCase()}`;
+    expect((await root.get(second)).body.id).toBe(ids.dev);
+    const id = 'ABCDEF00-1234-4000-8000-00000000ABCD';
+    expect((await root.create('/root', { name: 'shouting', id })).id).toBe(id.toLowerCase());
+  });
+});
+
+describe('type and id find a resource, whatever organization the path begins with (D-004)', () => {
+  it('but the organization must exist', async () => {
+    expect(await status('GET', `/root/lambdas/${ids.lambda}`)).toBe(200);
+    expect(await status('GET', `/acme.labs/lambdas/${ids.lambda}`)).toBe(200);
+    expect(await status('GET', `/nowhere/lambdas/${ids.lambda}`)).toBe(404);
+  });
+
+  it('and the type must be its own', async () => {
+    expect((await root.get(`/acme/containers/${ids.lambda}`)).body).toEqual({
+      code: 404,
+      message: `containers ${ids.lambda} not found`,
+    });
+  });
+
+  it('in the longer path it must be a child of the resource before it', async () => {
+    expect(await status('GET', `/acme/environments/${ids.dev}/lambdas/${ids.lambda}`)).toBe(200);
+    expect(await status('GET', `/acme/workspaces/${ids.bench}/environments/${ids.dev}`)).toBe(404);
+    expect(await status('GET', `/acme/workspaces/${ids.shop}/lambdas/${ids.lambda}`)).toBe(404);
+    expect(await status('GET', `/acme/workspaces/${ids.dev}/lambdas/${ids.lambda}`)).toBe(404);
+  });
+
+  it('which works for GET, PATCH, PUT and DELETE', async () => {
+    const secrets = `/acme/environments/${ids.dev}/secrets`;
+    const [{ id: provider }] = (await root.get('/acme/providers?type=CaaS')).body;
+    const body = { name: 'keys', properties: { provider: { id: provider }, items: [{ key: 'a', value: 'b' }] } };
+    const path = `${secrets}/${(await root.create(secrets, body)).id}`;
+    expect(await status('GET', path)).toBe(200);
+    const patched = await root.patch(path, [{ op: 'add', path: '/description', value: 'mine' }]);
+    expect(patched).toMatchObject({ status: 200, body: { description: 'mine' } });
+    expect((await root.put(path, body)).status).toBe(200);
+    expect(await status('DELETE', `/acme/workspaces/${ids.shop}/secrets/${path.split('/').at(-1)}`)).toBe(404);
+    expect(await status('DELETE', path)).toBe(204);
+  });
+});
+
+describe('ways around type and organization (D-005)', () => {
+  it('providers and rules answer for every sub-type', async () => {
+    const [docker] = (await root.get('/root/providers?type=CaaS::Docker')).body;
+    expect((await root.get(`/root/providers/${docker.id}`)).body.resource_type).toBe(
+      'Platform::Configuration::Provider::CaaS::Docker',
+    );
+    const policy = (await root.create('/acme/policies', { name: 'caps' })).id;
+    const rule = await root.create(`/acme/policies/${policy}/rules`, {
+      name: 'few',
+      resource_type: 'Platform::Resource::Rule::Limit',
+      properties: {
+        match_actions: [{ action: 'workspace.create' }],
+        eval_logic: { property: 'workspaces.count', operator: '<', value: 100 },
+      },
+    });
+    expect(await status('GET', `/acme/rules/${rule.id}`)).toBe(200);
+  });
+
+  it('resources finds any type by id, top one of a type', async () => {
+    for (const id of Object.values(ids)) expect((await root.get(`/root/resources/${id}`)).body.id).toBe(id);
+    expect((await root.get(`/top/lambdas/${ids.lambda}`)).body.id).toBe(ids.lambda);
+    expect((await root.get(`/top/resources/${ids.lambda}`)).body.id).toBe(ids.lambda);
+    expect((await root.get(`/top/lambdas/${ids.lambda}?embed=provider`)).body.properties.provider).toHaveProperty(
+      'org',
+    );
+    expect(await status('GET', `/top/containers/${ids.lambda}`)).toBe(404);
+    expect(await status('GET', `/top/gadgets/${ids.lambda}`)).toBe(400);
+  });
+
+  it('orgs/{id} is the organization itself: read, patched and deleted as by its fqon', async () => {
+    const { id } = await root.create('/acme', { name: 'brief' });
+    expect((await root.get(`/root/orgs/${id}`)).body).toEqual((await root.get('/acme.brief')).body);
+    const patch = [{ op: 'add', path: '/description', value: 'not for long' }];
+    expect((await root.patch(`/root/orgs/${id}`, patch)).body).toEqual((await root.get('/acme.brief')).body);
+    expect((await root.patch('/acme.brief', patch)).body).toEqual((await root.get(`/root/orgs/${id}`)).body);
+    expect(await status('DELETE', `/acme/orgs/${id}`)).toBe(204);
+    expect(await status('GET', '/acme.brief')).toBe(404);
+    expect((await root.delete(`/acme/orgs/${ids.root}`)).status).toBe(409);
+  });
+
+  it('what is created through resources stands where its type may stand', async () => {
+    expect(await status('POST', `/root/resources/${ids.dev}/apis`, { name: 'site' })).toBe(201);
+    expect(await status('POST', `/root/resources/${ids.shop}/apis`, { name: 'site' })).toBe(404);
+    expect(await status('POST', `/root/resources/${NOBODY}/apis`, { name: 'site' })).toBe(422);
+  });
+});
+
+describe('words (D-006, D-190, D-210)', () => {
+  it.each([...typeWords, ...listedOnlyWords, 'resources', 'entitlements'])('GET F/%s is a list', async (word) => {
+    for (const path of [`/acme/${word}`, `/acme/workspaces/${ids.shop}/${word}`]) {
+      expect(await root.get(path)).toMatchObject({ status: 200, body: expect.any(Array) });
+    }
+  });
+
+  it.each([...listedOnlyWords])('%s are listed empty, and not emulated beyond that', async (word) => {
+    for (const place of ['/acme', `/acme/environments/${ids.dev}`, `/acme/lambdas/${ids.lambda}`]) {
+      expect((await root.get(`${place}/${word}?expand=true`)).body).toEqual([]);
+      expect((await root.post(`${place}/${word}`, { name: 'x' })).body).toEqual({
+        code: 501,
+        message: expect.stringContaining(word),
+      });
+    }
+    for (const id of [NOBODY, ids.lambda]) {
+      expect(await status('GET', `/acme/${word}/${id}`)).toBe(404);
+      expect(await status('DELETE', `/acme/${word}/${id}`)).toBe(404);
+    }
+    expect(await status('GET', `/acme/environments/${NOBODY}/${word}`)).toBe(404);
+  });
+});
+
+describe('what is no route (D-010)', () => {
+  it.each([
+    ['GET', '/'],
+    ['PUT', '/acme'],
+    ['DELETE', '/acme/users'],
+    ['PUT', '/acme/users'],
+    ['POST', `/acme/users/${NOBODY}`],
+    ['PUT', `/acme/workspaces/${NOBODY}/environments`],
+    ['DELETE', `/acme/workspaces/${NOBODY}/environments`],
+    ['POST', `/acme/workspaces/${NOBODY}/environments/${NOBODY}`],
+    ['POST', '/users'],
+    ['DELETE', '/orgs'],
+    ['GET', '/sync'],
+    ['GET', '/bootstrap'],
+    ['POST', '/migrate'],
+    ['POST', '/upgrade'],
+    ['GET', '/logs'],
+    ['POST', '/health'],
+    ['GET', '/oauth/issue'],
+    ['TRACE-LIKE', '/acme'],
+  ])('%s %s is 404, with and without credentials', async (verb, path) => {
+    const method = verb === 'TRACE-LIKE' ? 'PROPFIND' : verb;
+    const answer = { status: 404, body: noRoute(method, path) };
+    expect(await root.send(method, path)).toMatchObject(answer);
+    expect(await send(method, `${platform.emulator.metaUrl}${path}`)).toMatchObject(answer);
+  });
+
+  it.each([
+    ['POST', '/acme/environments'],
+    ['POST', '/acme/resources'],
+    ['PUT', '/acme/lambdas/ID'],
+    ['POST', '/acme/lambdas/ID/scale'],
+    ['POST', '/acme/lambdas/ID/redeploy'],
+    ['POST', '/acme/lambdas/ID/containers'],
+  ])('%s %s is 404 for who may ask', async (method, path) => {
+    const asked = path.replace('ID', ids.lambda);
+    expect((await root.send(method, asked, { body: { name: 'x' } })).body).toEqual(noRoute(method, asked));
+  });
+
+  it.each(['/orgs', '/users', '/rules', '/acme/users', `/acme/workspaces/${NOBODY}/environments`])(
+    'PATCH %s is 400: a list cannot be patched (D-090)',
+    async (path) => {
+      expect((await root.patch(path, [])).body).toMatchObject({ code: 400, message: expect.stringContaining('list') });
+    },
+  );
+
+  it('HEAD is GET without the body', async () => {
+    const got = await root.get('/acme');
+    const head = await root.send('HEAD', '/acme');
+    expect(head).toMatchObject({ status: 200, body: '' });
+    expect(head.headers.get('content-type')).toBe(got.headers.get('content-type'));
+    expect(Number(head.headers.get('content-length'))).toBe(JSON.stringify(got.body).length);
+    expect(await root.send('HEAD', '/nowhere')).toMatchObject({ status: 404, body: '' });
+  });
+});
+
+describe('statuses (D-008)', () => {
+  it('POST is 201 with the record and an absolute Location; DELETE is 204, empty; the second DELETE is 404', async () => {
+    const { status, body, headers } = await root.post('/acme/workspaces', { name: 'brief' });
+    expect(status).toBe(201);
+    const location = headers.get('location') ?? '';
+    expect(location).toBe(`${platform.emulator.metaUrl}/acme/workspaces/${body.id}`);
+    expect(body).toEqual((await root.get(location.slice(platform.emulator.metaUrl.length))).body);
+    const gone = await root.delete(`/acme/workspaces/${body.id}`);
+    expect(gone).toMatchObject({ status: 204, body: '' });
+    expect(gone.headers.get('content-type')).toBeNull();
+    expect(gone.headers.get('content-length')).toBeNull();
+    expect(await root.delete(`/acme/workspaces/${body.id}`)).toMatchObject({ status: 404 });
+  });
+
+  it('redeploy of a provider is 202 and empty', async () => {
+    const [{ id }] = (await root.get('/root/providers')).body;
+    const reply = await root.post(`/root/providers/${id}/redeploy`);
+    expect(reply).toMatchObject({ status: 202, body: '' });
+    expect(reply.headers.get('content-length')).toBe('0');
+  });
+
+  it('promote is 202 with the full record', async () => {
+    const production = { name: 'live', properties: { environment_type: 'production' } };
+    const target = (await root.create(`/acme/workspaces/${ids.shop}/environments`, production)).id;
+    const { status, body } = await root.post(`/acme/lambdas/${ids.lambda}/promote?target=${target.toUpperCase()}`);
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ id: ids.lambda, org: {}, properties: { status: 'MIGRATING', runtime: 'nodejs' } });
+  });
+});
+
+describe('routes of no type (D-015)', () => {
+  const open = (path: string) => send('GET', `${platform.emulator.metaUrl}${path}`);
+
+  it('health and about are open, all others are not', async () => {
+    expect((await open('/health')).body).toEqual({ status: 'healthy' });
+    expect((await open('/about')).body).toEqual({
+      status: 'healthy',
+      url: platform.emulator.baseUrl,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      version: expect.any(String),
+      services: expect.objectContaining({ resources: expect.any(String), containers: expect.any(String) }),
+    });
+    for (const path of ['/acme/health', '/users/self', '/orgs', '/users', '/rules', '/acme/context', '/acme/actions']) {
+      expect((await open(path)).status).toBe(401);
+    }
+  });
+
+  it('GET F/health tells more', async () => {
+    const { status, body } = await root.get('/acme/health');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: 'healthy', version: expect.any(String), services: expect.any(Object) });
+  });
+
+  it('GET /users/self is the caller, who needs no right for it', async () => {
+    const ada = await platform.as('ada', 'lovelace');
+    const self = await ada.get('/users/self');
+    expect(self).toMatchObject({ status: 200, body: { id: ids.user, name: 'ada', org: { id: ids.root } } });
+    expect(self.body.properties).not.toHaveProperty('password');
+    expect((await ada.get('/root')).status).toBe(403);
+    expect((await ada.get('/orgs')).body).toEqual([]);
+  });
+
+  it('GET /orgs and /users list everything, root included', async () => {
+    const names = async (path: string) => (await root.get(path)).body.map((one: { name: string }) => one.name);
+    expect(await names('/orgs')).toEqual(['root', 'acme', 'labs', 'shouting']);
+    expect(await names('/users')).toEqual(['root', 'ada']);
+  });
+
+  it('GET /rules[?type=] lists the rules of all policies', async () => {
+    const count = async (query: string) => (await root.get(`/rules${query}`)).body.length;
+    expect(await count('')).toBe(1);
+    expect(await count('?type=Limit')).toBe(1);
+    expect(await count('?type=Event')).toBe(0);
+  });
+
+  it('GET F/{path}/context names where a resource stands', async () => {
+    const link = (id: string) => expect.objectContaining({ id, href: expect.stringMatching(/^http:/) });
+    const [organization, workspace, environment, resource] = [ids.acme, ids.shop, ids.dev, ids.lambda].map(link);
+    expect((await root.get('/acme/context')).body).toEqual({ organization });
+    expect((await root.get(`/acme/workspaces/${ids.shop}/context`)).body).toEqual({ organization, workspace });
+    const inside = { organization, workspace, environment };
+    expect((await root.get(`/acme/environments/${ids.dev}/context`)).body).toEqual(inside);
+    expect((await root.get(`/acme/workspaces/${ids.shop}/environments/${ids.dev}/context`)).body).toEqual(inside);
+    expect((await root.get(`/acme/lambdas/${ids.lambda}/context`)).body).toEqual({ ...inside, resource });
+    expect(await status('GET', `/acme/workspaces/${ids.bench}/environments/${ids.dev}/context`)).toBe(404);
+  });
+
+  it('GET F/actions is empty everywhere', async () => {
+    const places = ['', `/workspaces/${ids.shop}`, `/environments/${ids.dev}`, `/lambdas/${ids.lambda}`];
+    for (const place of places) {
+      expect(await root.get(`/acme${place}/actions`)).toMatchObject({ status: 200, body: [] });
+    }
+    expect(await status('GET', `/acme/containers/${NOBODY}/actions`)).toBe(404);
+  });
+});
+
+describe('administration by root only (D-016, D-017)', () => {
+  it('sync and bootstrap do nothing, for root', async () => {
+    expect(await root.post('/sync')).toMatchObject({ status: 200, body: { synced: true } });
+    expect(await root.post('/bootstrap', { what: 'ever' })).toMatchObject({
+      status: 200,
+      body: { bootstrapped: true },
+    });
+    const ada = await platform.as('ada', 'lovelace');
+    for (const path of ['/sync', '/bootstrap', '/root/providers/initialize']) {
+      expect((await ada.post(path)).status).toBe(403);
+    }
+  });
+
+  it('POST F makes a sub-organization, POST /orgs one below root', async () => {
+    const below = await root.create('/acme', { name: 'south' });
+    expect(below).toMatchObject({ org: { id: ids.acme }, properties: { fqon: 'acme.south' } });
+    const top = await root.create('/orgs', { name: 'rival' });
+    expect(top).toMatchObject({ org: { id: ids.root }, properties: { fqon: 'rival' } });
+    expect((await root.post('/root', { name: 'rival' })).status).toBe(409);
+  });
+});
