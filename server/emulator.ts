@@ -262,6 +262,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   own.baseUrl = urlOf(config.host, basePort);
 
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
+  await lambdas.start();
   const rootCredentials = await settleRootAccount(service, credentials, config);
   let stopped: Promise<void> | undefined;
   return {
