@@ -1,0 +1,103 @@
+/*
+ * What runs in a lambda's process (D-142): waits for a lambda, loads it, and calls its handler once per invoke frame.
+ * Bundled into one CommonJS file by scripts/build-child.mjs. Everything that is not needed by every lambda loads on first use.
+ */
+import { Socket } from 'node:net';
+import { FrameReader, writeFrame } from '../frames.ts';
+import {
+  type BeganHead,
+  CONTROL_FD,
+  FrameType,
+  type InvokeHead,
+  type LoadHead,
+  type MessageHead,
+  type OutboundHead,
+  type OutcomeHead,
+} from '../protocol.ts';
+import { catchCrm, preloadCatching } from './catch-crm.ts';
+import { messageOf } from './error-text.ts';
+import { eventAndContext } from './event.ts';
+import { loadHandler } from './load-handler.ts';
+import { OutboundCalls } from './outbound-calls.ts';
+import { type Handler, runHandler } from './run-handler.ts';
+
+// Taken at start: a lambda may replace the globals of its own process.
+const { stdout, stderr, platform, pid } = process;
+const kill = process.kill.bind(process);
+
+/** An event has the size of a request body; the gateway holds that limit (D-185), this one only has to be above it. */
+const EVENT_LIMIT_BYTES = 256 * 1024 * 1024;
+
+const control = new Socket({ fd: CONTROL_FD, readable: true, writable: true });
+let handler: Handler | undefined;
+let resultLimitBytes = 0;
+/** Number of the call that runs now; 0 between calls. */
+let current = 0;
+/** What is sent between calls belongs to none. */
+const outboundCalls = new OutboundCalls((news) => {
+  if (current > 0) send(FrameType.outbound, { ...news, number: current });
+});
+
+type SentHead = MessageHead | BeganHead | OutboundHead | OutcomeHead | Record<string, never>;
+
+function send(type: number, head: SentHead, body?: Uint8Array): void {
+  writeFrame(control, type, head, body);
+}
+
+/** The emulator is gone: so is this process, with everything it started. */
+function leave(): void {
+  kill(platform === 'win32' ? pid : -pid, 'SIGKILL');
+}
+
+async function load(head: LoadHead): Promise<void> {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, head.env);
+  process.chdir(head.home);
+  process.argv = [process.execPath, head.file];
+  resultLimitBytes = head.resultLimitBytes;
+  try {
+    if (head.crm) catchCrm(head.crm, outboundCalls);
+    handler = await loadHandler(head.file, head.exportName);
+    send(FrameType.loaded, {});
+  } catch (thrown) {
+    await flushed();
+    send(FrameType.loadFailed, { message: messageOf(thrown) });
+  }
+}
+
+async function invoke(head: InvokeHead, body: Buffer): Promise<void> {
+  if (!handler) return;
+  current = head.number;
+  // On its own, ahead of the handler: whoever dies without having begun may be replaced silently.
+  send(FrameType.began, { number: head.number });
+  const [event, context] = eventAndContext(body, head.context);
+  const outcome = await runHandler(handler, event, context, resultLimitBytes);
+  if (outcome.trace) stderr.write(`${outcome.trace}\n`);
+  await flushed();
+  current = 0;
+  send(FrameType.outcome, { ...outcome.head, number: head.number }, outcome.body);
+}
+
+/** Output that the emulator could not take at once has to be there before the outcome is. */
+async function flushed(): Promise<void> {
+  for (const stream of [stdout, stderr]) {
+    if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve));
+  }
+}
+
+process.on('uncaughtExceptionMonitor', (error, origin) => {
+  const kind = origin === 'unhandledRejection' ? 'unhandled rejection' : 'uncaught exception';
+  send(FrameType.uncaught, { message: `${kind}: ${messageOf(error)}` });
+});
+
+const frames = new FrameReader(EVENT_LIMIT_BYTES);
+control.on('data', (chunk: Buffer) => {
+  for (const { type, head, body } of frames.push(chunk)) {
+    // As: both ends of the channel are ours, and this is the emulator's.
+    if (type === FrameType.load) void load(head as LoadHead);
+    else if (type === FrameType.invoke) void invoke(head as InvokeHead, body);
+  }
+});
+control.on('error', leave);
+control.on('close', leave);
+if (process.argv[2] === 'spare') setImmediate(preloadCatching);

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { eventAndContext } from './event.ts';
+
+const known = {
+  method: 'POST',
+  path: '/rest',
+  params: { a: ['1', '2'] },
+  headers: { host: 'x' },
+  creds: '',
+  user: null,
+  httpAware: false,
+  executionId: 'e',
+  lambdaId: 'l',
+  lambdaName: 'name',
+  deadline: 5,
+};
+
+function read(body: string | Buffer) {
+  const [event, context] = eventAndContext(Buffer.from(body), known);
+  return { event, context: JSON.parse(context) };
+}
+
+describe('what a handler gets', () => {
+  it('is the body verbatim, and {} without one (D-135)', () => {
+    expect(read('').event).toBe('{}');
+    expect(read(' {"payload": {"a" : 1}}\n').event).toBe(' {"payload": {"a" : 1}}\n');
+    expect(read('ümläut \u{1F331}').event).toBe('ümläut \u{1F331}');
+  });
+
+  it('is base64 when the body is not UTF-8, and the context says so', () => {
+    const bytes = Buffer.from([0xff, 0xfe, 0, 1]);
+    expect(read(bytes)).toEqual({
+      event: bytes.toString('base64'),
+      context: { ...known, eventName: '', isBase64Encoded: true },
+    });
+  });
+
+  it('has a context with every member, eventName from a JSON body (D-136)', () => {
+    expect(read('{"eventName":"made","data":1}').context).toEqual({ ...known, eventName: 'made' });
+    for (const body of [
+      '',
+      '[]',
+      'eventName',
+      '{"eventName":5}',
+      '{"data":{"eventName":"inner"}}',
+      '"eventName"',
+      'null',
+    ]) {
+      expect(read(body).context.eventName).toBe('');
+    }
+  });
+});

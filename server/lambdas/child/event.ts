@@ -1,0 +1,30 @@
+import { isUtf8 } from 'node:buffer';
+import type { InvokeHead } from '../protocol.ts';
+
+// Taken at start: a lambda may replace the globals of its own process.
+const { parse, stringify } = JSON;
+
+/**
+ * The two strings a handler gets. The event is the body verbatim, `{}` without one, base64 when it is not UTF-8 (D-135);
+ * the context is a JSON document (D-136).
+ */
+export function eventAndContext(body: Buffer, known: InvokeHead['context']): [event: string, context: string] {
+  const isText = isUtf8(body);
+  const event = body.length === 0 ? '{}' : body.toString(isText ? 'utf8' : 'base64');
+  const context = { ...known, eventName: isText ? eventNameIn(event) : '', ...(!isText && { isBase64Encoded: true }) };
+  return [event, stringify(context)];
+}
+
+/** The `eventName` of a JSON object, when it is a string. */
+function eventNameIn(event: string): string {
+  // Most bodies have none; looking is far cheaper than parsing.
+  if (!event.includes('eventName')) return '';
+  try {
+    const document: unknown = parse(event);
+    if (typeof document !== 'object' || document === null || !Object.hasOwn(document, 'eventName')) return '';
+    const name = 'eventName' in document ? document.eventName : '';
+    return typeof name === 'string' ? name : '';
+  } catch {
+    return '';
+  }
+}

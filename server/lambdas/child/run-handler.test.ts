@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { type Handler, runHandler } from './run-handler.ts';
+
+const LIMIT = 1_000;
+
+async function outcomeOf(handler: (...args: never[]) => unknown) {
+  // As: a handler may declare as many parameters as it likes.
+  const { head, body } = await runHandler(handler as Handler, 'event', 'context', LIMIT);
+  return { ...head, ...(head.kind !== 'nothing' && { value: body.toString() }) };
+}
+
+type Callback = (error?: unknown, value?: unknown) => void;
+
+describe('the outcome of a handler (D-138)', () => {
+  it('is what it calls back, whatever it returns afterwards', async () => {
+    const handler = (_event: string, _context: string, callback: Callback) => {
+      callback(null, 'called back');
+      return 'returned';
+    };
+    expect(await outcomeOf(handler)).toEqual({ kind: 'text', value: 'called back' });
+  });
+
+  it('is the first of several', async () => {
+    const handler = (_event: string, _context: string, callback: Callback) => {
+      callback(null, 1);
+      callback(null, 2);
+      callback(new Error('too late'));
+      throw new Error('far too late');
+    };
+    expect(await outcomeOf(handler)).toEqual({ kind: 'json', value: '1' });
+  });
+
+  it('is the returned value or that of the returned Promise', async () => {
+    expect(await outcomeOf(() => 'text')).toEqual({ kind: 'text', value: 'text' });
+    expect(await outcomeOf(async () => ({ a: 1 }))).toEqual({ kind: 'json', value: '{"a":1}' });
+    // biome-ignore lint/suspicious/noThenProperty: the point is that any thenable will do
+    expect(await outcomeOf(() => ({ then: (resolve: (value: unknown) => void) => resolve(5) }))).toEqual({
+      kind: 'json',
+      value: '5',
+    });
+  });
+
+  it('is nothing when a handler of fewer than three parameters returns undefined', async () => {
+    expect(await outcomeOf(() => {})).toEqual({ kind: 'nothing' });
+    expect(await outcomeOf(async (_event: string, _context: string) => {})).toEqual({ kind: 'nothing' });
+  });
+
+  it('is awaited when a handler of three parameters returns undefined, or a Promise of it', async () => {
+    const later = (_event: string, _context: string, callback: Callback) =>
+      void setImmediate(() => callback(null, 'late'));
+    expect(await outcomeOf(later)).toEqual({ kind: 'text', value: 'late' });
+    expect(await outcomeOf(async (...args: [string, string, Callback]) => later(...args))).toEqual({ kind: 'nothing' });
+    const asyncLater = async (event: string, context: string, callback: Callback) => later(event, context, callback);
+    expect(await outcomeOf(asyncLater)).toEqual({ kind: 'text', value: 'late' });
+  });
+
+  it('is null from three parameters too', async () => {
+    expect(await outcomeOf((_event: string, _context: string, _callback: Callback) => null)).toEqual({
+      kind: 'nothing',
+    });
+  });
+
+  it('is an error for what was thrown, rejected or called back truthy', async () => {
+    const failing = (thrown: unknown) => () => {
+      throw thrown;
+    };
+    const error = (message: string) => ({ kind: 'nothing', failure: 'error', message });
+    expect(await outcomeOf(failing(new TypeError('bad')))).toEqual(error('bad'));
+    expect(await outcomeOf(failing('text'))).toEqual(error('text'));
+    expect(await outcomeOf(failing({ code: 7 }))).toEqual(error('{"code":7}'));
+    expect(await outcomeOf(failing(new Error()))).toEqual(error('Error'));
+    expect(await outcomeOf(async () => failing(undefined)())).toEqual(error('undefined'));
+    expect(await outcomeOf((_e: string, _c: string, callback: Callback) => callback('no'))).toEqual(error('no'));
+  });
+
+  it('keeps the second argument beside an error, unless it cannot be sent', async () => {
+    const withValue = (value: unknown) => (_e: string, _c: string, callback: Callback) => callback('no', value);
+    expect(await outcomeOf(withValue('ERROR'))).toEqual({
+      kind: 'text',
+      value: 'ERROR',
+      failure: 'error',
+      message: 'no',
+    });
+    expect(await outcomeOf(withValue(1n))).toEqual({ kind: 'nothing', failure: 'error', message: 'no' });
+  });
+
+  it('is a failure that says so when the result cannot be turned into JSON', async () => {
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    for (const result of [circular, 1n, () => {}, Symbol('s'), { toJSON: () => undefined }]) {
+      expect(await outcomeOf(() => result)).toMatchObject({
+        failure: 'crash',
+        message: expect.stringContaining('cannot be turned into JSON'),
+      });
+    }
+  });
+
+  it('is a failure that says so when the result is larger than allowed, counted in bytes', async () => {
+    expect(await outcomeOf(() => 'x'.repeat(LIMIT))).toMatchObject({ kind: 'text' });
+    expect(await outcomeOf(() => 'ü'.repeat(LIMIT / 2 + 1))).toMatchObject({
+      failure: 'too-large',
+      message: 'the result has 1002 bytes; at most 1000 are allowed',
+    });
+    expect(await outcomeOf(() => ['x'.repeat(LIMIT)])).toMatchObject({ failure: 'too-large' });
+  });
+});

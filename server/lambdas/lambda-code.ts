@@ -1,0 +1,117 @@
+import { statSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { LambdaDefinition } from './lambda-definition.ts';
+import { LambdaFailure } from './lambda-failure.ts';
+import { type PackageSource, PackageStore, stopModuleLookup } from './package-store.ts';
+
+/** What a process has to load. */
+export interface PreparedCode {
+  /** Absolute path of the module. */
+  file: string;
+  exportName: string;
+  /** HOME and working folder of the lambda, with its mounted secret files; `tmp` inside is its TMPDIR. */
+  home: string;
+}
+
+/**
+ * Puts lambdas' code, packages and secret files where a process can load them. Everything lies in folders of the emulator:
+ * `packages` is kept over restarts, `lambdas` is not. There each definition has a folder of its own, because processes of
+ * an older one may still be at work.
+ */
+export class LambdaCode {
+  readonly #folder: string;
+  readonly #packages: PackageStore;
+  /** The latest of each lambda. */
+  readonly #prepared = new Map<string, { fingerprint: string; code: Promise<PreparedCode> }>();
+
+  /** `folder`: absolute path. */
+  constructor(folder: string) {
+    this.#folder = path.join(folder, 'lambdas');
+    this.#packages = new PackageStore(path.join(folder, 'packages'));
+  }
+
+  /** Removes what an earlier run left behind. */
+  async clear(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Done once per definition; tried again after a failure. Rejects with LambdaFailure `load`. */
+  prepare(definition: LambdaDefinition): Promise<PreparedCode> {
+    const { id, fingerprint } = definition;
+    const known = this.#prepared.get(id);
+    if (known?.fingerprint === fingerprint) return known.code;
+    const code = this.#prepare(definition).catch((thrown: unknown) => {
+      if (this.#prepared.get(id)?.code === code) this.#prepared.delete(id);
+      if (thrown instanceof LambdaFailure) throw thrown;
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      throw new LambdaFailure('load', `the lambda's files cannot be written: ${reason}`, { cause: thrown });
+    });
+    this.#prepared.set(id, { fingerprint, code });
+    return code;
+  }
+
+  /** Removes all files of a lambda that is gone. */
+  async forget(id: string): Promise<void> {
+    this.#prepared.delete(id);
+    await this.#packages.forget(id);
+    await rm(path.join(this.#folder, id), { recursive: true, force: true });
+  }
+
+  async #prepare(definition: LambdaDefinition): Promise<PreparedCode> {
+    const folder = path.join(this.#folder, definition.id, definition.fingerprint.slice(0, 16));
+    const home = path.join(folder, 'home');
+    await mkdir(path.join(home, 'tmp'), { recursive: true, mode: 0o700 });
+    for (const [name, text] of Object.entries(definition.secretFiles)) await writeSecret(home, name, text);
+    const module =
+      definition.code.kind === 'inline'
+        ? { file: await writeSource(folder, definition.code.text), exportName: definition.handler }
+        : await this.#findInPackage(definition.id, definition.code, definition.handler);
+    return { ...module, home };
+  }
+
+  async #findInPackage(id: string, source: PackageSource, handler: string): Promise<Omit<PreparedCode, 'home'>> {
+    const { folder, onlyFile } = await this.#packages.provide(id, source);
+    const { file: name, exportName } = parseHandler(handler);
+    const file = onlyFile ?? findModule(folder, name);
+    if (!file) throw new LambdaFailure('load', `handler '${handler}': package ${source.url} has no file '${name}'`);
+    return { file, exportName };
+  }
+}
+
+async function writeSource(folder: string, text: string): Promise<string> {
+  await stopModuleLookup(folder);
+  const file = path.join(folder, 'index.js');
+  // In one step: a process may be loading the same file, when a lambda's old definition has come back.
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+  return file;
+}
+
+/** `file.func`, `file.js;func`, `file;func`; a bare name is a function of index.js (D-056). */
+export function parseHandler(handler: string): { file: string; exportName: string } {
+  const at = handler.includes(';') ? handler.lastIndexOf(';') : handler.lastIndexOf('.');
+  return at < 0
+    ? { file: 'index.js', exportName: handler }
+    : { file: handler.slice(0, at), exportName: handler.slice(at + 1) };
+}
+
+function findModule(folder: string, name: string): string | undefined {
+  return ['', '.js', '.mjs', '.cjs']
+    .map((extension) => inside(folder, name + extension))
+    .find((file) => file && statSync(file, { throwIfNoEntry: false })?.isFile());
+}
+
+/** The path below the folder, or undefined when the name leads out of it. */
+function inside(folder: string, name: string): string | undefined {
+  const file = path.join(folder, name);
+  return file.startsWith(path.join(folder, path.sep)) ? file : undefined;
+}
+
+/** A mounted file's path is taken below the lambda's home: there is no file system of its own to put it into. */
+async function writeSecret(home: string, name: string, text: string): Promise<void> {
+  const file = inside(home, name);
+  if (!file) throw new LambdaFailure('load', `secret path '${name}' leads out of the lambda's folder`);
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, text, { mode: 0o600 });
+}

@@ -1,0 +1,22 @@
+import type { FailureKind, Outcome } from '../model/invocation.ts';
+
+/** Why a call of a lambda failed (D-139): the kind decides the HTTP answer, the message is what the client reads. */
+export class LambdaFailure extends Error {
+  override readonly name = 'LambdaFailure';
+  readonly failure: FailureKind;
+
+  constructor(failure: FailureKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.failure = failure;
+  }
+}
+
+/** The outcome of a call that never gave a value. */
+export function failed({ failure, message }: Pick<LambdaFailure, 'failure' | 'message'>): Outcome {
+  return { ok: false, failure, message, value: { kind: 'nothing' } };
+}
+
+/** What becomes of a call when the emulator stops (D-168). */
+export function interrupted(): LambdaFailure {
+  return new LambdaFailure('interrupted', 'the emulator stopped before the invocation had ended');
+}

@@ -1,0 +1,282 @@
+import type { Invocation, LambdaCall, LambdaValue, LogLine, Outcome } from '../model/invocation.ts';
+import type { LambdaDefinition } from './lambda-definition.ts';
+import { failed, LambdaFailure } from './lambda-failure.ts';
+import type { Ending, LambdaProcess, ProcessEnd } from './lambda-process.ts';
+import { RunningCall } from './running-call.ts';
+
+/** What a pool needs from the service around it. */
+export interface PoolHost {
+  readonly limits: { concurrency: number; queue: number; idleMs: number };
+  nowMs(): number;
+  /** A process with the lambda loaded. `adopt` is given it as soon as it exists. Rejects with LambdaFailure. */
+  open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess>;
+  /** A line was written, by the lambda or about it. */
+  onLine(lambdaId: string, line: LogLine): void;
+  onInvocation(invocation: Invocation): void;
+}
+
+/** A process that has the lambda loaded. */
+interface Worker {
+  process: LambdaProcess;
+  /** Of the definition that it was made for. */
+  fingerprint: string;
+  /** When it was ready, in the order of the pool's events. */
+  order: number;
+  idleTimer: NodeJS.Timeout;
+}
+
+/**
+ * While at least one process is at work, a call waits this long for it to become free before others are started: short
+ * handlers are served by few processes, long ones soon have as many as they need.
+ */
+const GROW_AFTER_MS = 10;
+
+/** The processes of one lambda and the calls that wait for them (D-142). */
+export class LambdaPool {
+  readonly #host: PoolHost;
+  #definition: LambdaDefinition;
+  readonly #waiting: RunningCall[] = [];
+  readonly #running = new Map<LambdaProcess, RunningCall>();
+  /** Every process there is, loaded or not. */
+  readonly #processes = new Set<LambdaProcess>();
+  readonly #workers = new Set<Worker>();
+  /** Last used last. */
+  readonly #idle: Worker[] = [];
+  /** Processes that are being made ready. */
+  #starting = 0;
+  #growTimer: NodeJS.Timeout | undefined;
+  #events = 0;
+  /** Definition whose processes end without having done anything: no use in keeping any ready. */
+  #hopeless: string | undefined;
+  #closedFor: LambdaFailure | undefined;
+
+  constructor(host: PoolHost, definition: LambdaDefinition) {
+    this.#host = host;
+    this.#definition = definition;
+    this.#keepWarm();
+  }
+
+  /** Does it have processes without having calls? */
+  get keepsWarm(): boolean {
+    return this.#definition.preWarm > 0;
+  }
+
+  get stats(): { running: number; waiting: number } {
+    return { running: this.#running.size, waiting: this.#waiting.length };
+  }
+
+  /** `busy` when neither a process nor a place in the queue is left. */
+  refusal(): Outcome | undefined {
+    const { concurrency, queue } = this.#host.limits;
+    if (this.#running.size + this.#waiting.length < concurrency + queue) return undefined;
+    const message = `lambda '${this.#definition.name}' is busy: ${concurrency} calls run and ${queue} wait; try again in a second`;
+    return failed({ failure: 'busy', message });
+  }
+
+  /** Resolves with the record of the invocation, however it went. */
+  invoke(call: LambdaCall): Promise<Invocation> {
+    this.#events += 1;
+    const running = new RunningCall(call, this.#host.nowMs(), this.#events);
+    const refused = this.#closedFor ? failed(this.#closedFor) : this.refusal();
+    if (refused) this.#finish(running, refused);
+    else {
+      this.#waiting.push(running);
+      this.#pump();
+    }
+    return running.done;
+  }
+
+  /** From the next invocation on this definition holds; running ones finish with the old (D-057, D-114). */
+  update(definition: LambdaDefinition): void {
+    this.#definition = definition;
+    for (const worker of [...this.#idle]) if (worker.fingerprint !== definition.fingerprint) this.#retire(worker);
+    this.#keepWarm();
+  }
+
+  /** Ends everything at once; what runs or waits ends with that failure. Resolves when all processes are gone. */
+  async close(failure: LambdaFailure): Promise<void> {
+    this.#closedFor = failure;
+    clearTimeout(this.#growTimer);
+    for (const waiting of this.#waiting.splice(0)) this.#finish(waiting, failed(failure));
+    const ends = [...this.#running.values()].map(({ done }) => done);
+    for (const process of this.#processes) process.kill(failure);
+    await Promise.all([...ends, ...[...this.#processes].map(({ exited }) => exited)]);
+  }
+
+  get #room(): number {
+    return this.#host.limits.concurrency - this.#starting - this.#workers.size;
+  }
+
+  #pump(): void {
+    while (this.#waiting.length > 0) {
+      const worker = this.#idle.pop();
+      const running = worker && this.#waiting.shift();
+      if (!running) break;
+      this.#run(worker, running);
+    }
+    if (this.#waiting.length > 0) this.#grow();
+  }
+
+  #grow(): void {
+    if (this.#definition.isIsolated) this.#startFor(this.#waiting.length);
+    else if (this.#starting + this.#workers.size === 0) this.#startFor(1);
+    else {
+      const [longest] = this.#waiting;
+      this.#growTimer ??= setTimeout(() => this.#growIfStuck(longest), GROW_AFTER_MS);
+    }
+  }
+
+  /** Is the call that waited longest a while ago still waiting, and nobody under way who might take it? */
+  #growIfStuck(call: RunningCall | undefined): void {
+    this.#growTimer = undefined;
+    if (call && this.#waiting[0] === call && this.#starting === 0) this.#startFor(this.#waiting.length);
+    else if (this.#waiting.length > 0) this.#grow();
+  }
+
+  #startFor(calls: number): void {
+    for (let left = Math.min(calls - this.#starting, this.#room); left > 0; left -= 1) void this.#start();
+  }
+
+  #keepWarm(): void {
+    const { fingerprint, preWarm } = this.#definition;
+    if (this.#closedFor || this.#hopeless === fingerprint) return;
+    const current = [...this.#workers].filter((worker) => worker.fingerprint === fingerprint).length;
+    this.#startFor(preWarm - current);
+  }
+
+  async #start(): Promise<void> {
+    const definition = this.#definition;
+    this.#starting += 1;
+    try {
+      const process = await this.#host.open(definition, (process) => this.#adopt(process));
+      this.#starting -= 1;
+      this.#events += 1;
+      const idleTimer = setTimeout(() => this.#idleForLong(worker), this.#host.limits.idleMs).unref();
+      const worker = { process, fingerprint: definition.fingerprint, order: this.#events, idleTimer };
+      this.#workers.add(worker);
+      void process.exited.then((end) => this.#lost(worker, end));
+      this.#release(worker);
+    } catch (thrown) {
+      this.#starting -= 1;
+      this.#startFailed(definition, thrown instanceof LambdaFailure ? thrown : asFailure(thrown));
+    }
+  }
+
+  #adopt(process: LambdaProcess): void {
+    this.#processes.add(process);
+    void process.exited.then(() => this.#processes.delete(process));
+    process.onLine = (stream, text) => this.#addLine(this.#running.get(process), stream, text);
+    if (this.#closedFor) process.kill(this.#closedFor);
+  }
+
+  #startFailed({ fingerprint }: LambdaDefinition, failure: LambdaFailure): void {
+    if (fingerprint === this.#definition.fingerprint) {
+      this.#hopeless = fingerprint;
+      if (this.#starting + this.#workers.size > 0) return;
+      // Nobody is left who could serve them, and the next start would fail in the same way.
+      for (const waiting of this.#waiting.splice(0)) {
+        waiting.cold = true;
+        this.#finish(waiting, failed(failure));
+      }
+    }
+    this.#pump();
+  }
+
+  #run(worker: Worker, running: RunningCall): void {
+    const { process } = worker;
+    const { id, name, timeoutMs } = this.#definition;
+    const { executionId, context, body } = running.call;
+    const startedAtMs = this.#host.nowMs();
+    let hasBegun = false;
+    running.cold = process.calls === 0 && worker.order > running.order;
+    this.#running.set(process, running);
+    const timer = setTimeout(() => process.kill(timedOut(timeoutMs)), timeoutMs);
+    const known = { ...context, executionId, lambdaId: id, lambdaName: name, deadline: startedAtMs + timeoutMs };
+    process.call(known, body, {
+      began: () => {
+        hasBegun = true;
+        running.startedAtMs = startedAtMs;
+      },
+      outbound: (news) => running.addOutbound(news, this.#host.nowMs()),
+      ended: (ending) => {
+        clearTimeout(timer);
+        this.#running.delete(process);
+        // It died of an earlier call, before this one had begun: another process can take it.
+        if (ending.kind === 'gone' && ending.byItself && !hasBegun && process.calls > 1) this.#waiting.unshift(running);
+        else this.#finish(running, outcomeOf(ending));
+        this.#release(worker);
+      },
+    });
+  }
+
+  /** A process is free. */
+  #release(worker: Worker): void {
+    const isSpent = this.#definition.isIsolated && worker.process.calls > 0;
+    if (worker.process.isAlive) {
+      if (isSpent || worker.fingerprint !== this.#definition.fingerprint) worker.process.kill();
+      else {
+        this.#idle.push(worker);
+        worker.idleTimer.refresh();
+      }
+    }
+    this.#pump();
+  }
+
+  #idleForLong(worker: Worker): void {
+    if (this.#idle.length > this.#definition.preWarm && this.#idle.includes(worker)) this.#retire(worker);
+    else worker.idleTimer.refresh();
+  }
+
+  #retire(worker: Worker): void {
+    this.#leaveIdle(worker);
+    worker.process.kill();
+  }
+
+  #leaveIdle(worker: Worker): void {
+    const at = this.#idle.indexOf(worker);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  #lost(worker: Worker, { failure, byItself }: ProcessEnd): void {
+    clearTimeout(worker.idleTimer);
+    this.#workers.delete(worker);
+    this.#leaveIdle(worker);
+    if (byItself && !this.#running.has(worker.process)) this.#note(undefined, `between calls: ${failure.message}`);
+    if (byItself && worker.process.calls === 0) this.#hopeless = worker.fingerprint;
+    this.#keepWarm();
+    this.#pump();
+  }
+
+  #finish(running: RunningCall, outcome: Outcome): void {
+    if (!outcome.ok && outcome.failure !== 'busy') this.#note(running, `${outcome.failure}: ${outcome.message}`);
+    this.#host.onInvocation(running.finish(this.#definition, outcome, this.#host.nowMs()));
+  }
+
+  #note(running: RunningCall | undefined, text: string): void {
+    this.#addLine(running, 'stderr', `[terrarium] ${text}`);
+  }
+
+  #addLine(running: RunningCall | undefined, stream: LogLine['stream'], text: string): void {
+    const executionId = running?.call.executionId;
+    const line = { atMs: this.#host.nowMs(), stream, text, ...(executionId !== undefined && { executionId }) };
+    running?.addLine(line);
+    this.#host.onLine(this.#definition.id, line);
+  }
+}
+
+function timedOut(timeoutMs: number): LambdaFailure {
+  const message = `the handler gave no result within ${timeoutMs / 1_000} s (the lambda's 'timeout') and its process was ended`;
+  return new LambdaFailure('timeout', message);
+}
+
+function outcomeOf(ending: Ending): Outcome {
+  if (ending.kind === 'gone') return failed(ending.failure);
+  const { kind, failure, message = '' } = ending.head;
+  const value: LambdaValue = kind === 'nothing' ? { kind } : { kind, bytes: ending.body };
+  return failure ? { ok: false, failure, message, value } : { ok: true, value };
+}
+
+function asFailure(thrown: unknown): LambdaFailure {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new LambdaFailure('crash', `the lambda could not be started: ${message}`, { cause: thrown });
+}

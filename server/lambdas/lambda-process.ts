@@ -1,0 +1,305 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import { ZodError } from 'zod';
+import type { LogLine } from '../model/invocation.ts';
+import { describeExit } from './exit-text.ts';
+import { type Frame, FrameError, FrameReader, writeFrame } from './frames.ts';
+import { LambdaFailure } from './lambda-failure.ts';
+import { OutputLines } from './output-lines.ts';
+import { beganHead, messageHead, outboundHead, outcomeHead } from './process-messages.ts';
+import {
+  CONTROL_FD,
+  FrameType,
+  type InvokeHead,
+  type LoadHead,
+  type OutboundHead,
+  type OutcomeHead,
+} from './protocol.ts';
+import type { Reaper } from './reaper.ts';
+
+/** How a process is started. */
+export interface ProcessOptions {
+  execPath: string;
+  /** Path of the bundled bootstrap. */
+  childFile: string;
+  memoryMb: number;
+  /** The whole environment. */
+  env: Record<string, string>;
+  /** Is it going to wait for its lambda? Then it loads ahead what a lambda may need. */
+  isSpare: boolean;
+  resultLimitBytes: number;
+  logLimitLines: number;
+  reaper: Reaper;
+}
+
+/** How a call ended: with the handler's outcome, or because the process did. */
+export type Ending = { kind: 'outcome'; head: OutcomeHead; body: Buffer } | ProcessEnd;
+
+/** The end of a process, and what that means for whatever it was doing. */
+export interface ProcessEnd {
+  kind: 'gone';
+  failure: LambdaFailure;
+  /** Nobody killed it. */
+  byItself: boolean;
+}
+
+/** Told of one call while it runs. `ended` comes last and once. */
+export interface CallListener {
+  began(): void;
+  outbound(news: OutboundHead): void;
+  ended(ending: Ending): void;
+}
+
+/** From the load frame to its answer: requires, top-level code, nothing that should take long. */
+const LOAD_TIMEOUT_MS = 30_000;
+/** After the end of a process, for the rest of its output: someone else may hold the other end of the pipe. */
+const DRAIN_TIMEOUT_MS = 250;
+/** From SIGKILL to the news of its end. */
+const KILL_TIMEOUT_MS = 2_000;
+/** A process that closed its channel is normally about to end. */
+const CLOSED_CHANNEL_TIMEOUT_MS = 250;
+/** Enough for what Node prints when it runs out of memory. */
+const STDERR_TAIL_BYTES = 8 * 1024;
+
+/**
+ * A lambda's process as the emulator sees it: generic at first, a lambda's own after `load`, then one call at a time
+ * (D-142). It is the leader of a process group, which ends with it. Nothing that it does, sends or writes throws here.
+ */
+export class LambdaProcess {
+  readonly memoryMb: number;
+  /** Resolves when the process is no more, whyever. */
+  readonly exited: Promise<ProcessEnd>;
+  /** Told of each line that the process writes. */
+  onLine: (stream: LogLine['stream'], text: string) => void = () => {};
+
+  readonly #child: ChildProcess;
+  readonly #control: Duplex;
+  readonly #reaper: Reaper;
+  readonly #output: OutputLines;
+  #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
+  #listener: CallListener | undefined;
+  #resolveExited: (end: ProcessEnd) => void = () => {};
+  #calls = 0;
+  #stderrTail: Buffer = Buffer.alloc(0);
+  /** What nobody caught in it. */
+  #uncaught: string | undefined;
+  /** Why it was killed. */
+  #killedFor: LambdaFailure | undefined;
+  #end: ProcessEnd | undefined;
+
+  constructor(options: ProcessOptions) {
+    this.memoryMb = options.memoryMb;
+    this.#reaper = options.reaper;
+    this.#output = new OutputLines(options.logLimitLines, (stream, text) => this.onLine(stream, text));
+    this.#child = start(options);
+    // As: the fourth stream of `start` is a pipe open in both directions.
+    this.#control = this.#child.stdio[CONTROL_FD] as Duplex;
+    this.exited = new Promise((resolve) => {
+      this.#resolveExited = resolve;
+    });
+    this.#watchEnd();
+    this.#watchStreams(new FrameReader(options.resultLimitBytes));
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Calls begun so far. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Can it be given work? */
+  get isAlive(): boolean {
+    return !this.#end && !this.#killedFor;
+  }
+
+  /** Makes it the process of a lambda. Rejects with LambdaFailure when the code cannot be loaded; the process is killed then. */
+  async load(head: LoadHead): Promise<void> {
+    if (this.#end) throw this.#end.failure;
+    const timer = setTimeout(() => {
+      const seconds = LOAD_TIMEOUT_MS / 1_000;
+      this.kill(
+        new LambdaFailure('load', `the code did not finish loading within ${seconds} s; look at its top level`),
+      );
+    }, LOAD_TIMEOUT_MS);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#loading = { resolve, reject };
+        writeFrame(this.#control, FrameType.load, head);
+      });
+    } catch (thrown) {
+      this.kill();
+      throw thrown;
+    } finally {
+      clearTimeout(timer);
+      this.#loading = undefined;
+      this.#output.flush();
+      this.#output.renew();
+    }
+  }
+
+  /** Has its handler called. One call at a time, after `load`. */
+  call(context: InvokeHead['context'], body: Uint8Array, listener: CallListener): void {
+    this.#calls += 1;
+    this.#listener = listener;
+    if (this.#end) {
+      this.#ended(this.#end);
+      return;
+    }
+    this.#output.flush();
+    this.#output.renew();
+    writeFrame(this.#control, FrameType.invoke, { number: this.#calls, context } satisfies InvokeHead, body);
+  }
+
+  /** Ends it and everything it started, at once. `why` becomes the failure of what it was doing. */
+  kill(why = new LambdaFailure('crash', 'the process was stopped')): void {
+    if (this.#end) return;
+    this.#killedFor ??= why;
+    this.#killGroup();
+    // Nothing survives SIGKILL, but a process can be stuck in the kernel; nobody has to wait for that.
+    setTimeout(() => this.#gone(why), KILL_TIMEOUT_MS).unref();
+  }
+
+  #killGroup(): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      if (process.platform === 'win32') this.#child.kill('SIGKILL');
+      else process.kill(-pid, 'SIGKILL');
+    } catch {
+      // Nobody of the group is left.
+    }
+  }
+
+  #watchEnd(): void {
+    const child = this.#child;
+    if (child.pid !== undefined) this.#reaper.add(child.pid);
+    child.once('error', (error) => {
+      // With a number it is alive, and only a signal could not be sent.
+      if (child.pid !== undefined) return;
+      this.#gone(new LambdaFailure('crash', `no process could be started: ${error.message}`));
+    });
+    child.once('exit', (code, signal) => {
+      this.#killGroup();
+      if (child.pid !== undefined) this.#reaper.remove(child.pid);
+      const conclude = (): void => {
+        clearTimeout(timer);
+        const stderrTail = this.#stderrTail.toString('latin1');
+        const exit = { code, signal, stderrTail, uncaught: this.#uncaught, memoryMb: this.memoryMb };
+        this.#gone(new LambdaFailure('crash', describeExit(exit)));
+      };
+      const timer = setTimeout(conclude, DRAIN_TIMEOUT_MS);
+      child.once('close', conclude);
+    });
+  }
+
+  #gone(failure: LambdaFailure): void {
+    if (this.#end) return;
+    this.#end = { kind: 'gone', failure: this.#killedFor ?? failure, byItself: !this.#killedFor };
+    this.#output.flush();
+    this.#loading?.reject(this.#end.failure);
+    this.#ended(this.#end);
+    this.#resolveExited(this.#end);
+  }
+
+  #watchStreams(frames: FrameReader): void {
+    const { stdout, stderr } = this.#child;
+    stdout?.on('data', (chunk: Buffer) => this.#write('stdout', chunk));
+    stderr?.on('data', (chunk: Buffer) => {
+      this.#stderrTail = Buffer.concat([this.#stderrTail, chunk.subarray(-STDERR_TAIL_BYTES)]).subarray(
+        -STDERR_TAIL_BYTES,
+      );
+      this.#write('stderr', chunk);
+    });
+    this.#control?.on('data', (chunk: Buffer) => this.#read(frames, chunk));
+    this.#control?.on('close', () => {
+      setTimeout(() => {
+        this.kill(
+          new LambdaFailure('crash', `the lambda closed file descriptor ${CONTROL_FD}, which the emulator needs`),
+        );
+      }, CLOSED_CHANNEL_TIMEOUT_MS);
+    });
+    // Broken pipes: the end of the process tells all there is to tell.
+    for (const stream of [stdout, stderr, this.#control]) stream?.on('error', () => {});
+  }
+
+  #write(stream: LogLine['stream'], chunk: Buffer): void {
+    this.#output.take(stream, chunk);
+    const isIdle = !this.#listener && !this.#loading;
+    if (isIdle && this.#output.isOverBudget) {
+      this.kill(new LambdaFailure('crash', 'the lambda kept writing after it had answered'));
+    }
+  }
+
+  #read(frames: FrameReader, chunk: Buffer): void {
+    if (!this.isAlive) return;
+    try {
+      for (const frame of frames.push(chunk)) this.#take(frame);
+    } catch (thrown) {
+      if (!(thrown instanceof FrameError || thrown instanceof ZodError)) throw thrown;
+      const message = `the lambda wrote to file descriptor ${CONTROL_FD}, which is the emulator's: ${thrown.message}`;
+      this.kill(new LambdaFailure('crash', message));
+    }
+  }
+
+  #take({ type, head, body }: Frame): void {
+    switch (type) {
+      case FrameType.loaded:
+        this.#loading?.resolve();
+        return;
+      case FrameType.loadFailed:
+        this.#loading?.reject(new LambdaFailure('load', messageHead.parse(head).message));
+        return;
+      case FrameType.began:
+        if (beganHead.parse(head).number === this.#calls) this.#listener?.began();
+        return;
+      case FrameType.outbound: {
+        const news = outboundHead.parse(head);
+        if (news.number === this.#calls) this.#listener?.outbound(news);
+        return;
+      }
+      case FrameType.outcome: {
+        const outcome = outcomeHead.parse(head);
+        if (outcome.number === this.#calls) this.#ended({ kind: 'outcome', head: outcome, body });
+        return;
+      }
+      case FrameType.uncaught:
+        this.#uncaught = messageHead.parse(head).message;
+        return;
+      default:
+        throw new FrameError(`there is no frame of type ${type}`);
+    }
+  }
+
+  #ended(ending: Ending): void {
+    const listener = this.#listener;
+    this.#listener = undefined;
+    // What the process wrote before it answered has arrived with the answer, but on other pipes: this turn of the event
+    // loop still reads them. Only then the call is over.
+    if (listener) {
+      setImmediate(() => {
+        this.#output.flush();
+        listener.ended(ending);
+      });
+    }
+  }
+}
+
+function start({ execPath, childFile, memoryMb, env, isSpare }: ProcessOptions): ChildProcess {
+  const flags = [
+    `--max-old-space-size=${memoryMb}`,
+    // Of ours, not of the lambda's making: its source may be either kind of module.
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+  ];
+  return spawn(execPath, [...flags, childFile, ...(isSpare ? ['spare'] : [])], {
+    // `overlapped` is a pipe; on Windows the only kind that Node can read without blocking.
+    stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
+    env: process.versions.electron ? { ...env, ELECTRON_RUN_AS_NODE: '1' } : env,
+    // A process group of its own, so that what the lambda starts can be ended with it.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  });
+}

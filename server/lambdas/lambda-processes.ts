@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import type { LambdaCode } from './lambda-code.ts';
+import type { LambdaDefinition } from './lambda-definition.ts';
+import {
+  crmHostIn,
+  hostEnvironment,
+  isReadAtStart,
+  lambdaEnvironment,
+  type PlatformAddresses,
+} from './lambda-environment.ts';
+import { interrupted, LambdaFailure } from './lambda-failure.ts';
+import { LambdaProcess } from './lambda-process.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import type { CrmRoute } from './protocol.ts';
+import { Reaper } from './reaper.ts';
+import { SpareProcesses } from './spare-processes.ts';
+
+/** What processes are made from. */
+export interface ProcessSettings {
+  /** Path of the bundled bootstrap (scripts/build-child.mjs). */
+  childFile: string;
+  /** The Node or Electron to run lambdas with; this process's own unless given. */
+  execPath?: string;
+  /** Variables of the host, this process's own unless given; of them only PATH, TZ and LANG reach a lambda (D-113). */
+  hostEnv?: Readonly<Record<string, string | undefined>>;
+  /** Read whenever a process is given its environment. */
+  addresses(): PlatformAddresses;
+  outbound: {
+    /** Do calls to a lambda's CRM go to the stand-in (D-200)? */
+    crm: 'catch' | 'pass';
+    /** Where the stand-in listens, with TLS when there is a certificate; undefined while it does not. */
+    crmAddress(): CrmRoute['standIn'] | undefined;
+  };
+  limits: { resultBytes: number; logLines: number; spares: number };
+  code: LambdaCode;
+}
+
+/** Memory of lambdas that ask for none (D-056): the spares have it. */
+const SPARE_MEMORY_MB = 512;
+
+/** Makes the processes of all lambdas, and ends them. */
+export class LambdaProcesses {
+  readonly #settings: ProcessSettings;
+  readonly #hostEnv: Record<string, string>;
+  readonly #spares: SpareProcesses;
+  readonly #living = new Set<LambdaProcess>();
+  readonly #memory = new MemoryWatch();
+  readonly #reaper = new Reaper();
+  #isStopped = false;
+
+  constructor(settings: ProcessSettings) {
+    this.#settings = settings;
+    this.#hostEnv = hostEnvironment(settings.hostEnv ?? process.env);
+    this.#spares = new SpareProcesses(settings.limits.spares, () => this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true));
+  }
+
+  /** Processes that live, spares included. */
+  get stats(): { processes: number; spares: number } {
+    return { processes: this.#living.size, spares: this.#spares.size };
+  }
+
+  /** Starts the spares. */
+  start(): void {
+    this.#spares.refill();
+  }
+
+  /**
+   * A process with the lambda loaded: a spare where its memory and environment allow, else a new one. `adopt` is given it
+   * as soon as it exists. Rejects with LambdaFailure.
+   */
+  async open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess> {
+    const code = await this.#settings.code.prepare(definition);
+    if (this.#isStopped) throw interrupted();
+    const env = lambdaEnvironment(this.#hostEnv, this.#settings.addresses(), code.home, definition);
+    const takesSpare = definition.memoryMb === SPARE_MEMORY_MB && !isReadAtStart(definition.env);
+    const process = (takesSpare && this.#spares.take()) || this.#fork(definition.memoryMb, env, false);
+    adopt(process);
+    const crm = this.#crmRoute(definition);
+    const { resultBytes } = this.#settings.limits;
+    await process.load({ ...code, env, resultLimitBytes: resultBytes, ...(crm && { crm }) });
+    return process;
+  }
+
+  /** Ends every process. Resolves when none is left; `why` is what their calls end with. */
+  async stop(why: LambdaFailure): Promise<void> {
+    this.#isStopped = true;
+    this.#spares.stop();
+    for (const process of this.#living) process.kill(why);
+    await Promise.all([...this.#living].map(({ exited }) => exited));
+    this.#reaper.stop();
+  }
+
+  #fork(memoryMb: number, env: Record<string, string>, isSpare: boolean): LambdaProcess {
+    const { childFile, execPath = process.execPath, limits } = this.#settings;
+    if (!existsSync(childFile)) {
+      throw new LambdaFailure('crash', `the emulator is not complete: ${childFile} is missing; run 'npm run build'`);
+    }
+    const started = new LambdaProcess({
+      execPath,
+      childFile,
+      memoryMb,
+      env,
+      isSpare,
+      resultLimitBytes: limits.resultBytes,
+      logLimitLines: limits.logLines,
+      reaper: this.#reaper,
+    });
+    this.#living.add(started);
+    this.#memory.add(started);
+    void started.exited.then(() => this.#living.delete(started));
+    return started;
+  }
+
+  #crmRoute({ env }: LambdaDefinition): CrmRoute | undefined {
+    const { crm, crmAddress } = this.#settings.outbound;
+    const named = crm === 'catch' ? crmHostIn(env.CRM_API_BASEPATH) : undefined;
+    const standIn = named && crmAddress();
+    return standIn && { ...named, standIn };
+  }
+}

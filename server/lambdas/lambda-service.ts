@@ -1,0 +1,200 @@
+import path from 'node:path';
+import type { Change } from '../model/commit.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { Invocation, LambdaCall, LambdaInvoker, LogLine, Outcome } from '../model/invocation.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { LambdaCode } from './lambda-code.ts';
+import { findLambda, isEmulated, isLambda, type LambdaDefinition, readDefinition } from './lambda-definition.ts';
+import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
+import { LambdaPool, type PoolHost } from './lambda-pool.ts';
+import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
+import { type LogParameters, parseLogQuery, selectLines } from './log-query.ts';
+import { LogRing } from './log-ring.ts';
+import { RunningCall } from './running-call.ts';
+
+/** Bounds of D-142 and D-185; each has a default. */
+export interface LambdaLimits {
+  /** Processes of one lambda at a time. */
+  concurrency: number;
+  /** Calls of one lambda that may wait. */
+  queue: number;
+  /** Size of a handler's result. */
+  resultBytes: number;
+  /** Highest effective timeout of a lambda, seconds. */
+  timeoutMaxS: number;
+  /** Lines kept of each lambda's output, and of each invocation's. */
+  logLines: number;
+  /** A process without work leaves after this time. */
+  idleMs: number;
+  /** Generic processes kept ready for lambdas that have none. */
+  spares: number;
+}
+
+export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | 'code'> {
+  view: WorldView;
+  /** Clock, epoch milliseconds. */
+  nowMs(): number;
+  /** The emulator's own folder for homes, code and packages; no two services may share it. */
+  scratchDir: string;
+  limits?: Partial<LambdaLimits>;
+  /** Told of every invocation when it is over, refused ones too. */
+  onInvocation?(invocation: Invocation): void;
+  /** Told of every line that a lambda writes, at once. */
+  onLog?(lambdaId: Uuid, line: LogLine): void;
+}
+
+const DEFAULT_LIMITS: LambdaLimits = {
+  concurrency: 10,
+  queue: 100,
+  resultBytes: 10 * 1024 * 1024,
+  timeoutMaxS: 500,
+  logLines: 10_000,
+  idleMs: 5 * 60_000,
+  spares: 1,
+};
+
+/** What is known of a lambda as of some state of the world. */
+interface Known {
+  /** Number of world changes seen when it was read. */
+  asOf: number;
+  pool: LambdaPool | undefined;
+  /** Why the definition cannot be run at all. */
+  refused: Outcome | undefined;
+}
+
+/** Runs lambdas in child processes (D-135 .. D-142). */
+export class LambdaService implements LambdaInvoker {
+  readonly #options: LambdaServiceOptions;
+  readonly #limits: LambdaLimits;
+  readonly #host: PoolHost;
+  readonly #code: LambdaCode;
+  readonly #processes: LambdaProcesses;
+  readonly #known = new Map<Uuid, Known>();
+  readonly #logs = new Map<Uuid, LogRing>();
+  #changes = 0;
+  #isStopped = false;
+
+  constructor(options: LambdaServiceOptions) {
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#code = new LambdaCode(path.resolve(options.scratchDir));
+    this.#processes = new LambdaProcesses({ ...options, limits: this.#limits, code: this.#code });
+    this.#host = {
+      limits: this.#limits,
+      nowMs: options.nowMs,
+      open: (definition, adopt) => this.#processes.open(definition, adopt),
+      onLine: (lambdaId, line) => this.#addLine(lambdaId, line),
+      onInvocation: (invocation) => options.onInvocation?.(invocation),
+    };
+  }
+
+  /** Starts the spares and what the world's lambdas want kept ready (pre_warm). Without it the first calls are slower, that is all. */
+  async start(): Promise<void> {
+    await this.#code.clear();
+    this.#processes.start();
+    this.#warm(this.#options.view.all('lambdas'));
+  }
+
+  /** Processes that live, spares included, and what they are doing. */
+  stats(): { processes: number; spares: number; running: number; waiting: number } {
+    const pools = [...this.#known.values()].flatMap(({ pool }) => (pool ? [pool.stats] : []));
+    return {
+      ...this.#processes.stats,
+      running: pools.reduce((sum, { running }) => sum + running, 0),
+      waiting: pools.reduce((sum, { waiting }) => sum + waiting, 0),
+    };
+  }
+
+  async invoke(lambdaId: Uuid, call: LambdaCall): Promise<Invocation> {
+    const { pool, refused } = this.#look(lambdaId);
+    if (pool && !refused) return pool.invoke(call);
+    const running = new RunningCall(call, this.#options.nowMs(), 0);
+    const lambda = { id: lambdaId, name: this.#options.view.find(lambdaId)?.name ?? '', accept: undefined };
+    // Without a pool there always is a reason; the type cannot say so.
+    const invocation = running.finish(lambda, refused ?? failed(deleted(lambdaId)), this.#options.nowMs());
+    this.#options.onInvocation?.(invocation);
+    return invocation;
+  }
+
+  refusal(lambdaId: Uuid): Outcome | undefined {
+    const { pool, refused } = this.#look(lambdaId);
+    return refused ?? pool?.refusal();
+  }
+
+  /** To be told of every commit: new definitions hold from the next invocation on, processes of deleted lambdas end. */
+  changed(changes: readonly Change[]): void {
+    this.#changes += 1;
+    for (const { before, after } of changes) {
+      if (before && !after && isLambda(before)) this.#forget(before.id);
+    }
+    this.#warm(changes.flatMap(({ after }) => (after && isLambda(after) ? [after] : [])));
+    for (const [lambdaId, { pool }] of this.#known) if (pool?.keepsWarm) this.#look(lambdaId);
+  }
+
+  /** Lines of a lambda's log, newest last (D-191). Throws 400 for a query that cannot be read. */
+  log(lambdaId: Uuid, query: LogParameters): string[] {
+    const wanted = parseLogQuery(query, this.#options.nowMs());
+    return selectLines(this.#logs.get(lambdaId)?.lines() ?? [], wanted);
+  }
+
+  /** Ends all processes; what runs or waits ends as `interrupted`. Resolves when no child is left. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const reason = interrupted();
+    await Promise.all([...this.#known.values()].map(({ pool }) => pool?.close(reason)));
+    await this.#processes.stop(reason);
+  }
+
+  /** The lambda's pool as the world is now, or why there is none. */
+  #look(lambdaId: Uuid): Pick<Known, 'pool' | 'refused'> {
+    if (this.#isStopped) return { pool: undefined, refused: failed(interrupted()) };
+    const lambda = findLambda(this.#options.view, lambdaId);
+    if (!lambda) return { pool: undefined, refused: failed(deleted(lambdaId)) };
+    const known = this.#known.get(lambdaId);
+    if (known?.asOf === this.#changes) return known;
+    const read = { ...this.#read(lambda, known?.pool), asOf: this.#changes };
+    this.#known.set(lambdaId, read);
+    return read;
+  }
+
+  #read(lambda: StoredResource, pool: LambdaPool | undefined): Pick<Known, 'pool' | 'refused'> {
+    try {
+      const definition = readDefinition(this.#options.view, lambda, this.#limits.timeoutMaxS);
+      if (!isEmulated(definition.runtime)) return { pool, refused: failed(notEmulated(definition)) };
+      pool?.update(definition);
+      return { pool: pool ?? new LambdaPool(this.#host, definition), refused: undefined };
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      return { pool, refused: failed({ failure: 'load', message: `the lambda's record cannot be used: ${reason}` }) };
+    }
+  }
+
+  #warm(lambdas: readonly StoredResource[]): void {
+    for (const { id, properties } of lambdas) if (Number(properties.pre_warm) > 0) this.#look(id);
+  }
+
+  #forget(lambdaId: Uuid): void {
+    const known = this.#known.get(lambdaId);
+    this.#known.delete(lambdaId);
+    this.#logs.delete(lambdaId);
+    const ended = known?.pool?.close(deleted(lambdaId)) ?? Promise.resolve();
+    // Files that cannot be removed now are removed at the next start.
+    ended.then(() => this.#code.forget(lambdaId)).catch(() => {});
+  }
+
+  #addLine(lambdaId: Uuid, line: LogLine): void {
+    const ring = this.#logs.get(lambdaId) ?? new LogRing(this.#limits.logLines);
+    this.#logs.set(lambdaId, ring);
+    ring.add(line);
+    this.#options.onLog?.(lambdaId, line);
+  }
+}
+
+function deleted(lambdaId: Uuid): LambdaFailure {
+  return new LambdaFailure('deleted', `there is no lambda ${lambdaId}; it has been deleted`);
+}
+
+function notEmulated({ name, runtime }: LambdaDefinition): LambdaFailure {
+  return new LambdaFailure('runtime', `lambda '${name}' has the runtime '${runtime}'; only NodeJS is emulated`);
+}

@@ -1,0 +1,84 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { LogLine } from '../model/invocation.ts';
+
+type Stream = LogLine['stream'];
+
+/** A longer line is cut into pieces of this many characters. */
+const LONGEST_LINE = 16 * 1024;
+/** Output of one invocation that is kept; what comes after is read and thrown away. */
+const KEPT_BYTES = 1024 * 1024;
+
+/**
+ * Turns what a process writes to its two streams into lines, within a budget that starts anew with each invocation. Over
+ * the budget the bytes are not even decoded, so that a flood costs little.
+ */
+export class OutputLines {
+  readonly #emit: (stream: Stream, text: string) => void;
+  readonly #limitLines: number;
+  readonly #streams = {
+    stdout: { decoder: new StringDecoder('utf8'), partial: '' },
+    stderr: { decoder: new StringDecoder('utf8'), partial: '' },
+  };
+  #linesLeft = 0;
+  #bytesLeft = 0;
+
+  constructor(limitLines: number, emit: (stream: Stream, text: string) => void) {
+    this.#limitLines = limitLines;
+    this.#emit = emit;
+    this.renew();
+  }
+
+  /** Has more been written than is kept? */
+  get isOverBudget(): boolean {
+    return this.#linesLeft <= 0 || this.#bytesLeft <= 0;
+  }
+
+  /** A full budget again. */
+  renew(): void {
+    this.#linesLeft = this.#limitLines;
+    this.#bytesLeft = KEPT_BYTES;
+  }
+
+  /** Takes what a stream delivered. */
+  take(stream: Stream, chunk: Buffer): void {
+    if (this.isOverBudget) return;
+    const state = this.#streams[stream];
+    const kept = chunk.subarray(0, this.#bytesLeft);
+    this.#bytesLeft -= chunk.length;
+    const lines = (state.partial + state.decoder.write(kept)).split('\n');
+    state.partial = lines.pop() ?? '';
+    for (const line of lines) this.#line(stream, line.endsWith('\r') ? line.slice(0, -1) : line);
+    while (state.partial.length > LONGEST_LINE) {
+      this.#line(stream, state.partial.slice(0, LONGEST_LINE));
+      state.partial = state.partial.slice(LONGEST_LINE);
+    }
+    if (this.isOverBudget) this.#cut(stream);
+  }
+
+  /** Ends lines that have no newline yet. */
+  flush(): void {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const { partial } = this.#streams[stream];
+      this.#streams[stream].partial = '';
+      if (partial) this.#line(stream, partial);
+    }
+  }
+
+  #line(stream: Stream, text: string): void {
+    this.#linesLeft -= 1;
+    if (this.#linesLeft < 0) return;
+    for (let at = 0; at === 0 || at < text.length; at += LONGEST_LINE)
+      this.#emit(stream, text.slice(at, at + LONGEST_LINE));
+  }
+
+  #cut(stream: Stream): void {
+    for (const state of Object.values(this.#streams)) {
+      state.partial = '';
+      state.decoder.end();
+    }
+    this.#emit(
+      stream,
+      `[terrarium] output cut here: one invocation may write ${this.#limitLines} lines and ${KEPT_BYTES / 1024 / 1024} MiB`,
+    );
+  }
+}

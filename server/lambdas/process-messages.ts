@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { BeganHead, MessageHead, OutboundHead, OutcomeHead } from './protocol.ts';
+
+/*
+ * What a lambda's process sends is read like anything else from outside: the lambda can reach the channel if it wants to.
+ * (Apart from protocol.ts, so that the process itself does not carry zod.)
+ */
+
+/** Longest text that a process may put into a head: error messages, URLs. */
+const TEXT_LIMIT = 16 * 1024;
+const text = z.string().transform((value) => value.slice(0, TEXT_LIMIT));
+const number = z.int();
+
+export const beganHead = z.object({ number }) satisfies z.ZodType<BeganHead>;
+
+export const messageHead = z.object({ message: text }) satisfies z.ZodType<MessageHead>;
+
+export const outboundHead = z.object({
+  number,
+  id: z.int(),
+  method: text.exactOptional(),
+  url: text.exactOptional(),
+  caughtBy: z.literal('crm').exactOptional(),
+  status: z.int().exactOptional(),
+  error: text.exactOptional(),
+  ended: z.literal(true).exactOptional(),
+}) satisfies z.ZodType<OutboundHead>;
+
+export const outcomeHead = z.object({
+  number,
+  kind: z.enum(['nothing', 'text', 'json']),
+  failure: z.enum(['error', 'crash', 'too-large']).exactOptional(),
+  message: text.exactOptional(),
+}) satisfies z.ZodType<OutcomeHead>;

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { buildChild } from '../../scripts/build-child.mjs';
+import type { Invocation, LambdaCall } from '../model/invocation.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { LambdaService, type LambdaServiceOptions } from './lambda-service.ts';
+
+const OWNER = '00000000-0000-4000-8000-000000000001';
+
+/** Everything around a LambdaService: a small world whose changes reach it as the store's do, and its folders. */
+export class ServiceForTests {
+  readonly service: LambdaService;
+  readonly folder: string;
+  readonly #resources = new Map<string, StoredResource>();
+  #changes = 0;
+
+  static async start(options: Partial<LambdaServiceOptions> = {}): Promise<ServiceForTests> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-lambdas-'));
+    const started = new ServiceForTests(folder, { childFile: await builtChild(), ...options });
+    await started.service.start();
+    return started;
+  }
+
+  private constructor(folder: string, options: Partial<LambdaServiceOptions> & { childFile: string }) {
+    this.folder = folder;
+    this.put('root', null, 'Resource::Organization', {});
+    this.service = new LambdaService({
+      view: this.#view(),
+      addresses: () => ({ metaUrl: 'http://t/meta', securityUrl: 'http://t/security', gatewayUrl: 'http://t:1' }),
+      nowMs: Date.now,
+      scratchDir: path.join(folder, 'scratch'),
+      outbound: { crm: 'catch', crmAddress: () => undefined },
+      ...options,
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.service.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Writes a resource as a commit does; returns its id. */
+  put(id: string, parent: string | null, type: string, properties: JsonObject): string {
+    const before = this.#resources.get(id);
+    this.#changes += 1;
+    const at = new Date(this.#changes).toISOString();
+    const after: StoredResource = {
+      id,
+      type,
+      name: `${type.split('::').at(-1)?.toLowerCase()}-${id.slice(0, 4)}`,
+      parent,
+      state: 'Active',
+      owner: OWNER,
+      created: before?.created ?? { by: OWNER, at },
+      modified: { action: before ? 'update' : 'create', by: OWNER, at },
+      properties,
+    };
+    this.#resources.set(id, after);
+    this.service?.changed([before ? { before, after } : { after }]);
+    return id;
+  }
+
+  /** Makes a lambda with the inline source; returns its id. */
+  lambda(code: string, properties: JsonObject = {}, parent = 'root'): string {
+    return this.put(randomUUID(), parent, 'Resource::Node::Lambda', lambdaProperties(code, properties));
+  }
+
+  /** Gives a lambda other code and properties. */
+  change(id: string, code: string, properties: JsonObject = {}): void {
+    this.put(id, 'root', 'Resource::Node::Lambda', lambdaProperties(code, properties));
+  }
+
+  remove(id: string): void {
+    const before = this.#resources.get(id);
+    this.#resources.delete(id);
+    if (before) this.service.changed([{ before }]);
+  }
+
+  /** Calls a lambda with a body. */
+  invoke(
+    id: string,
+    body: string | Uint8Array = '',
+    context: Partial<LambdaCall['context']> = {},
+  ): Promise<Invocation> {
+    return this.service.invoke(id, callWith(body, context));
+  }
+
+  /** Makes a lambda and calls it once. */
+  run(code: string, properties: JsonObject = {}, body: string | Uint8Array = ''): Promise<Invocation> {
+    return this.invoke(this.lambda(code, properties), body);
+  }
+
+  #view(): WorldView {
+    const resources = this.#resources;
+    const all = (): StoredResource[] => [...resources.values()];
+    const unused = (): never => {
+      throw new Error('lambdas have no need of this');
+    };
+    return {
+      get root() {
+        return resources.get('root') ?? unused();
+      },
+      find: (id) => resources.get(id),
+      all: (word) => (word === 'lambdas' ? all().filter(({ type }) => type === 'Resource::Node::Lambda') : unused()),
+      children: unused,
+      ownedBy: unused,
+      named: unused,
+      referrers: unused,
+    };
+  }
+}
+
+function lambdaProperties(code: string, properties: JsonObject): JsonObject {
+  return { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 5, ...properties };
+}
+
+/** A call as the gateway makes it. */
+export function callWith(body: string | Uint8Array = '', context: Partial<LambdaCall['context']> = {}): LambdaCall {
+  return {
+    executionId: randomUUID(),
+    trigger: 'gateway',
+    body: Buffer.from(body),
+    context: { method: 'POST', path: '', params: {}, headers: {}, creds: '', user: null, httpAware: false, ...context },
+  };
+}
+
+/** What a handler answered, as text; fails with the reason when it did not. */
+export function answerOf({ outcome }: Invocation): string {
+  if (!outcome.ok) throw new Error(`${outcome.failure}: ${outcome.message}`);
+  return 'bytes' in outcome.value ? Buffer.from(outcome.value.bytes).toString() : '';
+}
+
+/** How a call failed, as `kind: message`. */
+export function failureOf({ outcome }: Invocation): string {
+  return outcome.ok ? 'it did not fail' : `${outcome.failure}: ${outcome.message}`;
+}
+
+let child: Promise<string> | undefined;
+
+/** The bootstrap, built from the present sources once per test file. */
+function builtChild(): Promise<string> {
+  child ??= (async () => {
+    const outFile = path.join(await mkdtemp(path.join(tmpdir(), 'terrarium-child-')), 'lambda-child.cjs');
+    await buildChild({ outFile });
+    return outFile;
+  })();
+  return child;
+}
