@@ -13,6 +13,7 @@ const rooms = {
   security: ['model', 'http', 'store'],
   inspector: ['model', 'http', 'store'],
   resources: ['model', 'http', 'store', 'security'],
+  openapi: ['model', 'http', 'resources'],
 };
 
 /** Paths of rooms below server/, or of the files at its top that begin with these words. */
@@ -37,6 +38,13 @@ export default {
       severity: 'error',
       from: { path: paths(Object.keys(rooms)), pathNot: TEST },
       to: { path: WHOLE_HOUSE },
+    },
+    {
+      name: 'a-floor-for-each-room',
+      comment: 'a new room needs a row in .dependency-cruiser.mjs',
+      severity: 'error',
+      from: { path: '^server/[^/]+/', pathNot: paths([...Object.keys(rooms), 'cli']) },
+      to: {},
     },
     {
       name: 'floor-of-config',
