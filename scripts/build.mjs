@@ -1,7 +1,7 @@
 // Builds dist/: the server bundled for a fast start (dist/server), and with --types the library's declarations (dist/types).
 //
 //   node scripts/build.mjs [--clean] [--types]
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -17,6 +17,12 @@ const serverFolder = join(root, 'dist', 'server');
 /** A server that is still running may yet load a part of the build before this one; a day later it hardly does. */
 const KEEP_OLD_PARTS_MS = 24 * 60 * 60_000;
 
+/** What a page loads as it is, by its path below dist/. */
+const ASSETS = {
+  'docs/openapi-explorer.min.js': import.meta.resolve('openapi-explorer/dist/browser/openapi-explorer.min.js'),
+  'docs/openapi-explorer.LICENSE.txt': import.meta.resolve('openapi-explorer/LICENSE'),
+};
+
 const { values: flags } = parseArgs({ options: { clean: { type: 'boolean' }, types: { type: 'boolean' } } });
 
 const hash = sourceHash(root);
@@ -24,6 +30,7 @@ markUnbuilt(root);
 if (flags.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
 await buildServer();
 await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs') });
+copyAssets();
 sweepOldParts();
 if (flags.types) emitTypes({ entry: join(root, 'server', 'emulator.ts'), outFolder: join(root, 'dist', 'types') });
 markBuilt(root, hash);
@@ -53,6 +60,13 @@ async function buildServer() {
       },
     },
   });
+}
+
+function copyAssets() {
+  for (const [path, source] of Object.entries(ASSETS)) {
+    mkdirSync(dirname(join(root, 'dist', path)), { recursive: true });
+    copyFileSync(fileURLToPath(source), join(root, 'dist', path));
+  }
 }
 
 function sweepOldParts() {
