@@ -1,22 +1,23 @@
 import { z } from 'zod';
-import { booleanParameter } from '../http/query.ts';
 import { actionsOf } from '../model/actions.ts';
-import { PlatformError } from '../model/errors.ts';
+import { invalid, PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { applyPatch, parsePatch } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { typeIdOf, USER } from '../model/type-names.ts';
+import { SECURITY_KEY } from '../model/types/brand-keys.ts';
+import { GROUP } from '../model/types/group.ts';
 import { parseWith } from '../model/validate.ts';
 import type { EntitlementFinder } from '../security/entitlement-finder.ts';
 import { type Entitlement, entitlementsOf, findEntitlement, grantsAfter } from '../security/entitlements.ts';
 import type { Renderer } from './renderer.ts';
 import { type Answer, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
+import { filtersIn, inForm, isText } from './selection.ts';
 
 const ENTITLEMENT = 'Resource::Entitlement';
-const GROUP = 'Resource::Group';
 
 /** The written form of an entitlement (D-074): identities as ids or links. */
 const writtenSchema = z.object({
@@ -45,10 +46,12 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
   const list = (request: ResourceRequest, node: StoredResource): Answer => {
     if (!service.may(request.act, 'entitlement.view', node)) return ok([]);
     finder.remember(node);
-    const expand = booleanParameter(request.query, 'expand');
-    const action = request.query.get('action');
-    const shown = entitlementsOf(view, node).filter((one) => action === null || one.action === action);
-    return ok(shown.map((one) => (expand ? recordOf(one, request.renderer) : linkOf(one, request.renderer))));
+    const { query, renderer } = request;
+    const filters = filtersIn(query);
+    const shown = entitlementsOf(view, node).filter((one) =>
+      filters.every(([name, wanted]) => isText(memberOf(fieldsOf(one), name), wanted)),
+    );
+    return ok(inForm(query, shown, { link: (one) => linkOf(one, renderer), record: (one) => recordOf(one, renderer) }));
   };
 
   const find = (request: ResourceRequest, idText: string): Entitlement => {
@@ -89,7 +92,8 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     if (written.properties.action !== action) {
       throw new PlatformError(409, `the action of entitlement ${entitlement.id} is '${action}' and cannot be changed`);
     }
-    const identities = written.properties.identities.map((id) => demandIdentity(id.toLowerCase()));
+    const identities = written.properties.identities.map((id) => id.toLowerCase());
+    identities.forEach(demandIdentity);
     const { value } = written.properties;
     const wanted = { identities, ...(value !== undefined && { value }) };
     const after = await service.setGrants(request.act, resource.id, (before) => ({
@@ -102,18 +106,17 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
   const patch = async (request: ResourceRequest, entitlement: Entitlement): Promise<Answer> => {
     service.demand(request.act, 'entitlement.update', entitlement.resource);
     const operations = parsePatch(await request.patchJson());
-    const { action, identities, value } = entitlement;
-    const written = {
-      name: entitlement.name,
-      properties: { action, identities, ...(value !== undefined && { value }) },
-    };
-    const patched = applyPatch(written, recordOf(entitlement, request.renderer), operations, {
+    // Others may have changed it while the body was on its way.
+    const present = find(request, entitlement.id);
+    const { name, action, identities, value } = present;
+    const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
+    const patched = applyPatch(written, recordOf(present, request.renderer), operations, {
       renamable: false,
       serverSet: ['parent', 'action'],
       unreadable: [],
       replaceCreates: [],
     });
-    return replace(request, entitlement, patched);
+    return replace(request, present, patched);
   };
 
   /** Back to what is inherited. */
@@ -126,12 +129,11 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     return { status: 204 };
   };
 
-  const demandIdentity = (id: Uuid): Uuid => {
+  const demandIdentity = (id: Uuid, index: number): void => {
     const found = view.find(id);
-    if (found?.type === USER || found?.type === GROUP) return id;
-    throw new PlatformError(400, `identity ${id} is no user or group`, {
-      details: [{ pointer: '/properties/identities', message: `${id} is no user or group` }],
-    });
+    if (found?.type !== USER && found?.type !== GROUP) {
+      throw invalid(`/properties/identities/${index}`, `names no user or group: ${id}`);
+    }
   };
 
   /** The lists of an endpoint's enabled security plugin follow the identities of its invoke entitlement (D-120). */
@@ -140,7 +142,7 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     if (!isJsonObject(plugins)) return endpoint.properties;
     const of = (type: string) => identities.filter((id) => view.find(id)?.type === type);
     const rewritten = Object.entries(plugins).map(([key, plugin]): [string, Json] => {
-      const isSecurity = /^[a-z]+Security$/.test(key) && isJsonObject(plugin) && plugin.enabled === true;
+      const isSecurity = SECURITY_KEY.test(key) && isJsonObject(plugin) && plugin.enabled === true;
       return [key, isSecurity ? { ...plugin, users: of(USER), groups: of(GROUP) } : plugin];
     });
     return { ...endpoint.properties, plugins: Object.fromEntries(rewritten) };
@@ -193,6 +195,11 @@ function hrefOf({ id, resource }: Entitlement, renderer: Renderer): string {
 function linkOf(entitlement: Entitlement, renderer: Renderer): JsonObject {
   const { id, name } = entitlement;
   return { typeId: typeIdOf(ENTITLEMENT), id, name, href: hrefOf(entitlement, renderer) };
+}
+
+/** What lists are filtered by. */
+function fieldsOf({ id, name, action, value = null }: Entitlement): JsonObject {
+  return { id, name, action, value };
 }
 
 /** The record form: provenance is that of the resource it belongs to. */

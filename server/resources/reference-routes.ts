@@ -11,15 +11,20 @@ import {
   resourceStates,
   visibilityTypes,
 } from '../model/types/reference-lists.ts';
+import type { Renderer } from './renderer.ts';
 import { ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
-import { filtersIn, list } from './selection.ts';
+import { filtersIn, inForm, list } from './selection.ts';
 
 /** Read-only reference lists and what can be asked of a resource type (D-006, D-084, D-085). */
 export function referenceRoutes(service: ResourceService): Route[] {
   const { view } = service;
   const lists: Record<string, (request: ResourceRequest) => Json[]> = {
-    resourcetypes: (request) => typeNames.map((name) => describe(name, request)),
+    resourcetypes: (request) =>
+      inForm(request.query, typeNames, {
+        link: (name) => linkOf(name, request.renderer),
+        record: (name) => recordOf(name, request.renderer),
+      }),
     environmenttypes: () => environmentTypes.map(({ id, name }) => ({ id, name })),
     datatypes: () => dataTypes.map(({ id, name }) => ({ id, name })),
     visibilitytypes: () => visibilityTypes.map(({ id, name }) => ({ id, name })),
@@ -63,7 +68,7 @@ export function referenceRoutes(service: ResourceService): Route[] {
   const one = '/:fqon/resourcetypes/:typeId';
   return [
     ...listRoutes,
-    { verb: 'get', path: one, handle: (request) => ok(describe(typeAsked(request), request)) },
+    { verb: 'get', path: one, handle: (request) => ok(recordOf(typeAsked(request), request.renderer)) },
     { verb: 'get', path: `${one}/schema`, handle: (request) => ok(schemaOf(typeAsked(request))) },
     { verb: 'get', path: `${one}/typeproperties`, handle: (request) => ok(typePropertiesOf(typeAsked(request))) },
     {
@@ -91,11 +96,14 @@ function registered(name: TypeName) {
   return resourceTypes.find((type) => type.name === name || Object.hasOwn(type.subTypes ?? {}, name));
 }
 
-function describe(name: TypeName, request: ResourceRequest): JsonObject {
+function linkOf(name: TypeName, renderer: Renderer): JsonObject {
+  return { id: typeIdOf(name), name: renderer.fullName(name) };
+}
+
+function recordOf(name: TypeName, renderer: Renderer): JsonObject {
   const type = registered(name);
   return {
-    id: typeIdOf(name),
-    name: request.renderer.fullName(name),
+    ...linkOf(name, renderer),
     ...(type && {
       description: type.summary,
       properties: { word: type.word, noun: type.noun, parents: [...type.parents] },

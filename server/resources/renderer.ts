@@ -1,6 +1,6 @@
 import { fqonOf, ORGANIZATION, owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { JsonObject } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { Link, ReadContext } from '../model/resource-type.ts';
@@ -17,10 +17,12 @@ export interface RendererOptions {
   typePrefix: string;
   /** Live state that is not part of the world, merged into properties (D-048). */
   live(resource: StoredResource): JsonObject;
+  /** May the reader see a resource that is embedded in another? Default: yes. */
+  canView?(resource: StoredResource): boolean;
   showCredentials?(provider: StoredResource): boolean;
 }
 
-/** Turns stored records into what a client sees: links (D-020), records (D-022), compact records (D-036). */
+/** Turns stored records into what a client sees: links (D-020) and records (D-022). */
 export class Renderer {
   readonly #options: RendererOptions;
   readonly #context: ReadContext;
@@ -73,49 +75,25 @@ export class Renderer {
     return { typeId: typeIdOf(type), id, href: `${this.#options.metaUrl}/root/resources/${id}` };
   }
 
-  /** The whole record (D-022), with embedded records where asked (D-037). */
+  /** The whole record (D-022), with embedded records where asked and visible (D-037). */
   record(resource: StoredResource, embed: readonly string[] = []): JsonObject {
-    const { org, owner, created, modified } = this.#provenance(resource);
-    const { id, name, description, resource_type, resource_state, properties, ...rest } = this.compact(resource);
-    for (const word of embed) {
-      const found = typeOf(resource).embed?.[word]?.(resource, this.#options.view) ?? [];
-      const records = found.map((one) => this.record(one));
-      // A plural word names a list, a singular one the one record there is.
-      const value = word.endsWith('s') ? records : records[0];
-      if (value !== undefined) (properties as JsonObject)[word] = value; // compact() made it just now
-    }
-    return Object.fromEntries(
-      Object.entries({
-        id,
-        name,
-        description,
-        resource_type,
-        resource_state,
-        org,
-        owner,
-        created,
-        modified,
-        properties,
-        ...rest,
-      }).filter(([, value]) => value !== undefined),
-    ) as JsonObject; // the filter took the undefined ones out
-  }
-
-  /** The record without org, owner, created, modified (D-036). */
-  compact(resource: StoredResource): JsonObject {
+    const { description, variables, tags } = resource;
+    const embedded = embed.flatMap((word) => this.#embedded(resource, word));
     return {
       id: resource.id,
       name: resource.name,
-      ...(resource.description !== undefined && { description: resource.description }),
+      ...(description !== undefined && { description }),
       resource_type: this.fullName(resource.type),
       resource_state: this.fullName(`Resource::State::${resource.state}`),
-      properties: this.#properties(resource),
-      ...(resource.variables && { variables: resource.variables }),
-      ...(resource.tags && { tags: resource.tags }),
+      ...this.#provenance(resource),
+      properties: { ...this.properties(resource), ...Object.fromEntries(embedded) },
+      ...(variables && { variables }),
+      ...(tags && { tags }),
     };
   }
 
-  #properties(resource: StoredResource): JsonObject {
+  /** The properties as a client sees them: derived and live ones included, hidden ones left out. */
+  properties(resource: StoredResource): JsonObject {
     const type = typeOf(resource);
     const parent = resource.parent ? this.#options.view.find(resource.parent) : undefined;
     const properties: JsonObject = {
@@ -125,6 +103,15 @@ export class Renderer {
     };
     for (const name of type.hidden ?? []) delete properties[name];
     return properties;
+  }
+
+  /** The property that an embedding makes: a plural word names a list, a singular one the one record there is. */
+  #embedded(resource: StoredResource, word: string): [word: string, value: Json][] {
+    const { view, canView = () => true } = this.#options;
+    const found = typeOf(resource).embed?.[word]?.(resource, view) ?? [];
+    const records = found.filter(canView).map((one) => this.record(one));
+    if (word.endsWith('s')) return [[word, records]];
+    return records[0] ? [[word, records[0]]] : [];
   }
 
   #provenance(resource: StoredResource) {

@@ -84,6 +84,7 @@ function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler
       view,
       ...options.rendering,
       ...addresses,
+      canView: (resource) => options.service.canView(act, resource),
       // Only those who may change a provider see its credentials (D-066).
       showCredentials: (resource) => asked && options.service.may(act, 'provider.update', resource),
     });

@@ -1,7 +1,7 @@
 import { booleanParameter, singleParameter } from '../http/query.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isUuid } from '../model/ids.ts';
-import { idIn, type Json, type JsonObject } from '../model/json.ts';
+import { idIn, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { parseTypeName, providerTypesMatching } from '../model/type-names.ts';
@@ -9,7 +9,8 @@ import type { Renderer } from './renderer.ts';
 import { type Answer, ok, type ResourceRequest } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
 
-const NO_FILTERS = new Set(['expand', 'compact', 'embed', 'showcredentials']);
+/** Parameters that say how a list is shown; all others filter it. */
+const FLAGS = new Set(['expand', 'compact', 'embed', 'showcredentials']);
 
 /** A single read: the record with what `?embed=` asks for (D-037). Throws 403 without the right to view it. */
 export function read(service: ResourceService, request: ResourceRequest, resource: StoredResource): Answer {
@@ -18,23 +19,36 @@ export function read(service: ResourceService, request: ResourceRequest, resourc
 }
 
 /**
- * A list as the query asks for it (D-186, D-187, D-036), of what the caller may view (D-118): links, records with
- * `expand=true`, compact records with `compact=true`; whatever other parameters there are filter by equality. Throws 400
- * for a bad flag.
+ * A list of resources as the query asks for it, of what the caller may view (D-118): filtered by whatever parameters are
+ * no flags (D-187). Throws 400 for a bad flag or filter.
  */
 export function list(service: ResourceService, request: ResourceRequest, resources: readonly StoredResource[]): Answer {
   const { query, renderer } = request;
-  const expand = booleanParameter(query, 'expand');
-  const compact = booleanParameter(query, 'compact');
-  const isWanted = matcherOf(query, renderer);
-  const selected = resources.filter((one) => isWanted(one) && service.canView(request.act, one));
-  if (compact) return ok(selected.map((one) => renderer.compact(one)));
-  return ok(selected.map((one) => (expand ? renderer.record(one) : renderer.link(one))));
+  const criteria = filtersIn(query).map(([name, wanted]) => criterion(name, wanted, renderer));
+  const selected = resources.filter(
+    (one) => criteria.every((holds) => holds(one)) && service.canView(request.act, one),
+  );
+  return ok(inForm(query, selected, { link: (one) => renderer.link(one), record: (one) => renderer.record(one) }));
 }
 
-/** The parameters of a query that filter a list. */
-export function filtersIn(query: URLSearchParams): string[] {
-  return [...new Set(query.keys())].filter((name) => !NO_FILTERS.has(name));
+/**
+ * The elements of a list in the form that the query asks for: links, records with `expand=true` (D-186), or with
+ * `compact=true` records without who and when (D-036). Throws 400 for a bad flag.
+ */
+export function inForm<T>(
+  query: URLSearchParams,
+  elements: readonly T[],
+  { link, record }: { link(element: T): JsonObject; record(element: T): JsonObject },
+): Json[] {
+  const expand = booleanParameter(query, 'expand');
+  if (!booleanParameter(query, 'compact')) return elements.map(expand ? record : link);
+  return elements.map(record).map(({ org, owner, created, modified, ...rest }) => rest);
+}
+
+/** The parameters of a query that filter a list, each with what is wanted. Throws 400 for one that is repeated. */
+export function filtersIn(query: URLSearchParams): [name: string, wanted: string][] {
+  const names = [...query.keys()].filter((name) => !FLAGS.has(name));
+  return names.map((name) => [name, singleParameter(query, name) ?? '']);
 }
 
 /** The words of `?embed=` that the type knows; throws 400 for another (D-037). */
@@ -47,11 +61,6 @@ function embedWords(query: URLSearchParams, resource: StoredResource): string[] 
     throw new PlatformError(400, `cannot embed '${unknown.slice(0, 64)}': ${choice}`);
   }
   return words;
-}
-
-function matcherOf(query: URLSearchParams, renderer: Renderer): (resource: StoredResource) => boolean {
-  const criteria = filtersIn(query).map((name) => criterion(name, singleParameter(query, name) ?? '', renderer));
-  return (resource) => criteria.every((holds) => holds(resource));
 }
 
 function criterion(name: string, wanted: string, renderer: Renderer): (resource: StoredResource) => boolean {
@@ -75,8 +84,7 @@ function fieldOf(resource: StoredResource, name: string, renderer: Renderer): Js
   const stored = resource.properties;
   if (Object.hasOwn(stored, name) && !isReadDifferently(resource, name)) return stored[name];
   if (name === 'name' || name === 'description' || name === 'id') return resource[name];
-  const shown = renderer.compact(resource).properties as JsonObject; // compact() always has this member
-  return Object.hasOwn(shown, name) ? shown[name] : undefined;
+  return memberOf(renderer.properties(resource), name);
 }
 
 /** Hidden values are no criteria: a filter must not tell what a read does not. */
@@ -85,8 +93,8 @@ function isReadDifferently(resource: StoredResource, name: string): boolean {
   return hidden.includes(name) || unreadable.includes(name);
 }
 
-/** Scalars compare by their text, ids in any letter case; objects and lists match nothing (D-187). */
-function isText(value: Json | undefined, wanted: string): boolean {
+/** Does a field hold what is wanted? Scalars compare by their text, ids in any letter case; objects and lists match nothing (D-187). */
+export function isText(value: Json | undefined, wanted: string): boolean {
   if (value === undefined || value === null || typeof value === 'object') return false;
   const text = String(value);
   return text === wanted || (isUuid(wanted) && text.toLowerCase() === wanted.toLowerCase());
