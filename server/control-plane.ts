@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from './http/answer-error.ts';
 import { isOurHost } from './http/host-guard.ts';
+import { BODY_LIMIT_SETTING } from './http/read-body.ts';
 import { PlatformError } from './model/errors.ts';
 
 export interface ControlPlaneOptions {
@@ -10,7 +11,7 @@ export interface ControlPlaneOptions {
   allowedHosts: ReadonlySet<string>;
   /** Web origins that may call us (D-013). */
   corsOrigins: readonly string[];
-  maxTargetBytes: number;
+  limits: { requestTargetBytes: number; requestBodyBytes: number };
   /** Routers by the path they are mounted at, e.g. `/meta`. */
   routers: Readonly<Record<string, Router>>;
   onFault(fault: unknown): void;
@@ -26,6 +27,7 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('case sensitive routing', true);
+  app.set(BODY_LIMIT_SETTING, options.limits.requestBodyBytes);
   app.use(everyAnswer(options));
   app.use(allowOrigins(options.corsOrigins));
   for (const [path, router] of Object.entries(options.routers)) app.use(path, router);
@@ -55,7 +57,7 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
 }
 
 /** Version header (D-199), Host check (DNS rebinding), length of the target (D-185), doubled slashes (D-002). */
-function everyAnswer({ version, allowedHosts, maxTargetBytes }: ControlPlaneOptions): RequestHandler {
+function everyAnswer({ version, allowedHosts, limits }: ControlPlaneOptions): RequestHandler {
   return (req, res, next) => {
     res.setHeader('X-Terrarium-Version', version);
     res.setHeader('X-Content-Type-Options', 'nosniff');
@@ -65,8 +67,8 @@ function everyAnswer({ version, allowedHosts, maxTargetBytes }: ControlPlaneOpti
         `requests to host '${String(req.headers.host).slice(0, 255)}' are refused: this emulator answers to localhost and the hosts in the setting allowedHosts`,
       );
     }
-    if (req.url.length > maxTargetBytes) {
-      throw new PlatformError(414, `the request target is over ${maxTargetBytes} bytes`);
+    if (req.url.length > limits.requestTargetBytes) {
+      throw new PlatformError(414, `the request target is over ${limits.requestTargetBytes} bytes`);
     }
     const [path = '', ...query] = req.url.split('?');
     req.url = [path.replace(/\/{2,}/g, '/').replace(/^https?:\/[^/]*/, ''), ...query].join('?') || '/';

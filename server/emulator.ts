@@ -225,7 +225,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     version: manifest.version,
     allowedHosts,
     corsOrigins: config.corsOrigins,
-    maxTargetBytes: config.limits.requestTargetBytes,
+    limits: config.limits,
     onFault,
     routers: {
       '/meta': resourceRoutes({

@@ -4,31 +4,33 @@ import { parse as parseSafely } from 'secure-json-parse';
 import { PlatformError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 
-/** Largest request body on the control plane (D-007, D-185). */
-export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+/** The setting of an express app that says how large a request body may be, in bytes (D-007, D-185). */
+export const BODY_LIMIT_SETTING = 'request body bytes';
+
+const DEFAULT_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 
 /** Deepest nesting of a JSON body: far above any real record, far below what could exhaust the stack. */
 const MAX_DEPTH = 100;
 
 const FORM = 'application/x-www-form-urlencoded';
 
-const readRaw = express.raw({ type: () => true, limit: BODY_LIMIT_BYTES });
-
 /** The whole body, empty when there is none. */
 async function readBytes(req: IncomingMessage): Promise<Buffer> {
+  const request = req as express.Request; // every request of the control plane comes through express
+  const limit = Number(request.app.get(BODY_LIMIT_SETTING) ?? DEFAULT_BODY_LIMIT_BYTES);
   await new Promise<void>((resolve, reject) => {
     // The middleware uses nothing of the response.
-    readRaw(req as express.Request, {} as express.Response, (failure?: unknown) =>
-      failure ? reject(readFailure(failure)) : resolve(),
+    express.raw({ type: () => true, limit })(request, {} as express.Response, (failure?: unknown) =>
+      failure ? reject(readFailure(failure, limit)) : resolve(),
     );
   });
-  const body: unknown = (req as express.Request).body;
+  const body: unknown = request.body;
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
-function readFailure(failure: unknown): PlatformError {
+function readFailure(failure: unknown, limit: number): PlatformError {
   const status = failure instanceof Error && 'status' in failure ? failure.status : 400;
-  if (status === 413) return new PlatformError(413, `the request body is over ${BODY_LIMIT_BYTES} bytes`);
+  if (status === 413) return new PlatformError(413, `the request body is over ${limit} bytes`);
   if (status === 415)
     return new PlatformError(415, 'this content encoding is not supported; send gzip, deflate, br or none');
   return new PlatformError(400, 'the request body could not be read', { cause: failure });
