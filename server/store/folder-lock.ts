@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, StoreError } from './store-error.ts';
 
-/** How often a lock that is just being made, or taken over, is looked at again, and how long apart. */
-const ATTEMPTS = 10;
-const RETRY_MS = 20;
+/** How often to try, since others may make, free or take over the lock at the same moment. */
+const ATTEMPTS = 20;
+/** How many of these tries leave an empty lock alone, and how far they are apart: its owner may be about to write to it. */
+const PATIENT_ATTEMPTS = 10;
+const PATIENCE_MS = 20;
 
 /**
  * Folders locked by this very process. Global because a process is: the file only tells the process id, and a
@@ -31,8 +33,7 @@ export async function lockFolder(dir: string): Promise<() => Promise<void>> {
     }
     const pid = await holderOf(path);
     if (pid !== undefined && isAlive(pid, folder)) throw inUse(dir, path, pid);
-    // No id yet: its owner may be between making the file and writing to it.
-    if (pid === undefined && attempt < ATTEMPTS) await wait(RETRY_MS);
+    if (pid === undefined && attempt <= PATIENT_ATTEMPTS) await wait(PATIENCE_MS);
     else await discard(path, pid, dir);
   }
   throw new StoreError(dir, `could not be locked: ${path} comes and goes. Is another Terrarium being started on it?`);

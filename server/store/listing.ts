@@ -2,19 +2,21 @@ import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
 
-/** A resource with what the indexes know of it. Never changed in place. */
+/** A resource with what the indexes know of it. */
 export interface Entry {
+  /** The present state; another object after each change. */
   record: StoredResource;
   word: TypeWord;
   /** Id of the owning organization (D-023); empty when what it hangs on is not there. */
   owner: Uuid;
-  /** The ids that it names in its properties. */
+  /** The ids that it names. */
   references: readonly Uuid[];
   /** Grows with each resource that comes into the world: tells apart what was created in the same millisecond. */
   order: number;
 }
 
-const NONE: readonly StoredResource[] = Object.freeze([]);
+const NO_RECORDS: readonly StoredResource[] = Object.freeze([]);
+const NO_KEYS: readonly string[] = Object.freeze([]);
 
 function byAge(a: Entry, b: Entry): number {
   if (a.record.created.at !== b.record.created.at) return a.record.created.at < b.record.created.at ? -1 : 1;
@@ -29,38 +31,29 @@ class Bucket {
   #entries = new Map<Uuid, Entry>();
   #newest: Entry | undefined;
   #isSorted = true;
-  #records: readonly StoredResource[] | undefined;
 
   get isEmpty(): boolean {
     return this.#entries.size === 0;
   }
 
-  set(entry: Entry): void {
-    const present = this.#entries.get(entry.record.id);
-    if (!present) {
-      if (this.#newest && byAge(entry, this.#newest) < 0) this.#isSorted = false;
-      else this.#newest = entry;
-    } else if (present.record.created.at !== entry.record.created.at) {
-      this.#isSorted = false;
-    }
+  add(entry: Entry): void {
+    if (this.#newest && byAge(entry, this.#newest) < 0) this.#isSorted = false;
+    else this.#newest = entry;
     this.#entries.set(entry.record.id, entry);
-    this.#records = undefined;
   }
 
   delete(id: Uuid): void {
     this.#entries.delete(id);
-    this.#records = undefined;
   }
 
-  records(): readonly StoredResource[] {
+  records(): StoredResource[] {
     if (!this.#isSorted) {
       const sorted = [...this.#entries.values()].sort(byAge);
       this.#entries = new Map(sorted.map((entry) => [entry.record.id, entry]));
       this.#newest = sorted.at(-1);
       this.#isSorted = true;
     }
-    this.#records ??= Array.from(this.#entries.values(), ({ record }) => record);
-    return this.#records;
+    return Array.from(this.#entries.values(), ({ record }) => record);
   }
 }
 
@@ -74,18 +67,17 @@ export class Listing {
     this.#keysOf = keysOf;
   }
 
-  /** Follows one change; costs as many steps as the entry has keys. */
-  update(before: Entry | undefined, after: Entry | undefined): void {
-    const keys = new Set(after && this.#keysOf(after));
-    if (before) {
-      for (const key of this.#keysOf(before)) if (!keys.has(key)) this.#remove(key, before.record.id);
-    }
-    if (after) for (const key of keys) this.#bucket(key).set(after);
+  /** Takes an entry from the keys that it had before a change, and puts it under those that it has now. */
+  move(before: Entry | undefined, after: Entry | undefined): void {
+    const oldKeys = before ? this.#keysOf(before) : NO_KEYS;
+    const newKeys = after ? this.#keysOf(after) : NO_KEYS;
+    if (before) for (const key of without(oldKeys, newKeys)) this.#remove(key, before.record.id);
+    if (after) for (const key of without(newKeys, oldKeys)) this.#add(key, after);
   }
 
-  /** What stands under a key, oldest first. The array stays as it is when the world goes on. */
+  /** What stands under a key now, oldest first. */
   list(key: string): readonly StoredResource[] {
-    return this.#buckets.get(key)?.records() ?? NONE;
+    return this.#buckets.get(key)?.records() ?? NO_RECORDS;
   }
 
   #remove(key: string, id: Uuid): void {
@@ -94,11 +86,15 @@ export class Listing {
     if (bucket?.isEmpty) this.#buckets.delete(key);
   }
 
-  #bucket(key: string): Bucket {
-    const present = this.#buckets.get(key);
-    if (present) return present;
-    const bucket = new Bucket();
-    this.#buckets.set(key, bucket);
-    return bucket;
+  #add(key: string, entry: Entry): void {
+    const bucket = this.#buckets.get(key) ?? new Bucket();
+    if (bucket.isEmpty) this.#buckets.set(key, bucket);
+    bucket.add(entry);
   }
+}
+
+function without(keys: readonly string[], others: readonly string[]): readonly string[] {
+  if (others.length === 0) return keys;
+  const excluded = new Set(others);
+  return keys.filter((key) => !excluded.has(key));
 }

@@ -16,8 +16,11 @@ export interface Indexing {
 /** Stands for "no parent" among parent ids. */
 const NO_PARENT = '';
 
-/** What an index needs to know of a change before anything is changed: made by `prepare`, which may throw. */
-type Prepared = { id: Uuid; after: Omit<Entry, 'owner' | 'order'> | undefined };
+/** A change with what the registry says of it. */
+interface PreparedChange {
+  before: StoredResource | undefined;
+  after: Omit<Entry, 'owner' | 'order'> | undefined;
+}
 
 /** The world as its readers see it: every question is answered from an index that follows each commit. */
 export class WorldIndex implements WorldView {
@@ -82,42 +85,43 @@ export class WorldIndex implements WorldView {
    * Asks the registry about changed records. Apart from `apply` because a record of an unknown type must be refused
    * before anything is changed.
    */
-  prepare(changes: readonly Change[]): Prepared[] {
-    return changes.flatMap(({ before, after }) => {
-      const id = (after ?? before)?.id;
-      if (id === undefined) return [];
-      return {
-        id,
-        after: after && {
-          record: after,
-          word: this.#indexing.wordOf(after.type),
-          references: this.#indexing.references(after),
-        },
-      };
-    });
+  prepare(changes: readonly Change[]): PreparedChange[] {
+    return changes.map(({ before, after }) => ({
+      before,
+      after: after && {
+        record: after,
+        word: this.#indexing.wordOf(after.type),
+        references: this.#indexing.references(after),
+      },
+    }));
   }
 
   /** Follows changes; costs as many steps as resources changed, and moved ones have below them. */
-  apply(prepared: readonly Prepared[]): void {
+  apply(changes: readonly PreparedChange[]): void {
     const moved: Uuid[] = [];
-    for (const { id, after } of prepared) {
-      const before = this.#entries.get(id);
-      const entry = after && {
-        ...after,
-        owner: this.#ownerOf(after.record),
-        order: before?.order ?? this.#nextOrder++,
-      };
-      this.#replace(before, entry);
-      if (before?.owner !== entry?.owner || before?.word !== entry?.word) moved.push(id);
+    for (const { before, after } of changes) {
+      const id = after?.record.id ?? before?.id ?? '';
+      if (this.#file(id, after && { ...after, owner: this.#ownerOf(after.record) })) moved.push(id);
     }
     // Only when all are in their places: within one commit a child may stand before its parent.
     for (const id of moved) this.#passOwnerDown(id);
   }
 
-  #replace(before: Entry | undefined, after: Entry | undefined): void {
-    if (after) this.#entries.set(after.record.id, after);
-    else if (before) this.#entries.delete(before.record.id);
-    for (const listing of this.#listings) listing.update(before, after);
+  /** Files a resource anew, or takes it out. Returns whether what is below it may belong to another organization now. */
+  #file(id: Uuid, next: Omit<Entry, 'order'> | undefined): boolean {
+    const present = this.#entries.get(id);
+    const before = present && { ...present };
+    const after = next && (present ? Object.assign(present, next) : { ...next, order: this.#nextOrder++ });
+    if (after) this.#entries.set(id, after);
+    else this.#entries.delete(id);
+    if (before && after && isFiledAlike(before, after)) return false;
+    // One whose age changed (only operations by hand do that) has to find a new place under each key.
+    const isSameAge = before?.record.created.at === after?.record.created.at;
+    for (const listing of this.#listings) {
+      if (!isSameAge) listing.move(before, undefined);
+      listing.move(isSameAge ? before : undefined, after);
+    }
+    return before?.owner !== after?.owner || before?.word !== after?.word;
   }
 
   /** D-023: the organization at or above the parent; root is its own. */
@@ -132,9 +136,20 @@ export class WorldIndex implements WorldView {
     for (const child of this.#byParent.list(id)) {
       const entry = this.#entries.get(child.id);
       const owner = this.#ownerOf(child);
-      if (!entry || entry.owner === owner) continue;
-      this.#replace(entry, { ...entry, owner });
-      this.#passOwnerDown(child.id);
+      if (entry && entry.owner !== owner && this.#file(child.id, { ...entry, owner })) this.#passOwnerDown(child.id);
     }
   }
+}
+
+/** Do both stand under the same keys, in the same place? */
+function isFiledAlike(a: Entry, b: Entry): boolean {
+  return (
+    a.owner === b.owner &&
+    a.word === b.word &&
+    a.record.parent === b.record.parent &&
+    a.record.name === b.record.name &&
+    a.record.created.at === b.record.created.at &&
+    a.references.length === b.references.length &&
+    a.references.every((id, i) => id === b.references[i])
+  );
 }

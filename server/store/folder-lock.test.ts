@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { lockFolder } from './folder-lock.ts';
+import { testOptions } from './test-world.ts';
+import { openStore } from './world-store.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'terrarium-lock-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** A living process of ours, to be named by a lock. */
+async function withProcess(use: (pid: number) => Promise<void>): Promise<number> {
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  await once(child, 'spawn');
+  const pid = child.pid ?? 0;
+  try {
+    await use(pid);
+  } finally {
+    child.stdin.end();
+    await once(child, 'exit');
+  }
+  return pid;
+}
+
+test('a folder is locked once, and free again afterwards', async () => {
+  const unlock = await lockFolder(dir);
+  expect(await readFile(join(dir, 'lock'), 'utf8')).toBe(`${process.pid}\n`);
+  await expect(lockFolder(dir)).rejects.toThrow(`is in use by process ${process.pid}`);
+  await unlock();
+  await unlock();
+  expect(await readdir(dir)).toEqual([]);
+  await (await lockFolder(dir))();
+});
+
+test('the lock of a living process is respected, that of a dead one taken over', async () => {
+  const lock = join(dir, 'lock');
+  const pid = await withProcess(async (alive) => {
+    await writeFile(lock, `${alive}\n`);
+    await expect(lockFolder(dir)).rejects.toThrow(
+      `${dir}: is in use by process ${alive}. Stop that one, or choose another data folder. ` +
+        `If you are sure that process ${alive} is no Terrarium, delete ${lock} and start again.`,
+    );
+  });
+  expect(await readFile(lock, 'utf8')).toBe(`${pid}\n`);
+  const unlock = await lockFolder(dir);
+  expect(await readFile(lock, 'utf8')).toBe(`${process.pid}\n`);
+  await unlock();
+});
+
+test("a lock with this process's id from before a restart is taken over", async () => {
+  await writeFile(join(dir, 'lock'), `${process.pid}\n`);
+  await (await lockFolder(dir))();
+});
+
+test('a lock that a crash left empty is taken over', async () => {
+  await writeFile(join(dir, 'lock'), '');
+  await (await lockFolder(dir))();
+  expect(await readdir(dir)).toEqual([]);
+});
+
+test('of many who find a stale lock at once, one gets it', async () => {
+  await writeFile(join(dir, 'lock'), `${await withProcess(async () => undefined)}\n`);
+  const claims = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(dir)));
+  expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+test('two stores do not share a folder', async () => {
+  const options = testOptions({ medium: { kind: 'folder', dir } });
+  const store = await openStore(options);
+  await expect(openStore(options)).rejects.toThrow('is in use');
+  await store.close();
+  await (await openStore(options)).close();
+});
+
+test('a store that cannot be opened does not keep its folder locked', async () => {
+  await writeFile(join(dir, 'world.json'), 'no world');
+  const options = testOptions({ medium: { kind: 'folder', dir } });
+  await expect(openStore(options)).rejects.toThrow('world.json');
+  expect(await readdir(dir)).toEqual(['world.json']);
+});

@@ -1,0 +1,87 @@
+import type { AppendHandle, StoreFiles } from './files.ts';
+import { MemoryFiles } from './memory-files.ts';
+
+export type FileStep = 'append' | 'sync' | 'truncate' | 'replace' | 'rename';
+
+/** A system error as Node throws it. */
+export function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: made up by a test, write`), { code });
+}
+
+/** Files in memory whose steps a test can watch and let fail. A failing append leaves half of its bytes in the file. */
+export class TestFiles implements StoreFiles {
+  readonly inner: MemoryFiles;
+  readonly steps: FileStep[] = [];
+  /** Throws, or rejects, to let a step fail. */
+  before: (step: FileStep) => void | Promise<void> = () => undefined;
+  /** Called when a step is done. */
+  after: (step: FileStep) => void | Promise<void> = () => undefined;
+
+  constructor(inner = new MemoryFiles()) {
+    this.inner = inner;
+  }
+
+  pathOf(name: string): string {
+    return this.inner.pathOf(name);
+  }
+
+  read(name: string): Promise<Buffer | undefined> {
+    return this.inner.read(name);
+  }
+
+  list(folder: string): Promise<string[]> {
+    return this.inner.list(folder);
+  }
+
+  async openAppend(name: string): Promise<AppendHandle> {
+    const handle = await this.inner.openAppend(name);
+    return {
+      append: (bytes) =>
+        this.#step(
+          'append',
+          () => handle.append(bytes),
+          () => handle.append(bytes.subarray(0, bytes.length / 2)),
+        ),
+      sync: () => this.#step('sync', () => handle.sync()),
+      truncate: (sizeBytes) => this.#step('truncate', () => handle.truncate(sizeBytes)),
+      close: () => handle.close(),
+    };
+  }
+
+  async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+    return this.#step('replace', () => this.inner.replace(name, content));
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    return this.#step('rename', () => this.inner.rename(from, to));
+  }
+
+  /** The files as a crash at this moment would leave them. */
+  async copy(): Promise<MemoryFiles> {
+    const copy = new MemoryFiles();
+    const history = (await this.list('history')).map((name) => `history/${name}`);
+    for (const name of ['world.json', 'journal.jsonl', 'log.jsonl', ...history]) {
+      const content = await this.read(name);
+      if (content) await copy.replace(name, once(Buffer.from(content)));
+    }
+    return copy;
+  }
+
+  async #step<T>(step: FileStep, work: () => Promise<T>, fail?: () => Promise<void>): Promise<T> {
+    this.steps.push(step);
+    try {
+      await this.before(step);
+    } catch (error) {
+      await fail?.();
+      throw error;
+    }
+    const result = await work();
+    await this.after(step);
+    return result;
+  }
+}
+
+/** Content for `replace` in one piece. */
+export async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content;
+}

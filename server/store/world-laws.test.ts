@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Commit } from '../model/commit.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { MemoryFiles } from './memory-files.ts';
+import { systemError, TestFiles } from './test-files.ts';
+import { cause, record, rootId, smallWorld, testOptions } from './test-world.ts';
+import { type CommitRequest, openStoreIn, type WorldStore } from './world-store.ts';
+
+/** JSON with the member names that patches trip over. */
+const member = fc.oneof(
+  fc.constantFrom('', '/', '~', '~1', 'a/b', '0', '-', 'constructor', 'toJSON', 'ü\u2028'),
+  fc.string(),
+);
+const properties = fc.letrec<{ any: unknown; object: JsonObject }>((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 3 },
+    fc.string({ unit: 'binary' }),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n)),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie('any'), { maxLength: 4 }),
+    tie('object'),
+  ),
+  object: fc
+    .dictionary(
+      member.filter((name) => name !== '__proto__'),
+      tie('any'),
+      { maxKeys: 4, noNullPrototype: true },
+    )
+    // What is generated here is JSON.
+    .map((object) => object as JsonObject),
+})).object;
+
+/** Commits of every kind on a handful of resources. */
+const ids = Array.from({ length: 5 }, (_, i) => `00000000-0000-4000-8000-00000000010${i}`);
+const one = fc
+  .record({ id: fc.constantFrom(...ids), description: fc.option(fc.string(), { nil: undefined }), properties })
+  .map(({ description, ...members }) =>
+    record('apis', 'api', { ...members, ...(description !== undefined && { description }) }),
+  );
+const request: fc.Arbitrary<CommitRequest> = fc.record({
+  put: fc.array(one, { maxLength: 3 }),
+  remove: fc.array(fc.constantFrom(...ids), { maxLength: 2 }),
+});
+const requests = fc.array(request, { minLength: 1, maxLength: 12 });
+
+type State = Record<string, StoredResource>;
+const stateOf = (store: WorldStore): State => Object.fromEntries(store.world.resources);
+const open = (files: TestFiles | MemoryFiles) => openStoreIn(files, testOptions());
+
+/** Makes the commits and tells them, with the state after each sequence number. */
+async function make(store: WorldStore, all: readonly CommitRequest[]): Promise<{ commits: Commit[]; states: State[] }> {
+  const commits: Commit[] = [];
+  const states = [stateOf(store)];
+  for (const each of all) {
+    const commit = await store.commit(each, cause);
+    if (!commit) continue;
+    commits.push(commit);
+    states[commit.seq] = stateOf(store);
+  }
+  return { commits, states };
+}
+
+describe('laws', () => {
+  test('the inverses, last first, lead back through every state', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, async (all) => {
+        const store = await open(new TestFiles());
+        const { commits, states } = await make(store, all);
+        for (const { seq, inverse } of commits.toReversed()) {
+          await store.commitOps(inverse, cause);
+          expect(stateOf(store)).toEqual(states[seq - 1]);
+        }
+      }),
+    );
+  });
+
+  test('replaying the journal gives the live state, in the same order', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, async (all) => {
+        const files = new TestFiles();
+        const store = await open(files);
+        await make(store, all);
+        const again = await open(await files.copy());
+        expect(again.seq).toBe(store.seq);
+        expect(JSON.stringify(stateOf(again))).toBe(JSON.stringify(stateOf(store)));
+      }),
+    );
+  });
+
+  test('a snapshot changes nothing, and the commits before it stay in the history', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(requests, { minLength: 1, maxLength: 4 }), async (runs) => {
+        const files = new TestFiles();
+        let seq = 0;
+        let state: State = smallWorld().resources;
+        for (const all of runs) {
+          const store = await open(files);
+          expect(store.seq).toBe(seq);
+          expect(stateOf(store)).toEqual(state);
+          await make(store, all);
+          ({ seq } = store);
+          state = stateOf(store);
+          await store.close();
+        }
+        const lines = await Promise.all(
+          (await files.list('history')).map(async (name) =>
+            String(await files.read(`history/${name}`))
+              .trim()
+              .split('\n'),
+          ),
+        );
+        expect(lines.flat().map((line) => JSON.parse(line).seq)).toEqual(Array.from({ length: seq }, (_, i) => i + 1));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('a journal that breaks off anywhere is the world as of the last whole line', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, fc.double({ min: 0, max: 1, noNaN: true }), async (all, part) => {
+        const files = new TestFiles();
+        const { states } = await make(await open(files), all);
+        const journal = (await files.read('journal.jsonl')) ?? Buffer.alloc(0);
+        const cut = journal.subarray(0, Math.floor(part * journal.length));
+        await files.openAppend('journal.jsonl').then((handle) => handle.truncate(cut.length));
+        const warnings: string[] = [];
+        const again = await openStoreIn(files, testOptions({ onWarning: (message) => warnings.push(message) }));
+        const whole = cut.toString('latin1').split('\n').length - 1;
+        expect(again.seq).toBe(whole);
+        expect(stateOf(again)).toEqual(states[whole]);
+        expect(warnings).toHaveLength(cut.length > 0 && cut.at(-1) !== 0x0a ? 1 : 0);
+
+        await again.commit({ put: [record('apis', 'after the crash')] }, cause);
+        expect(stateOf(await open(await files.copy()))).toEqual(stateOf(again));
+      }),
+    );
+  });
+
+  test('a crash after any step of any run loses nothing acknowledged and makes no state that never was', async () => {
+    const batches = fc.array(fc.array(request, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(batches, { minLength: 1, maxLength: 3 }), async (runs) => {
+        const files = new TestFiles();
+        const states: State[] = [smallWorld().resources];
+        let acknowledgedSeq = 0;
+        const crashes: { files: MemoryFiles; acknowledgedSeq: number }[] = [];
+        files.after = async () => {
+          crashes.push({ files: await files.copy(), acknowledgedSeq });
+        };
+        for (const batches of runs) {
+          const store = await open(files);
+          store.onCommit(({ seq }) => {
+            acknowledgedSeq = seq;
+          });
+          for (const batch of batches) {
+            const made = batch.map((each) => {
+              const commit = store.commit(each, cause);
+              states[store.seq] = stateOf(store);
+              return commit;
+            });
+            await Promise.all(made);
+          }
+          await store.close();
+        }
+        for (const crash of crashes) {
+          const store = await open(crash.files);
+          expect(store.seq).toBeGreaterThanOrEqual(crash.acknowledgedSeq);
+          expect(stateOf(store)).toEqual(states[store.seq]);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('a failed write leaves exactly what was durable, and the store goes on', async () => {
+    await fc.assert(
+      fc.asyncProperty(requests, fc.integer({ min: 0, max: 30 }), async (all, failAt) => {
+        const files = new TestFiles();
+        const store = await openStoreIn(files, testOptions({ fsync: 'batch' }));
+        const states: State[] = [stateOf(store)];
+        let durableSeq = 0;
+        store.onCommit(({ seq }) => {
+          durableSeq = seq;
+        });
+        let steps = 0;
+        files.before = () => {
+          if (steps++ === failAt) throw systemError('ENOSPC');
+        };
+        for (const each of all) {
+          const made = store.commit(each, cause);
+          states[store.seq] = stateOf(store);
+          await made.catch((error) => expect(error).toMatchObject({ status: 503 }));
+          expect(store.seq).toBe(durableSeq);
+          expect(stateOf(store)).toEqual(states[durableSeq]);
+        }
+        await store.commit({ put: [record('apis', 'once more')], remove: [] }, cause).catch(() => undefined);
+        expect(stateOf(await open(await files.copy()))).toEqual(stateOf(store));
+        expect(store.view.find(rootId)).toBeDefined();
+      }),
+    );
+  });
+});
