@@ -97,7 +97,7 @@ export class ResourceService {
     const admitted = type.admit?.(draft, this.#writeContext(parent)) ?? { properties: written };
     const record = this.#newRecord(act, { ...draft, properties: admitted.properties }, parent.id, envelope);
     const companions = this.#companionsOf(act, admitted.companions);
-    return this.#enact(act, 'create', undefined, record, companions);
+    return this.#enact(act, 'create', this.#unlessSuppressed(record), companions);
   }
 
   /**
@@ -167,7 +167,7 @@ export class ResourceService {
   async setGrants(act: Act, id: Uuid, change: (before: StoredResource) => GrantChange): Promise<StoredResource> {
     const { grants: _, ...before } = this.#present(id);
     const { grants, properties } = change(this.#present(id));
-    const after = { ...before, ...(grants && { grants }), ...(properties && { properties }) };
+    const after = this.touched(act, { ...before, ...(grants && { grants }), ...(properties && { properties }) });
     await this.#options.store.commit({ put: [after] }, causeOf(act, 'entitlement.update'));
     return after;
   }
@@ -178,10 +178,11 @@ export class ResourceService {
     const action = `${typeOf(target).noun}.delete`;
     this.demand(act, action, target);
     const { removed, updated } = planDeletion(this.view, target, wish);
-    this.#options.policies.limit('delete', target);
-    const finish = removed.map((one) => this.#options.policies.announce(act, 'delete', one));
-    const put = updated.map((one) => this.#touched(act, one));
-    await this.#options.store.commit({ put, remove: removed.map((one) => one.id) }, causeOf(act, action));
+    const { policies, store } = this.#options;
+    policies.limit({ verb: 'delete', record: target }, { removed });
+    const finish = removed.map((record) => policies.announce(act, { verb: 'delete', record }));
+    const put = updated.map((one) => this.touched(act, one));
+    await store.commit({ put, remove: removed.map((one) => one.id) }, causeOf(act, action));
     for (const done of finish) done();
   }
 
@@ -202,7 +203,16 @@ export class ResourceService {
   draftUpdate(act: Act, before: StoredResource, properties: JsonObject): StoredResource {
     const context = { ...this.#writeContext(this.#present(before.parent ?? before.id)), previous: before };
     const admitted = typeOf(before).admit?.({ ...before, properties }, context) ?? { properties };
-    return this.#touched(act, { ...before, properties: admitted.properties });
+    return this.touched(act, { ...before, properties: admitted.properties });
+  }
+
+  /** A record after a change, with who made it and when. Rights given or taken are no change of the resource itself. */
+  touched(act: Act, after: StoredResource): StoredResource {
+    const { grants: _before, ...shownBefore } = this.#present(after.id);
+    const { grants: _after, ...shownAfter } = after;
+    if (isDeepStrictEqual(shownBefore, shownAfter)) return after;
+    const at = new Date(this.#options.nowMs()).toISOString();
+    return { ...after, modified: { action: 'update', by: act.caller.userId, at } };
   }
 
   async #rewrite(
@@ -230,33 +240,41 @@ export class ResourceService {
     written: JsonObject,
   ): Promise<StoredResource> {
     const type = typeOf(before);
+    const { description: _d, tags: _t, variables: _v, ...kept } = before;
+    const withProperties = (properties: JsonObject): StoredResource => ({
+      ...kept,
+      ...pick(envelope),
+      ...extras(envelope),
+      properties,
+    });
+    // What stays as it is need not pass the type's rules again: they may have become stricter, or a target may be gone.
+    if (isDeepStrictEqual(before, withProperties(written))) return Promise.resolve(before);
     const parent = this.#present(before.parent ?? before.id);
     if (envelope.name !== before.name) this.#demandFreeName(type, parent, envelope.name, before.id);
     const draft: Draft = { id: before.id, type: before.type, ...pick(envelope), properties: written };
     const context = { ...this.#writeContext(parent), previous: before };
     const admitted = type.admit?.(draft, context) ?? { properties: written };
-    const { description: _d, tags: _t, variables: _v, ...kept } = before;
-    const after: StoredResource = { ...kept, ...pick(envelope), ...extras(envelope), properties: admitted.properties };
+    const after = withProperties(admitted.properties);
     if (isDeepStrictEqual(before, after)) return Promise.resolve(before);
     const companions = this.#companionsOf(act, admitted.companions);
-    return this.#enact(act, verb, before, this.#touched(act, after), companions);
+    return this.#enact(act, verb, this.touched(act, after), companions);
   }
 
   async #enact(
     act: Act,
     verb: string,
-    before: StoredResource | undefined,
     record: StoredResource,
     companions: readonly StoredResource[],
   ): Promise<StoredResource> {
     const { policies, store } = this.#options;
-    policies.limit(verb, record, before);
-    const state = verb === 'create' && policies.suppresses(record) ? 'Pending' : record.state;
-    const stored: StoredResource = { ...record, state };
-    const finish = policies.announce(act, verb, stored);
-    await store.commit({ put: [...companions, stored] }, causeOf(act, `${typeOf(stored).noun}.${verb}`));
-    finish();
-    return stored;
+    const actions = [...companions.map((one) => ({ verb: 'create', record: one })), { verb, record }];
+    const added = actions.filter((one) => one.verb === 'create').map((one) => one.record);
+    for (const action of actions) policies.limit(action, { added });
+    const finish = actions.map((action) => policies.announce(act, action));
+    const put = actions.map((one) => one.record);
+    await store.commit({ put }, causeOf(act, `${typeOf(record).noun}.${verb}`));
+    for (const done of finish) done();
+    return record;
   }
 
   /** Properties with what must never be stored in plain replaced by its hash. */
@@ -312,12 +330,15 @@ export class ResourceService {
   }
 
   #companionsOf(act: Act, companions: readonly Companion[] = []): StoredResource[] {
-    return companions.map(({ word: _, parent, ...draft }) => this.draftCreate(act, draft, parent, {}));
+    return companions.map(({ word, parent, ...draft }) => {
+      this.demand(act, `${typeOfWord(word).noun}.create`, this.#present(parent));
+      return this.#unlessSuppressed(this.draftCreate(act, draft, parent, {}));
+    });
   }
 
-  #touched(act: Act, record: StoredResource): StoredResource {
-    const at = new Date(this.#options.nowMs()).toISOString();
-    return { ...record, modified: { action: 'update', by: act.caller.userId, at } };
+  /** A new record, which waits when a policy says so (D-127). */
+  #unlessSuppressed(record: StoredResource): StoredResource {
+    return this.#options.policies.suppresses(record) ? { ...record, state: 'Pending' } : record;
   }
 }
 

@@ -44,7 +44,8 @@ const volumeMount = z
 const containerProperties = z.object({
   container_type: anyCaseOf('DOCKER'),
   image: z.string().min(1),
-  provider: providerRef,
+  // Without what every read adds to it.
+  provider: providerRef.overwrite(({ name: _name, resource_type: _type, ...sent }) => sent),
   cpus: z.number().gt(0).default(1),
   memory: z.number().min(4).default(128).describe('MB'),
   disk: z.number().min(0).default(0),
@@ -109,12 +110,6 @@ function admitVolumes(draft: Draft, context: WriteContext): { volumes: JsonObjec
   return { volumes, companions };
 }
 
-/** The provider as sent, without what every read adds to it. */
-function storedProvider({ properties }: Draft): JsonObject {
-  const { name: _name, resource_type: _type, ...sent } = isJsonObject(properties.provider) ? properties.provider : {};
-  return sent;
-}
-
 /** Checks what a container or job names, and puts its port mappings and volumes in stored form. */
 function admit(draft: Draft, context: WriteContext): { properties: JsonObject; companions: Companion[] } {
   const { view, parent, limits } = context;
@@ -130,7 +125,7 @@ function admit(draft: Draft, context: WriteContext): { properties: JsonObject; c
   demandSecrets(view, sent.secrets);
   const port_mappings = admitPortMappings(draft.properties);
   const { volumes, companions } = admitVolumes(draft, context);
-  return { properties: { ...draft.properties, provider: storedProvider(draft), port_mappings, volumes }, companions };
+  return { properties: { ...draft.properties, port_mappings, volumes }, companions };
 }
 
 /** What containers and jobs have in common beyond their properties. */

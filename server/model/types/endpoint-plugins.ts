@@ -29,7 +29,7 @@ export const pluginsSchema = z
   .superRefine((plugins, context) => {
     const keys = brandKeys(plugins, SECURITY_KEY);
     if (keys[1]) context.addIssue({ code: 'custom', path: [keys[1]], message: `means the same as ${keys[0]}` });
-    for (const key of keys) {
+    for (const key of keys.filter((one) => one !== 'platformSecurity')) {
       for (const { path, message } of security.safeParse(plugins[key], { error: validationMessage }).error?.issues ??
         []) {
         context.addIssue({ code: 'custom', path: [key, ...path], message });

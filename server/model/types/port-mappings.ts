@@ -8,24 +8,28 @@ import { stringMap } from './schema-parts.ts';
 const port = z.int().min(0).max(65535);
 const exposure = z.enum(['internal', 'external', 'loadBalancer']);
 
-/** Schema of `port_mappings` (D-046). */
+/** Schema of `port_mappings` (D-046); the service address is the server's to say. */
 export const portMappings = z.array(
-  z.looseObject({
-    protocol: z.enum(['tcp', 'udp']),
-    container_port: port.min(1).optional(),
-    host_port: port.optional().describe('Stored only'),
-    service_port: port.optional(),
-    lb_port: port.optional(),
-    name: z
-      .string()
-      .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and inner hyphens')
-      .max(15)
-      .optional(),
-    labels: stringMap.optional(),
-    expose_endpoint: z.boolean().optional(),
-    virtual_hosts: z.array(z.string()).optional(),
-    type: z.union([exposure, z.array(exposure).length(1)], `must be one of ${exposure.options.join(', ')}`).optional(),
-  }),
+  z
+    .looseObject({
+      protocol: z.enum(['tcp', 'udp']),
+      container_port: port.min(1).optional(),
+      host_port: port.optional().describe('Stored only'),
+      service_port: port.optional(),
+      lb_port: port.optional(),
+      name: z
+        .string()
+        .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and inner hyphens')
+        .max(15)
+        .optional(),
+      labels: stringMap.optional(),
+      expose_endpoint: z.boolean().optional(),
+      virtual_hosts: z.array(z.string()).optional(),
+      type: z
+        .union([exposure, z.array(exposure).length(1)], `must be one of ${exposure.options.join(', ')}`)
+        .optional(),
+    })
+    .overwrite(({ service_address: _, ...mapping }) => mapping),
 );
 
 function mappingsOf(properties: JsonObject): JsonObject[] {
@@ -34,14 +38,14 @@ function mappingsOf(properties: JsonObject): JsonObject[] {
 }
 
 /**
- * The port mappings to store (D-047): an exposed one gets its `lb_port` and `type`, another has neither; the service
- * address is the server's to say. Throws 400 for a name used twice or an exposed mapping without container_port.
+ * The port mappings to store (D-047): an exposed one gets its `lb_port` and `type`, another has neither. Throws 400 for
+ * a name used twice or an exposed mapping without container_port.
  */
 export function admitPortMappings(properties: JsonObject): JsonObject[] {
   const names = new Set<Json>();
   return mappingsOf(properties).map((mapping, index) => {
     const at = `/properties/port_mappings/${index}`;
-    const { service_address: _, lb_port: sentPort, type: sentType, ...rest } = mapping;
+    const { lb_port: sentPort, type: sentType, ...rest } = mapping;
     if (rest.name !== undefined && names.has(rest.name)) throw invalid(`${at}/name`, 'is used by another port mapping');
     if (rest.name !== undefined) names.add(rest.name);
     if (rest.expose_endpoint !== true) return rest;
