@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from './http/answer-error.ts';
+import { refuseMalformed } from './http/connection-faults.ts';
 import { isOurHost } from './http/host-guard.ts';
 import { BODY_LIMIT_SETTING } from './http/read-body.ts';
 import { PlatformError } from './model/errors.ts';
@@ -37,41 +38,45 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   app.use(answerErrors(options.onFault));
 
   const server = createServer(
-    { maxHeaderSize: MAX_HEADERS_BYTES, requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
-    app,
+    {
+      maxHeaderSize: options.limits.requestTargetBytes + MAX_HEADERS_BYTES,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      requireHostHeader: false, // node:http would answer without a body
+    },
+    (req, res) => {
+      req.url = pathOf(req.url ?? '/');
+      app(req, res);
+    },
   );
-  server.on('clientError', (failure: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || failure.code === 'ECONNRESET') return void socket.destroy();
-    const [status, reason, message] =
-      failure.code === 'HPE_HEADER_OVERFLOW'
-        ? [431, 'Request Header Fields Too Large', `the headers are over ${MAX_HEADERS_BYTES} bytes`]
-        : failure.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-          ? [408, 'Request Timeout', `the request did not arrive within ${REQUEST_TIMEOUT_MS / 1000} s`]
-          : [400, 'Bad Request', 'this is not a well-formed HTTP request'];
-    const body = JSON.stringify({ code: status, message });
-    socket.end(
-      `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-    );
+  server.on('clientError', (fault, socket) => {
+    const headers = { 'X-Terrarium-Version': options.version };
+    refuseMalformed(fault, socket, { headers, requestTargetBytes: options.limits.requestTargetBytes });
   });
   return server;
 }
 
-/** Version header (D-199), Host check (DNS rebinding), length of the target (D-185), doubled slashes (D-002). */
+/** The path and query of a request target that may be absolute, with doubled slashes taken as one (D-002). */
+function pathOf(target: string): string {
+  const [path = '', ...query] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?');
+  return [path.replace(/\/{2,}/g, '/') || '/', ...query].join('?');
+}
+
+/** Version header (D-199), Host check (DNS rebinding), length of the target (D-185). */
 function everyAnswer({ version, allowedHosts, limits }: ControlPlaneOptions): RequestHandler {
   return (req, res, next) => {
     res.setHeader('X-Terrarium-Version', version);
     res.setHeader('X-Content-Type-Options', 'nosniff');
+    if (req.headers.host === undefined) throw new PlatformError(400, 'the request has no Host header');
     if (!isOurHost(req.headers.host, allowedHosts)) {
       throw new PlatformError(
         403,
-        `requests to host '${String(req.headers.host).slice(0, 255)}' are refused: this emulator answers to localhost and the hosts in the setting allowedHosts`,
+        `requests to host '${req.headers.host.slice(0, 255)}' are refused: this emulator answers to localhost and the hosts in the setting allowedHosts`,
       );
     }
     if (req.url.length > limits.requestTargetBytes) {
       throw new PlatformError(414, `the request target is over ${limits.requestTargetBytes} bytes`);
     }
-    const [path = '', ...query] = req.url.split('?');
-    req.url = [path.replace(/\/{2,}/g, '/').replace(/^https?:\/[^/]*/, ''), ...query].join('?') || '/';
     next();
   };
 }
@@ -80,9 +85,9 @@ function everyAnswer({ version, allowedHosts, limits }: ControlPlaneOptions): Re
 function allowOrigins(origins: readonly string[]): RequestHandler {
   return (req, res, next) => {
     const { origin } = req.headers;
+    if (origins.length > 0) res.setHeader('Vary', 'Origin');
     if (origin !== undefined && origins.includes(origin)) {
       res.setHeader('Access-Control-Allow-Origin', origin);
-      res.setHeader('Vary', 'Origin');
       res.setHeader('Access-Control-Expose-Headers', 'Location, X-Terrarium-Version');
       if (req.method === 'OPTIONS') {
         res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE');

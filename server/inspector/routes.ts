@@ -1,6 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
-import { booleanParameter, singleParameter } from '../http/query.ts';
+import { booleanParameter, queryOf, singleParameter } from '../http/query.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
 import { forbidden, PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
@@ -47,16 +47,15 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     if (!judge.may(caller, action, found.id)) throw forbidden(action);
     return found;
   };
-  const queryOf = (req: Request) => new URL(req.url, 'http://host').searchParams;
 
-  const inspect = express.Router();
+  const inspect = express.Router({ caseSensitive: true });
   inspect.get('/leads', (req, res) => {
     const caller = callerOf(req);
     if (!judge.may(caller, 'org.view', view.root.id)) throw forbidden('org.view');
     res.json(options.leads(queryOf(req)));
   });
 
-  const log = express.Router();
+  const log = express.Router({ caseSensitive: true });
   log.get('/lambda/:id', (req, res) => {
     const lambda = viewable(req, 'lambdas');
     const query = queryOf(req);

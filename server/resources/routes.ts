@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
-import { booleanParameter } from '../http/query.ts';
+import { booleanParameter, queryOf } from '../http/query.ts';
 import type { Authenticator, Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { findOrganization } from '../model/hierarchy.ts';
@@ -76,7 +76,7 @@ function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler
     if (isReservedName(memberOf(http.params, 'fqon'))) return next();
     const addresses = options.addressesFor(http);
     const caller = authenticate(http, options, addresses);
-    const query = new URL(http.url, 'http://host').searchParams;
+    const query = queryOf(http);
     const requestId = randomUUID();
     const act = { caller, via: 'api' as const, requestId, args: Object.fromEntries(query) };
     const asked = booleanParameter(query, 'showcredentials');
