@@ -1,0 +1,52 @@
+import type { JsonObject } from '../model/json.ts';
+import { type ErrorSchema, errorResponse, errorStatuses, type Operation, ref } from './operation.ts';
+
+/** What each status means (D-182). */
+const meanings: Readonly<Record<number, string>> = {
+  400: 'Malformed, or against the schema',
+  401: 'Not authenticated',
+  403: 'The right to do this is missing',
+  404: 'Unknown id, organization or route',
+  405: 'Not one of the methods of this path',
+  409: 'Conflict: name taken, children, a limit, or an incompatible environment type',
+  413: 'The body is too large',
+  415: 'The body is of another content type',
+  422: 'The patch does not apply, or what the record names does not exist',
+  429: 'Too many requests',
+  500: 'The lambda failed',
+  501: 'Not emulated',
+  502: 'The lambda or container misbehaved',
+  503: 'Not available now',
+  504: 'No answer in time',
+};
+
+/** A header of answers with this status, if there is one. */
+const headers: Readonly<Record<number, [name: string, description: string, type: string]>> = {
+  401: ['WWW-Authenticate', 'How to authenticate', 'string'],
+  405: ['Allow', 'The methods of this path', 'string'],
+  429: ['Retry-After', 'Seconds', 'integer'],
+  503: ['Retry-After', 'Seconds', 'integer'],
+};
+
+/** `components.responses`: each status in each form that the operations can refuse with (D-180). */
+export function errorResponses(operations: readonly Operation[]): JsonObject {
+  const responses: JsonObject = {};
+  for (const operation of operations) {
+    const { errorSchema = 'Error' } = operation;
+    for (const status of errorStatuses(operation)) {
+      responses[errorResponse(errorSchema, status)] ??= response(errorSchema, status);
+    }
+  }
+  return responses;
+}
+
+function response(form: ErrorSchema, status: number): JsonObject {
+  const description = meanings[status];
+  if (description === undefined) throw new Error(`no meaning is given for status ${status}`);
+  const header = headers[status];
+  return {
+    description,
+    ...(header && { headers: { [header[0]]: { description: header[1], schema: { type: header[2] } } } }),
+    content: { 'application/json': { schema: ref(form) } },
+  };
+}

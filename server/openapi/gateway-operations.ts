@@ -1,0 +1,48 @@
+import type { JsonObject } from '../model/json.ts';
+import { type Operation, ok, ref, rowsOf } from './operation.ts';
+
+const gateway = rowsOf('Gateway');
+
+const integer = (description: string) => ({ description, schema: { type: 'integer' } });
+
+/** Headers of every answer of the gateway (D-157). */
+const latency: JsonObject = {
+  'X-Terrarium-Proxy-Latency': integer('Milliseconds spent in the gateway'),
+  'X-Terrarium-Upstream-Latency': integer('Milliseconds spent in the lambda or container'),
+};
+
+const limit: JsonObject = {
+  'X-RateLimit-Limit-Minute': integer('Of a limited endpoint: calls per minute'),
+  'X-RateLimit-Remaining-Minute': integer('Of a limited endpoint: calls left'),
+};
+
+/** What the gateway serves at `{gateway_url}`: its own routes, and the endpoints that users publish (sections 11 and 12). */
+export const gatewayOperations: readonly Operation[] = [
+  gateway('post /api/async', 'invokeAsync', 'Invoke a lambda without waiting for it', {
+    description: 'A public lambda needs no credentials. An endpoint `/async` of an API named `api` takes precedence.',
+    body: { schema: ref('AsyncCall') },
+    success: { ...ok(ref('AsyncAcceptance'), 'Accepted'), headers: latency },
+    errors: [403, 404, 429, 503],
+  }),
+  gateway('get /results/{result_id}', 'readResult', 'The result of an asynchronous invocation', {
+    description: 'While it is running: 404 with `Retry-After`. Basic authentication is not accepted here.',
+    success: { ...ok(ref('AsyncResult')), headers: latency },
+    errors: [400, 403, 404],
+    security: ['bearer'],
+  }),
+  ...(['get', 'post', 'put', 'patch', 'delete'] as const).map((verb) =>
+    gateway(`${verb} /{api_name}/{endpoint}`, `call${verb}`, 'Call a published endpoint', {
+      description:
+        'What is sent and answered is up to the lambda or container. `endpoint` may hold slashes. Whether credentials are needed is up to the endpoint.',
+      ...(verb !== 'get' && { body: { schema: {}, mediaTypes: ['*/*'], optional: true } }),
+      success: {
+        status: 200,
+        description: 'Whatever the lambda or container answers',
+        schema: {},
+        mediaType: '*/*',
+        headers: { ...latency, ...limit },
+      },
+      errors: [403, 404, 405, 429, 500, 501, 502, 503, 504],
+    }),
+  ),
+];

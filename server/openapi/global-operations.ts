@@ -1,0 +1,97 @@
+import type { JsonObject } from '../model/json.ts';
+import { created, LIST_QUERY, listOf, type Operation, ok, okList, ref, rowsOf } from './operation.ts';
+
+const platform = rowsOf('Platform');
+const organizations = rowsOf('Organizations');
+const users = rowsOf('Users');
+const groups = rowsOf('Groups');
+
+const names = ok(listOf({ type: 'string' }), 'Names');
+const userRecords = ok(listOf(ref('User')), 'Records');
+const groupRecords = ok(listOf(ref('Group')), 'Records');
+
+/** The routes of the resource service that name no organization, and searches (D-005, D-015..D-017, D-188, D-189). */
+export const globalOperations: readonly Operation[] = [
+  platform('get /meta/health', 'readHealth', 'Does the platform work?', {
+    success: ok(ref('Health'), 'It does'),
+    errors: [503],
+    errorSchema: 'Health',
+    security: [],
+  }),
+  platform('get /meta/about', 'readAbout', 'Version, time and services', { success: ok(ref('About')), security: [] }),
+  platform('post /meta/sync', 'sync', 'Does nothing, for clients that sync; root only', {
+    success: ok(flag('synced')),
+    errors: [403],
+  }),
+  platform('post /meta/bootstrap', 'bootstrap', 'Does nothing, for clients that bootstrap; root only', {
+    success: ok(flag('bootstrapped')),
+    errors: [403],
+  }),
+
+  organizations('get /meta/orgs', 'listAllOrganizations', 'List all organizations, root first', {
+    query: LIST_QUERY,
+    success: okList('Organization'),
+    errors: [400],
+  }),
+  organizations('post /meta/orgs', 'createTopOrganization', 'Create an organization below root', {
+    body: { schema: ref('Organization') },
+    success: created(ref('Organization')),
+    errors: [403, 409],
+  }),
+  organizations('get /meta/orgs/search', 'searchOrganizations', 'Names of organizations that begin so', {
+    query: ['name_start'],
+    success: names,
+    errors: [400],
+  }),
+  rowsOf('Workspaces')('get /meta/workspaces/search', 'searchWorkspaces', 'Names of workspaces that begin so', {
+    query: ['name_start'],
+    success: names,
+    errors: [400],
+  }),
+  rowsOf('Environments')('get /meta/environments/search', 'searchEnvironments', 'Names of environments that begin so', {
+    query: ['name_start'],
+    success: names,
+    errors: [400],
+  }),
+  rowsOf('Rules')('get /meta/rules', 'listAllRules', 'List all rules', {
+    query: [...LIST_QUERY, 'rule_type'],
+    success: okList('Rule'),
+    errors: [400],
+  }),
+
+  users('get /meta/users', 'listAllUsers', 'List all users', {
+    query: LIST_QUERY,
+    success: okList('User'),
+    errors: [400],
+  }),
+  users('get /meta/users/self', 'readSelf', 'Who am I?', { success: ok(ref('User')) }),
+  users('get /meta/users/search', 'searchUsers', 'Search users by exactly one of the parameters', {
+    query: ['by_name', 'by_email', 'by_phone'],
+    success: userRecords,
+    errors: [400],
+  }),
+  users('get /meta/{fqon}/users/search', 'searchUsersOf', 'Search the users of an organization and of those above', {
+    query: ['by_name', 'by_username', 'by_email', 'by_phone'],
+    success: userRecords,
+    errors: [400, 404],
+  }),
+  groups('get /meta/groups/search', 'searchGroups', 'Search groups', {
+    query: ['by_name'],
+    success: groupRecords,
+    errors: [400],
+  }),
+  groups(
+    'get /meta/{fqon}/groups/search',
+    'searchGroupsOf',
+    'Search the groups of an organization and of those above',
+    {
+      query: ['by_name'],
+      success: groupRecords,
+      errors: [400, 404],
+    },
+  ),
+];
+
+function flag(name: string): JsonObject {
+  return { type: 'object', properties: { [name]: { const: true } }, required: [name] };
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import type { JsonObject } from '../model/json.ts';
+
+/** The JSON Schema of what a client may send, as it stands in the document (2020-12 is OpenAPI 3.1's own dialect). */
+export function jsonSchemaOf(schema: z.ZodType): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, CONVERSION);
+  return rest as JsonObject; // a JSON Schema is JSON
+}
+
+/** The JSON Schemas of several that mention each other; a mention becomes a reference to the component of that name. */
+export function jsonSchemasOf(schemas: Readonly<Record<string, z.ZodType>>): Record<string, JsonObject> {
+  const named = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) named.add(schema, { id });
+  const converted = z.toJSONSchema(named, { ...CONVERSION, uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(
+    // `$id` would make the component a document of its own, in which references lead elsewhere.
+    Object.entries(converted.schemas).map(([id, { $schema, $id, ...rest }]) => [id, rest as JsonObject]),
+  );
+}
+
+const CONVERSION = {
+  io: 'input',
+  unrepresentable: 'any',
+  // What a reader gains nothing from: the pattern behind a format, the bounds that any whole number has in JavaScript.
+  override({ jsonSchema }) {
+    if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  },
+} as const satisfies z.core.ToJSONSchemaParams;

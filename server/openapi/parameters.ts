@@ -1,0 +1,112 @@
+import type { JsonObject } from '../model/json.ts';
+import { resourceTypes } from '../model/registry.ts';
+import { listedOnlyWords, referenceWords, typeWords } from '../model/type-words.ts';
+import { namingOf } from './type-naming.ts';
+
+const uuid: JsonObject = { type: 'string', format: 'uuid' };
+const text: JsonObject = { type: 'string' };
+const flag: JsonObject = { type: 'boolean', default: false };
+
+const inPath: Record<string, [description: string, schema: JsonObject]> = {
+  fqon: [
+    'Fully qualified name of an organization: `root`, `child`, `child.grandchild`',
+    { type: 'string', pattern: '^[a-z0-9-]+(\\.[a-z0-9-]+)*$', examples: ['root'] },
+  ],
+  word: ['Word of a type; `resources` stands for any', { type: 'string', enum: [...typeWords, 'resources'] }],
+  listed_word: ['Word of a type that is not emulated', { type: 'string', enum: [...listedOnlyWords] }],
+  reference_word: ['Name of a reference list', { type: 'string', enum: [...referenceWords] }],
+  resource_id: ['Id of a resource', uuid],
+  sub_org_id: ['Id of an organization below the other', uuid],
+  entitlement_id: ['Id of an entitlement', uuid],
+  type_id: ['Id of a resource type, or its full name', { ...text, examples: ['28cbf0e0-2c48-4589-85d5-df97a3a1f318'] }],
+  account_id: ['Id of an account, which is that of its user', uuid],
+  directory_id: ['Id of a directory', uuid],
+  api_key: ['An API key', text],
+  token: ['An access token', text],
+  result_id: ['Id of an asynchronous invocation, or of a lambda for its latest result', uuid],
+  api_name: ['Name of an API', text],
+  endpoint: ["An endpoint's `resource`, without its first slash, and whatever follows", text],
+  ...Object.fromEntries(
+    resourceTypes.map((type) => {
+      const { one, idParameter } = namingOf(type);
+      return [idParameter, [`Id of ${one}`, uuid]] as const;
+    }),
+  ),
+};
+
+const inQuery: Record<string, { name?: string; required?: true; schema: JsonObject; description: string }> = {
+  expand: { schema: flag, description: 'Whole records instead of links' },
+  compact: { schema: flag, description: 'Records without org, owner, created and modified' },
+  filter: {
+    schema: { type: 'object', additionalProperties: text },
+    description: 'Any other parameter selects by equality with a property, or with name, description or id',
+  },
+  provider_type: {
+    name: 'type',
+    schema: { ...text, examples: ['CaaS', 'Lambda', 'GatewayManager'] },
+    description: 'A trailing part of a provider type, its full name or its id',
+  },
+  rule_type: { name: 'type', schema: { type: 'string', enum: ['Event', 'Limit'] }, description: 'Kind of rule' },
+  showcredentials: { schema: flag, description: 'Show `config.auth.credentials` to those who may change the provider' },
+  force: { schema: flag, description: 'Delete what stands below it, too' },
+  delete_containers: {
+    name: 'deleteContainers',
+    schema: flag,
+    description: "Delete the provider's containers, and nothing else below it",
+  },
+  embed: {
+    schema: { type: 'array', items: text },
+    description: 'Properties to fill with whole records (which ones: see the description)',
+  },
+  entitlement_action: {
+    name: 'action',
+    schema: { ...text, examples: ['container.view'] },
+    description: 'Only the entitlement of this action',
+  },
+  provider_action: { name: 'action', required: true, schema: text, description: 'Name of a provider action' },
+  migration_provider: { name: 'provider', required: true, schema: uuid, description: 'Provider to move to' },
+  promotion_target: { name: 'target', required: true, schema: uuid, description: 'Environment to move to' },
+  num_instances: {
+    name: 'numInstances',
+    required: true,
+    schema: { type: 'integer', minimum: 0 },
+    description: 'Wanted number of instances',
+  },
+  member: {
+    name: 'id',
+    required: true,
+    schema: { type: 'array', items: uuid, minItems: 1 },
+    description: 'Users; repeat it for more than one',
+  },
+  name_start: { name: 'name', required: true, schema: text, description: 'What the names begin with' },
+  by_name: { name: 'name', schema: text, description: 'A name; `*` stands for any text' },
+  by_email: { name: 'email', schema: text, description: 'An address; `*` stands for any text' },
+  by_phone: { name: 'phoneNumber', schema: text, description: 'A number; `*` stands for any text' },
+  by_username: { name: 'username', schema: text, description: 'The same as `name`' },
+  log_time: {
+    name: 'time',
+    schema: { ...text, examples: ['15m', 'all'] },
+    description:
+      'Back from now (`90s`, `15m`, `2h`, `1d`), an ISO timestamp, or `all`; the newest 1000 lines unless given',
+  },
+  stderr: { schema: { type: 'boolean', default: true }, description: 'With standard error' },
+  lead_email: { name: 'email', schema: text, description: 'Only leads of this address, in any letter case' },
+  lead_since: {
+    name: 'since',
+    schema: { type: 'string', format: 'date-time' },
+    description: 'Only leads of this moment or later',
+  },
+};
+
+/** `components.parameters`: by the name in braces those of paths, by a name of the document's own those of queries. */
+export function parameters(): JsonObject {
+  const paths = Object.entries(inPath).map(([name, [description, schema]]): [string, JsonObject] => [
+    name,
+    { name, in: 'path', required: true, description, schema },
+  ]);
+  const queries = Object.entries(inQuery).map(([key, { name = key, ...rest }]): [string, JsonObject] => [
+    key,
+    { name, in: 'query', ...rest },
+  ]);
+  return Object.fromEntries([...paths, ...queries]);
+}

@@ -1,0 +1,44 @@
+import { resourceTypes } from '../model/registry.ts';
+import { namingOf } from './type-naming.ts';
+
+/** The tags of one service, in the order of reading, each with a sentence. */
+interface TagGroup {
+  name: string;
+  tags: readonly (readonly [name: string, description: string])[];
+}
+
+/** The services, and what belongs to each. */
+export function tagGroups(): readonly TagGroup[] {
+  return [
+    {
+      name: 'Resource service',
+      tags: [
+        ['Platform', 'Health and version.'],
+        ...resourceTypes.map((type) => [namingOf(type).tag, type.summary] as const),
+        ['Entitlements', 'Who may do what. A resource has one entitlement per action, which adds to what it inherits.'],
+        ['Resources of any type', 'Every path of a type also exists with `resources` in place of its word.'],
+        ['Reference lists', 'Read-only lists: resource types, environment types, states ...'],
+      ],
+    },
+    {
+      name: 'Security service',
+      tags: [
+        ['Tokens and keys', 'Access tokens for Bearer, API keys for Basic authentication.'],
+        ['Accounts', 'Accounts are the users of the resource service; a user has the same id in both.'],
+        ['Directories', 'Organizations with their accounts and groups.'],
+        ['Security service', 'How it fares.'],
+      ],
+    },
+    {
+      name: 'Gateway',
+      tags: [['Gateway', 'Public endpoints, and asynchronous invocation. It listens at an address of its own.']],
+    },
+    {
+      name: 'Emulator',
+      tags: [
+        ['Logs', 'What lambdas and containers print.'],
+        ['Caught leads', 'Web forms that lambdas meant to send to a CRM.'],
+      ],
+    },
+  ];
+}

@@ -1,0 +1,99 @@
+import { accepted, created, gone, listOf, type Operation, ok, patchBody, ref, rowsOf } from './operation.ts';
+
+const organizations = rowsOf('Organizations');
+const groups = rowsOf('Groups');
+const providers = rowsOf('Providers');
+
+const organization = ref('Organization');
+const members = ok(listOf(ref('Link')), 'The members after the change');
+
+/** What single types have beyond the routes of every type: organizations by name, membership, moves ... */
+export const typeOperations: readonly Operation[] = [
+  organizations('get /meta/{fqon}', 'readOrganizationByName', 'Read an organization', {
+    success: ok(organization),
+    errors: [403, 404],
+  }),
+  organizations('post /meta/{fqon}', 'createSubOrganization', 'Create an organization below this one', {
+    body: { schema: organization },
+    success: created(organization),
+    errors: [403, 404, 409],
+  }),
+  organizations('patch /meta/{fqon}', 'patchOrganizationByName', 'Change an organization by JSON Patch', {
+    body: patchBody,
+    success: ok(organization, 'The record after the change'),
+    errors: [403, 404, 409, 422],
+  }),
+  organizations('delete /meta/{fqon}', 'deleteOrganizationByName', 'Delete an organization', {
+    query: ['force'],
+    success: gone,
+    errors: [400, 403, 404, 409],
+  }),
+
+  // D-073
+  groups('patch /meta/{fqon}/groups/{group_id}/users', 'addGroupMembers', 'Add users to a group', {
+    query: ['member'],
+    success: members,
+    errors: [400, 403, 404],
+  }),
+  groups('delete /meta/{fqon}/groups/{group_id}/users', 'removeGroupMembers', 'Take users out of a group', {
+    query: ['member'],
+    success: members,
+    errors: [400, 403, 404],
+  }),
+
+  // D-067, D-069
+  providers('post /meta/root/providers/initialize', 'initializeProviders', 'Create the missing defaults; root only', {
+    success: ok(ref('Initialized'), 'All defaults'),
+    errors: [403, 409],
+  }),
+  providers('post /meta/{fqon}/providers/{provider_id}/redeploy', 'redeployProvider', 'Accepted without effect', {
+    success: accepted(),
+    errors: [400, 403, 404],
+  }),
+  providers('post /meta/{fqon}/providers/{provider_id}', 'actOnProvider', 'Actions of providers are not emulated', {
+    query: ['provider_action'],
+    errors: [400, 404, 501],
+  }),
+
+  // D-053, D-131
+  rowsOf('Containers')('post /meta/{fqon}/containers/{container_id}/scale', 'scaleContainer', 'Change its instances', {
+    query: ['num_instances'],
+    success: accepted(ref('Container')),
+    errors: [400, 403, 404, 409],
+  }),
+  ...moves('Container', 'containers/{container_id}'),
+  ...moves('Lambda', 'lambdas/{lambda_id}'),
+
+  // D-112
+  env('Organization', '{fqon}'),
+  env('Workspace', '{fqon}/workspaces/{workspace_id}'),
+  env('Environment', '{fqon}/environments/{environment_id}'),
+  env('Container', '{fqon}/containers/{container_id}'),
+  env('Job', '{fqon}/jobs/{job_id}'),
+  env('Lambda', '{fqon}/lambdas/{lambda_id}'),
+  env('Lambda', 'lambdas/{lambda_id}', 'ById'),
+];
+
+function moves(schema: string, path: string): Operation[] {
+  const row = rowsOf(`${schema}s`);
+  return [
+    row(`post /meta/{fqon}/${path}/migrate`, `migrate${schema}`, 'Move it to another provider', {
+      query: ['migration_provider'],
+      success: accepted(ref(schema)),
+      errors: [400, 403, 404, 409, 503],
+    }),
+    row(`post /meta/{fqon}/${path}/promote`, `promote${schema}`, 'Bring it to another environment', {
+      query: ['promotion_target'],
+      success: accepted(ref(schema)),
+      errors: [400, 403, 404, 409, 503],
+    }),
+  ];
+}
+
+function env(schema: string, path: string, suffix = ''): Operation {
+  const summary = 'Its environment variables, with what it inherits';
+  return rowsOf(`${schema}s`)(`get /meta/${path}/env`, `readEnvOf${schema}${suffix}`, summary, {
+    success: ok(ref('Env')),
+    errors: [400, 403, 404],
+  });
+}

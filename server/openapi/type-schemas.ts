@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { resourceTypes, typeOfWord } from '../model/registry.ts';
+import type { ResourceType } from '../model/resource-type.ts';
+import { fullNameOf } from '../model/type-names.ts';
+import { isTypeWord } from '../model/type-words.ts';
+import { envelopeSchema } from '../resources/envelope.ts';
+import { jsonSchemaOf } from './json-schema.ts';
+import { listOf, ref } from './operation.ts';
+import { namingOf } from './type-naming.ts';
+
+/**
+ * For each type of the registry its record and its properties, both for what is sent and for what is answered: server-set
+ * members are read-only, hidden ones write-only (D-022, D-028, D-029).
+ *
+ * @param typePrefix first segment of type names (D-080)
+ */
+export function typeSchemas(typePrefix: string): Record<string, JsonObject> {
+  const schemas: Record<string, JsonObject> = { Record: recordSchema() };
+  for (const type of resourceTypes) {
+    const { schema } = namingOf(type);
+    schemas[schema] = {
+      description: type.summary,
+      allOf: [ref('Record'), ownMembers(type, ref(`${schema}Properties`), typePrefix)],
+    };
+    schemas[`${schema}Properties`] = propertiesSchema(type);
+  }
+  return schemas;
+}
+
+/** What a record of the type has beyond every record: its properties, and the name of a sub-type where there are any. */
+function ownMembers(type: ResourceType, properties: JsonObject, typePrefix: string): JsonObject {
+  const subTypes = Object.keys(type.subTypes ?? {}).map((name) => fullNameOf(name, typePrefix));
+  const required = [
+    ...(type.properties.safeParse({}).success ? [] : ['properties']),
+    ...(subTypes.length > 0 ? ['resource_type'] : []),
+  ];
+  return {
+    properties: { properties, ...(subTypes.length > 0 && { resource_type: { type: 'string', examples: subTypes } }) },
+    ...(required.length > 0 && { required }),
+  };
+}
+
+/** The members that all records have (D-022, D-030), around properties that differ by type. */
+function recordSchema(): JsonObject {
+  const readOnly = (schema: JsonObject) => ({ ...schema, readOnly: true });
+  const { properties, ...rest } = jsonSchemaOf(envelopeSchema.omit({ properties: true }));
+  const fromServer = {
+    resource_state: readOnly({ type: 'string', description: 'Full name of its state, e.g. ...::State::Active' }),
+    org: readOnly(ref('Link')),
+    owner: readOnly(ref('Link')),
+    created: readOnly(ref('Created')),
+    modified: readOnly(ref('Modified')),
+    properties: { type: 'object' },
+  };
+  return {
+    description: 'What every resource is told by; what stands in `properties` is a matter of its type',
+    ...rest,
+    properties: { ...(isJsonObject(properties) && properties), ...fromServer },
+  };
+}
+
+function propertiesSchema(type: ResourceType): JsonObject {
+  const { properties: written, ...rest } = jsonSchemaOf(type.properties);
+  const properties: JsonObject = isJsonObject(written) ? { ...written } : {};
+  const hidden = type.hidden ?? [];
+  for (const name of hidden) {
+    if (isJsonObject(properties[name])) properties[name] = { ...properties[name], writeOnly: true };
+  }
+  for (const name of type.serverSet) {
+    if (!hidden.includes(name)) properties[name] = { readOnly: true, description: 'Set by the server' };
+  }
+  for (const word of Object.keys(type.embed ?? {})) {
+    if (!isTypeWord(word) || Object.hasOwn(properties, word)) continue;
+    const { schema } = namingOf(typeOfWord(word));
+    properties[word] = { ...listOf(ref(schema)), readOnly: true, description: `Only with \`?embed=${word}\`` };
+  }
+  return { ...rest, properties: { ...properties, parent: { ...ref('Link'), readOnly: true } } };
+}
