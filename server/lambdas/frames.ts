@@ -1,3 +1,5 @@
+// Imported, not global: a lambda may replace the globals of its own process.
+import { Buffer } from 'node:buffer';
 import type { Writable } from 'node:stream';
 
 /** One message between the emulator and a lambda's process: a small JSON head and a body whose bytes are never touched. */
@@ -17,7 +19,7 @@ const HEAD_LIMIT_BYTES = 4 * 1024 * 1024;
 const COPY_LIMIT_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-// Taken at start: a lambda may replace the globals of its own process.
+// For the same reason taken at start.
 const { parse, stringify } = JSON;
 
 /** What arrived is not a frame, or a frame larger than allowed: the other side is broken, or someone else wrote to the channel. */

@@ -24,6 +24,8 @@ export class LambdaCode {
   readonly #packages: PackageStore;
   /** The latest of each lambda. */
   readonly #prepared = new Map<string, { fingerprint: string; code: Promise<PreparedCode> }>();
+  /** Under way. A lambda that is back again must not lose its new files to the removal of the old. */
+  readonly #removals = new Set<Promise<unknown>>();
 
   /** `folder`: absolute path. */
   constructor(folder: string) {
@@ -54,13 +56,18 @@ export class LambdaCode {
   /** Removes all files of a lambda that is gone. */
   async forget(id: string): Promise<void> {
     this.#prepared.delete(id);
-    await this.#packages.forget(id);
-    await rm(path.join(this.#folder, id), { recursive: true, force: true });
+    const removed = Promise.all([
+      this.#packages.forget(id),
+      rm(path.join(this.#folder, id), { recursive: true, force: true }),
+    ]);
+    this.#removals.add(removed);
+    await removed.finally(() => this.#removals.delete(removed));
   }
 
   async #prepare(definition: LambdaDefinition): Promise<PreparedCode> {
     const folder = path.join(this.#folder, definition.id, definition.fingerprint.slice(0, 16));
     const home = path.join(folder, 'home');
+    await Promise.allSettled(this.#removals);
     await mkdir(path.join(home, 'tmp'), { recursive: true, mode: 0o700 });
     for (const [name, text] of Object.entries(definition.secretFiles)) await writeSecret(home, name, text);
     const module =

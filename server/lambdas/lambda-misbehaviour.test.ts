@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isAlive } from './process-for-tests.ts';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
 
 /*
@@ -24,15 +25,6 @@ afterAll(() => bed.stop());
 const order = (source: string) => bed.invoke(rogue, source);
 /** Such a short time would be too short for a handler that has something to do. */
 const orderBriefly = (source: string) => bed.invoke(bed.lambda(OBEY, { timeout: 0.3 }), source);
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 afterEach(async () => {
   for (let call = 0; call < 3; call += 1) expect(answerOf(await order('callback(null, 6 * 7)'))).toBe('42');

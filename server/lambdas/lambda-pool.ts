@@ -110,6 +110,8 @@ export class LambdaPool {
   #pump(): void {
     while (this.#waiting.length > 0) {
       const worker = this.#idle.pop();
+      // Killed a moment ago; its end is still to be heard of.
+      if (worker && !worker.process.isAlive) continue;
       const running = worker && this.#waiting.shift();
       if (!running) break;
       this.#run(worker, running);

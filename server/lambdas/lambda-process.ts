@@ -239,7 +239,8 @@ export class LambdaProcess {
       for (const frame of frames.push(chunk)) this.#take(frame);
     } catch (thrown) {
       if (!(thrown instanceof FrameError || thrown instanceof ZodError)) throw thrown;
-      const message = `the lambda wrote to file descriptor ${CONTROL_FD}, which is the emulator's: ${thrown.message}`;
+      const what = thrown instanceof FrameError ? thrown.message : 'a frame has a wrong head';
+      const message = `the lambda wrote to file descriptor ${CONTROL_FD}, which is the emulator's: ${what}`;
       this.kill(new LambdaFailure('crash', message));
     }
   }

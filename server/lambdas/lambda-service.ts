@@ -177,10 +177,16 @@ export class LambdaService implements LambdaInvoker {
   #forget(lambdaId: Uuid): void {
     const known = this.#known.get(lambdaId);
     this.#known.delete(lambdaId);
-    this.#logs.delete(lambdaId);
     const ended = known?.pool?.close(deleted(lambdaId)) ?? Promise.resolve();
+    const clean = async (): Promise<void> => {
+      await ended;
+      // An undone deletion may have brought it back in the meantime.
+      if (this.#known.has(lambdaId)) return;
+      this.#logs.delete(lambdaId);
+      await this.#code.forget(lambdaId);
+    };
     // Files that cannot be removed now are removed at the next start.
-    ended.then(() => this.#code.forget(lambdaId)).catch(() => {});
+    clean().catch(() => {});
   }
 
   #addLine(lambdaId: Uuid, line: LogLine): void {

@@ -12,7 +12,7 @@ while read -r sign group; do
     -) alive="\${alive%% $group *} \${alive#* $group }" ;;
   esac
 done
-for group in $alive; do kill -9 -- "-$group" 2>/dev/null; done
+for group in $alive; do kill -9 "-$group" 2>/dev/null; done
 `;
 
 /**

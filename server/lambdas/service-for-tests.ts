@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { buildChild } from '../../scripts/build-child.mjs';
 import type { Invocation, LambdaCall } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { LambdaService, type LambdaServiceOptions } from './lambda-service.ts';
+import { builtChild } from './process-for-tests.ts';
 
 const OWNER = '00000000-0000-4000-8000-000000000001';
 
@@ -137,16 +137,4 @@ export function answerOf({ outcome }: Invocation): string {
 /** How a call failed, as `kind: message`. */
 export function failureOf({ outcome }: Invocation): string {
   return outcome.ok ? 'it did not fail' : `${outcome.failure}: ${outcome.message}`;
-}
-
-let child: Promise<string> | undefined;
-
-/** The bootstrap, built from the present sources once per test file. */
-function builtChild(): Promise<string> {
-  child ??= (async () => {
-    const outFile = path.join(await mkdtemp(path.join(tmpdir(), 'terrarium-child-')), 'lambda-child.cjs');
-    await buildChild({ outFile });
-    return outFile;
-  })();
-  return child;
 }

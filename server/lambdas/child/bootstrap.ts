@@ -24,6 +24,7 @@ import { type Handler, runHandler } from './run-handler.ts';
 // Taken at start: a lambda may replace the globals of its own process.
 const { stdout, stderr, platform, pid } = process;
 const kill = process.kill.bind(process);
+const NativePromise = Promise;
 
 /** An event has the size of a request body; the gateway holds that limit (D-185), this one only has to be above it. */
 const EVENT_LIMIT_BYTES = 256 * 1024 * 1024;
@@ -81,7 +82,7 @@ async function invoke(head: InvokeHead, body: Buffer): Promise<void> {
 /** Output that the emulator could not take at once has to be there before the outcome is. */
 async function flushed(): Promise<void> {
   for (const stream of [stdout, stderr]) {
-    if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve));
+    if (stream.writableLength > 0) await new NativePromise((resolve) => stream.write('', resolve));
   }
 }
 

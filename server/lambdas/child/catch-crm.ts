@@ -44,9 +44,9 @@ export function catchCrm(crm: CrmRoute, calls: OutboundCalls): void {
     [new FetchInterceptor(), (error: Error) => new TypeError('fetch failed', { cause: error })],
   ] as const) {
     interceptor.on('request', async ({ request, controller }) => {
-      const raw = getRawRequest(request);
-      const call = calls.knows(raw) ? raw : request;
-      if (call === request) calls.start(call, request.method, request.url);
+      // As: it is the ClientRequest or Request that the lambda made.
+      const call = (getRawRequest(request) ?? request) as object;
+      calls.start(call, request.method, request.url);
       calls.tell(call, { caughtBy: 'crm' });
       try {
         const response = await forward(request);

@@ -32,9 +32,9 @@ export class OutboundCalls {
     this.#watchFetch();
   }
 
-  /** A call starts; `request` stands for it from now on. */
+  /** A call starts; `request` stands for it from now on. Does nothing when it has started already. */
   start(request: object, method: string, url: string): void {
-    if (this.#hidden.has(request)) return;
+    if (this.#hidden.has(request) || this.#ids.has(request)) return;
     this.#lastId += 1;
     this.#ids.set(request, this.#lastId);
     this.#report({ id: this.#lastId, method, url: url.slice(0, LONGEST_URL) });
@@ -44,11 +44,6 @@ export class OutboundCalls {
   tell(request: object, news: Omit<OutboundNews, 'id'>): void {
     const id = this.#ids.get(request);
     if (id !== undefined) this.#report({ id, ...news });
-  }
-
-  /** Has that request been reported? */
-  knows(request: unknown): request is object {
-    return typeof request === 'object' && request !== null && this.#ids.has(request);
   }
 
   /** Leaves a request that has not been sent yet out of the report: it is not the lambda's. */

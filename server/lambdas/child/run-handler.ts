@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { OutcomeHead } from '../protocol.ts';
 import { messageOf, traceOf } from './error-text.ts';
 
@@ -14,8 +15,9 @@ export interface HandlerOutcome {
 
 const NOTHING = Buffer.alloc(0);
 
-// Taken at start: a lambda may replace the globals of its own process.
+// Taken at start, like Buffer: a lambda may replace the globals of its own process.
 const { stringify } = JSON;
+const NativePromise = Promise;
 
 /**
  * Calls the handler and resolves with its first outcome: a callback, a returned value, a Promise's value, or what was
@@ -27,7 +29,7 @@ export function runHandler(
   context: string,
   limitBytes: number,
 ): Promise<HandlerOutcome> {
-  return new Promise((resolve) => {
+  return new NativePromise((resolve) => {
     const succeed = (value: unknown): void => resolve(success(value, limitBytes));
     const fail = (error: unknown, value?: unknown): void => resolve(failure(error, value, limitBytes));
     // A handler that declares the callback and returns nothing will call back.

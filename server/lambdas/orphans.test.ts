@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { build } from 'vite';
+import { expect, it, vi } from 'vitest';
+import { builtChild, isAlive } from './process-for-tests.ts';
+
+it('no process outlives an emulator that is killed: neither idle, nor in an endless loop, nor what they started', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-orphans-'));
+  await build({
+    configFile: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true },
+    build: {
+      ssr: path.join(import.meta.dirname, 'emulator-for-tests.ts'),
+      outDir: folder,
+      emptyOutDir: false,
+      rolldownOptions: { output: { format: 'es', entryFileNames: 'emulator.mjs' } },
+    },
+  });
+  const emulator = spawn(process.execPath, [path.join(folder, 'emulator.mjs'), await builtChild(), folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface(emulator.stdout), 'line');
+  const pids: number[] = JSON.parse(line);
+  expect(pids).toHaveLength(3);
+  expect(pids.every(isAlive)).toBe(true);
+
+  emulator.kill('SIGKILL');
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 10_000 });
+  await rm(folder, { recursive: true, force: true });
+});

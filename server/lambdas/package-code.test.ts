@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../model/json.ts';
+import { parseHandler } from './lambda-code.ts';
+import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
+import { zipOf } from './zip-for-tests.ts';
+
+const FILES = {
+  'index.js': 'exports.run = () => "index " + require("./lib/part").name',
+  'lib/part.js': 'exports.name = "part"',
+  'src/other.mjs': 'export const hello = () => "other"',
+};
+
+let bed: ServiceForTests;
+let base: string;
+let fetched: string[] = [];
+const pages = new Map<string, Buffer | string>();
+
+const server = createServer((request, response) => {
+  fetched.push(request.url ?? '');
+  const page = pages.get(request.url ?? '');
+  if (page === undefined) response.writeHead(404).end();
+  else response.end(page);
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  bed = await ServiceForTests.start();
+});
+beforeEach(() => {
+  fetched = [];
+  pages.clear();
+  pages.set('/code.zip', zipOf(FILES));
+});
+afterAll(async () => {
+  await bed.stop();
+  server.close();
+});
+
+const packaged = (package_url: string, handler: string, more: JsonObject = {}): JsonObject => ({
+  code_type: 'package',
+  package_url,
+  handler,
+  ...more,
+});
+const run = (url: string, handler: string, more: JsonObject = {}) => bed.run('', packaged(url, handler, more));
+
+it.each([
+  ['run', 'index.js', 'run'],
+  ['file.func', 'file', 'func'],
+  ['src/file.func', 'src/file', 'func'],
+  ['my.file.func', 'my.file', 'func'],
+  ['file.js;func', 'file.js', 'func'],
+  ['file;func', 'file', 'func'],
+])('handler %s is function %s of module %s (D-056)', (handler, file, exportName) => {
+  expect(parseHandler(handler)).toEqual({ file, exportName });
+});
+
+describe('an archive by URL', () => {
+  it.each([
+    ['run', 'index part'],
+    ['index.run', 'index part'],
+    ['index.js;run', 'index part'],
+    ['src/other.hello', 'other'],
+    ['src/other.mjs;hello', 'other'],
+  ])('runs with handler %s', async (handler, answer) => {
+    expect(answerOf(await run(`${base}/code.zip`, handler, { compressed: 'true' }))).toBe(answer);
+  });
+
+  it('is recognised where the lambda does not say whether it is one', async () => {
+    expect(answerOf(await run(`${base}/code.zip`, 'run'))).toBe('index part');
+  });
+
+  it('is fetched once, until the definition changes', async () => {
+    const properties = packaged(`${base}/code.zip`, 'run', { compressed: true });
+    const id = bed.lambda('', { ...properties, isolate: true });
+    for (let call = 0; call < 3; call += 1) expect(answerOf(await bed.invoke(id))).toBe('index part');
+    expect(fetched).toEqual(['/code.zip']);
+    pages.set('/code.zip', zipOf({ 'index.js': 'exports.run = () => "second edition"' }));
+    bed.change(id, '', properties);
+    expect(answerOf(await bed.invoke(id))).toBe('second edition');
+    expect(fetched).toEqual(['/code.zip', '/code.zip']);
+  });
+
+  it('is not fetched again for a change of inherited variables', async () => {
+    bed.put('environment', 'root', 'Resource::Environment', {});
+    const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'), 'environment');
+    await bed.invoke(id);
+    bed.put('environment', 'root', 'Resource::Environment', { env: { A: 'b' } });
+    expect((await bed.invoke(id)).cold).toBe(true);
+    expect(fetched).toHaveLength(1);
+  });
+
+  it('that comes late serves all who wait for it', async () => {
+    const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => bed.invoke(id)));
+    expect(answers.map(answerOf)).toEqual(Array(5).fill('index part'));
+    expect(fetched).toHaveLength(1);
+  });
+
+  it('is removed with its lambda', async () => {
+    const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
+    await bed.invoke(id);
+    const folder = path.join(bed.folder, 'scratch', 'packages', id);
+    expect(await readdir(folder)).toHaveLength(1);
+    bed.remove(id);
+    await expect.poll(() => existsSync(folder)).toBe(false);
+  });
+});
+
+describe('a single file by URL', () => {
+  it('is the module, whatever the handler calls it', async () => {
+    pages.set('/a/lambda.mjs', 'export const go = () => "single"');
+    expect(answerOf(await run(`${base}/a/lambda.mjs`, 'lambda.go', { compressed: false }))).toBe('single');
+    expect(answerOf(await run(`${base}/a/lambda.mjs`, 'go'))).toBe('single');
+  });
+});
+
+describe('a package on this machine', () => {
+  it('that is a folder is used in place', async () => {
+    const folder = path.join(bed.folder, 'mine with space');
+    await mkdir(path.join(folder, 'lib'), { recursive: true });
+    for (const name of ['index.js', 'lib/part.js'] as const) await writeFile(path.join(folder, name), FILES[name]);
+    expect(answerOf(await run(pathToFileURL(folder).href, 'run'))).toBe('index part');
+    expect(answerOf(await run(`${pathToFileURL(folder).href}/`, 'run'))).toBe('index part');
+    expect(failureOf(await run(pathToFileURL(path.join(folder, 'lib')).href, '../index.run'))).toMatch(
+      /^load: .* has no file/,
+    );
+    expect((await readdir(folder)).sort()).toEqual(['index.js', 'lib']);
+  });
+
+  it('that is an archive or a single file runs too', async () => {
+    const [archive, single] = [path.join(bed.folder, 'a.zip'), path.join(bed.folder, 'one.js')];
+    await writeFile(archive, zipOf(FILES));
+    await writeFile(single, 'exports.run = () => "one"');
+    expect(answerOf(await run(pathToFileURL(archive).href, 'run'))).toBe('index part');
+    expect(answerOf(await run(pathToFileURL(single).href, 'run'))).toBe('one');
+  });
+});
+
+describe('a package that cannot be used names its URL and the reason', () => {
+  it('when the server does not have it, and it is asked again later', async () => {
+    const id = bed.lambda('', packaged(`${base}/late.zip`, 'run'));
+    expect(failureOf(await bed.invoke(id))).toBe(
+      `load: package ${base}/late.zip cannot be used: the server answered 404 Not Found`,
+    );
+    pages.set('/late.zip', zipOf(FILES));
+    expect(answerOf(await bed.invoke(id))).toBe('index part');
+  });
+
+  it('when there is no server', async () => {
+    const url = 'http://127.0.0.1:4/code.zip';
+    expect(failureOf(await run(url, 'run'))).toBe(
+      `load: package ${url} cannot be used: connect ECONNREFUSED 127.0.0.1:4`,
+    );
+  });
+
+  it('when the folder is not there, or the file not in it', async () => {
+    expect(failureOf(await run('file:///nowhere/at/all', 'run'))).toMatch(
+      /^load: package file:\S+ cannot be used: ENOENT/,
+    );
+    expect(failureOf(await run(`${base}/code.zip`, 'src/none.run'))).toBe(
+      `load: handler 'src/none.run': package ${base}/code.zip has no file 'src/none'`,
+    );
+  });
+
+  it.each([
+    ['is no archive', 'just text', /end of central directory|zip/i],
+    ['leads out of its folder', zipOf({ '../../escaped.js': 'x' }), /invalid relative path: \.\.\/\.\.\/escaped\.js/],
+    ['has an absolute name', zipOf({ '/etc/escaped.js': 'x' }), /absolute path/],
+    ['unpacks to more than is allowed', zipOf({ 'a.js': 'x' }, 0x7fffffff), /more than 512 MiB/],
+    ['unpacks to more than it declares', zipOf({ 'a.js': 'x'.repeat(1_000) }, 10), /too many bytes/],
+  ])('when the archive %s', async (_what, page, reason) => {
+    pages.set('/bad.zip', page);
+    expect(failureOf(await run(`${base}/bad.zip`, 'run', { compressed: true }))).toMatch(reason);
+  });
+});
