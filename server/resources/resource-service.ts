@@ -383,14 +383,13 @@ function extras({ tags, variables }: Pick<Envelope, 'tags' | 'variables'>): {
 /** The full type name a record gets; what the body says must agree with the route (D-032, D-064, D-077). */
 function typeNameFor(type: ResourceType, { resource_type: given }: Envelope): string {
   const subTypes = Object.keys(type.subTypes ?? {});
-  const status = type.word === 'rules' ? 422 : 400;
-  if (given === undefined) {
-    if (subTypes.length === 0) return type.name;
-    throw new PlatformError(status, `/resource_type is required: one of ${subTypes.join(', ')}`);
-  }
-  const name = parseTypeName(given);
-  if (name !== undefined && (subTypes.length === 0 ? [type.name] : subTypes).includes(name)) return name;
-  throw new PlatformError(status, `/resource_type '${given}' does not name a ${type.noun}`, {
-    details: [{ pointer: '/resource_type', message: `must be ${subTypes.join(' or ') || type.name}` }],
+  if (given === undefined && subTypes.length === 0) return type.name;
+  const allowed = subTypes.length === 0 ? [type.name] : subTypes;
+  const name = given === undefined ? undefined : parseTypeName(given);
+  if (name !== undefined && allowed.includes(name)) return name;
+  const problem = given === undefined ? 'is required' : `'${given.slice(0, 64)}' does not name a ${type.noun}`;
+  const choice = allowed.map((one) => `<prefix>::${one}`).join(', ');
+  throw new PlatformError(type.word === 'rules' ? 422 : 400, `/resource_type ${problem}; it can be ${choice}`, {
+    details: [{ pointer: '/resource_type', message: `${problem}; it can be ${choice}` }],
   });
 }
