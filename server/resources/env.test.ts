@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { send } from '../../e2e/client.ts';
 import { containerBody, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
 
@@ -128,7 +129,7 @@ describe('what a lambda’s process sees (D-113, D-114)', () => {
       name: 'see',
       properties: { resource: '/see', implementation_type: 'lambda', implementation_id: seer.id },
     });
-    const seen = async () => (await fetch(endpoint.properties.public_url)).json();
+    const seen = async () => (await send('GET', endpoint.properties.public_url)).body;
     await setEnv(place.org, { FAR: 'org', OWN: 'org' });
     // The lambda stands in the workspace: the environment is not above it.
     await setEnv(place.environment, { ELSEWHERE: 'x' });

@@ -4,18 +4,28 @@ import type { Uuid } from '../model/ids.ts';
 import { idIn, type JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
-import { demandFit, getProvider } from '../model/types/provider-rules.ts';
+import { demandFit, getProvider, isContainerEngine, isLambdaProvider } from '../model/types/provider-rules.ts';
 import type { Act } from './act.ts';
-import type { MoveTarget, Policies } from './policies.ts';
+import type { Action, Policies } from './policies.ts';
 import type { ResourceService } from './resource-service.ts';
 
 /** Seconds after which a client may ask again while the container engine is away (D-183). */
 const ENGINE_RETRY_S = '5';
 
-/** What a built-in move does to the world: the new or updated record, endpoints that follow it, the source if it goes. */
-interface Plan {
-  put: StoredResource[];
-  remove: Uuid[];
+/** One move, asked for and found admissible. */
+interface Move {
+  verb: 'migrate' | 'promote';
+  source: StoredResource;
+  target: Required<Action>['target'];
+  /** The rule whose lambda does the move (D-132). */
+  rule: StoredResource | undefined;
+  /** The source as it would be at the target, when such a lambda moves it. */
+  wish: Partial<StoredResource>;
+  /**
+   * What the emulator stores without such a rule: the new record at the target, or the one there already as it is
+   * updated, then what names the source and follows it. Throws what a create there would.
+   */
+  plan(source: StoredResource): [copy: StoredResource, ...followers: StoredResource[]];
 }
 
 export interface MovesOptions {
@@ -61,18 +71,28 @@ export class Moves {
     this.#service.demand(act, `${noun}.migrate`, source);
     this.#service.demand(act, `${noun}.create`, parent);
     const provider = getProvider(view, providerId);
+    if (!RUNS[noun]?.(provider.type)) {
+      throw new PlatformError(400, `provider '${provider.name}' does not run ${noun}s: it is a ${provider.type}`);
+    }
     const environment = enclosing(view, source, ENVIRONMENT);
     const rule = environment && this.#policies.mover('migrate', source, environment);
     if (!rule && idIn(source.properties.provider) === providerId) {
       throw new PlatformError(400, `${noun} '${source.name}' is on provider '${provider.name}' already`);
     }
-    this.#begin(act, 'migrate', source, rule, { provider_id: providerId }, () => {
-      const copy = this.#copyOf(act, source, parent, providerId);
-      const endpoints = view
-        .referrers(source.id)
-        .filter((one) => one.properties.implementation_id === source.id)
-        .map((one) => ({ ...one, properties: { ...one.properties, implementation_id: copy.id } }));
-      return { put: [copy, ...endpoints], remove: [source.id] };
+    demandFit(view, provider, parent);
+    this.#begin(act, {
+      verb: 'migrate',
+      source,
+      target: { provider_id: providerId },
+      rule,
+      wish: { properties: onProvider(source, providerId) },
+      plan: (from) => {
+        const { grants } = from;
+        // Whoever had a right on it keeps it: it is the same resource, elsewhere.
+        const copy = { ...this.#copyOf(act, from, parent, providerId), ...(grants && { grants }) };
+        const followers = view.referrers(from.id).map((one) => this.#service.touched(act, following(one, from, copy)));
+        return [copy, ...followers];
+      },
     });
   }
 
@@ -88,65 +108,77 @@ export class Moves {
     if (!rule && source.parent === target.id) {
       throw new PlatformError(400, `${noun} '${source.name}' is in environment '${target.name}' already`);
     }
-    this.#begin(act, 'promote', source, rule, { target_env_id: environmentId }, () => {
-      const existing = view.named(typeOf(source).word, source.name, target.id).find((one) => !this.#moving.has(one.id));
-      if (existing)
-        return { put: [this.#service.draftUpdate(act, existing, carriedOver(existing, source))], remove: [] };
-      return { put: [this.#copyOf(act, source, target, this.#providerAt(source, target))], remove: [] };
+    this.#begin(act, {
+      verb: 'promote',
+      source,
+      target: { target_env_id: environmentId },
+      rule,
+      wish: { parent: target.id },
+      plan: (from) => {
+        const there = view.named(typeOf(from).word, from.name, target.id).find((one) => !this.#moving.has(one.id));
+        if (there) return [this.#service.draftUpdate(act, there, carriedOver(there, from))];
+        return [this.#copyOf(act, from, target, this.#providerAt(from, target))];
+      },
     });
   }
 
-  #begin(
-    act: Act,
-    verb: 'migrate' | 'promote',
-    source: StoredResource,
-    rule: StoredResource | undefined,
-    target: MoveTarget,
-    plan: () => Plan,
-  ): void {
+  #begin(act: Act, move: Move): void {
+    const { verb, source, target, rule } = move;
     const noun = typeOf(source).noun;
     if (this.#moving.has(source.id)) throw new PlatformError(409, `${noun} '${source.name}' is MIGRATING already`);
-    if (!rule && noun === 'container') {
-      throw new PlatformError(503, 'moving a container needs a container engine, and none is attached', {
-        headers: { 'Retry-After': ENGINE_RETRY_S },
-      });
-    }
-    this.#policies.limit(verb, source);
     this.#moving.add(source.id);
-    this.#failures.delete(source.id);
-    let work: () => Promise<void>;
     try {
-      if (rule) {
-        work = () => this.#policies.move(act, verb, source, rule, target);
-      } else {
-        const { put, remove } = plan();
-        work = () => this.#service.commit(act, `${noun}.${verb}`, put, remove);
-      }
+      const copy = rule ? { ...source, id: this.#newId(), ...move.wish } : move.plan(source)[0];
+      if (!rule && noun === 'container') throw withoutEngine();
+      const action: Action = { verb, record: source, copy, target };
+      // A migration leaves as many as there were.
+      const isNew = verb === 'promote' && !this.#service.view.find(copy.id);
+      this.#policies.limit(action, { added: isNew ? [copy] : [] });
+      this.#failures.delete(source.id);
+      const finish = this.#policies.announce(act, action, rule);
+      // After the answer has been made: it shows the source as MIGRATING (D-131).
+      setImmediate(() => this.#run(act, move, action, finish));
     } catch (refused) {
       this.#moving.delete(source.id);
       throw refused;
     }
-    const finish = this.#policies.announce(act, verb, source, target, rule);
-    // After the answer has been made: it shows the source as MIGRATING (D-131).
-    setImmediate(() => {
-      work()
-        .then(finish)
-        .catch((failure: unknown) => {
-          this.#failures.set(source.id, failure instanceof Error ? failure.message : String(failure));
-        })
-        .finally(() => this.#moving.delete(source.id));
-    });
+  }
+
+  /** Does the move, then lets the source be what it is again; a failure is told by its `status_detail` (D-134). */
+  async #run(act: Act, move: Move, action: Action, finish: (made?: StoredResource) => void): Promise<void> {
+    const { source, rule } = move;
+    try {
+      let made: StoredResource | undefined;
+      if (rule) await this.#policies.move(act, action, rule);
+      else made = await this.#carryOut(act, move);
+      this.#moving.delete(source.id);
+      finish(made);
+    } catch (failure) {
+      this.#moving.delete(source.id);
+      this.#failures.set(source.id, failure instanceof Error ? failure.message : String(failure));
+    }
+  }
+
+  /** The built-in move; returns what it made. Throws when it cannot be made any more. */
+  async #carryOut(act: Act, { verb, source, plan }: Move): Promise<StoredResource> {
+    const noun = typeOf(source).noun;
+    const present = this.#service.view.find(source.id);
+    if (!present) throw new PlatformError(404, `${noun} '${source.name}' was deleted before it could be moved`);
+    const [copy, ...followers] = plan(present);
+    const gone = verb === 'migrate' ? [source.id] : [];
+    await this.#service.commit(act, `${noun}.${verb}`, [copy, ...followers], gone);
+    return copy;
   }
 
   /** The same resource, new id, elsewhere (D-133); passes all checks of a create there. */
   #copyOf(act: Act, source: StoredResource, parent: StoredResource, providerId: Uuid): StoredResource {
-    const { name, description, type, properties, variables, tags } = source;
+    const { name, description, type, variables, tags } = source;
     const draft = {
       id: this.#newId(),
       type,
       name,
       ...(description !== undefined && { description }),
-      properties: { ...properties, provider: { ...Object(properties.provider), id: providerId } },
+      properties: onProvider(source, providerId),
     };
     return this.#service.draftCreate(act, draft, parent.id, { ...(variables && { variables }), ...(tags && { tags }) });
   }
@@ -168,6 +200,31 @@ export class Moves {
     if (!chosen) throw new PlatformError(409, `no provider of type ${own.type} fits environment '${target.name}'`);
     return chosen.id;
   }
+}
+
+/** What runs which noun. */
+const RUNS: Readonly<Record<string, (providerType: string) => boolean>> = {
+  container: isContainerEngine,
+  lambda: isLambdaProvider,
+};
+
+function withoutEngine(): PlatformError {
+  return new PlatformError(503, 'moving a container needs a container engine, and none is attached', {
+    headers: { 'Retry-After': ENGINE_RETRY_S },
+  });
+}
+
+function onProvider({ properties }: StoredResource, providerId: Uuid): JsonObject {
+  return { ...properties, provider: { ...Object(properties.provider), id: providerId } };
+}
+
+/** What names the source of a migration, such as an endpoint or an event rule, naming its copy instead. */
+function following(record: StoredResource, source: StoredResource, copy: StoredResource): StoredResource {
+  const properties = Object.entries(record.properties).map(([name, value]) => [
+    name,
+    value === source.id ? copy.id : value,
+  ]);
+  return { ...record, properties: Object.fromEntries(properties) };
 }
 
 /** What a promotion carries over to a resource that is there already: code or image, env, labels, port mappings (D-133). */

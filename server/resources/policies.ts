@@ -9,6 +9,7 @@ import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from './act.ts';
+import { countBelow } from './count-below.ts';
 import type { Renderer } from './renderer.ts';
 
 /** The nouns whose actions are events (D-125). */
@@ -36,10 +37,21 @@ export interface PoliciesOptions {
   onWarning(message: string): void;
 }
 
-/** Where a resource is being moved to, told to events (D-126). */
-export interface MoveTarget {
-  provider_id?: Uuid;
-  target_env_id?: Uuid;
+/** One action, as policies see it. */
+export interface Action {
+  verb: string;
+  /** What it is done to: as a create or update leaves it, as it is before a deletion or a move. */
+  record: StoredResource;
+  /** Of a move: what it would make elsewhere. The policies there apply as well. */
+  copy?: StoredResource;
+  /** Of a move: where it leads, told to events (D-126). */
+  target?: { provider_id: Uuid } | { target_env_id: Uuid };
+}
+
+/** What an action brings into the world, and takes out of it. */
+interface Balance {
+  added?: readonly StoredResource[];
+  removed?: readonly StoredResource[];
 }
 
 /** Applies the rules of the policies at and above a resource: limits before an action, events around it (D-121..D-127). */
@@ -51,21 +63,21 @@ export class Policies {
   }
 
   /** Throws 409 with the predicate when a strict limit rule would be violated by what results (D-122). */
-  limit(verb: string, record: StoredResource, before?: StoredResource): void {
-    for (const { rule, node } of this.#rulesFor(record, verb, 'pre', LIMIT_RULE)) {
-      const count = (word: TypeWord) => this.#countAfter(node, word, verb, record, before);
-      if (limitHolds(rule, { noun: typeOf(record).noun, record, count })) continue;
+  limit(action: Action, balance: Balance): void {
+    const { verb, record: subject, copy: record = subject } = action;
+    const { noun } = typeOf(record);
+    for (const { rule, node } of this.#rulesFor(action, 'pre', LIMIT_RULE)) {
+      const count = (word: TypeWord) => this.#countAfter(node, word, balance);
+      if (limitHolds(rule, { noun, record, count })) continue;
       const message = `limit rule '${rule.name}' would be violated: ${explainLimit(rule)}`;
       if (rule.properties.strict !== false) throw new PlatformError(409, message);
-      this.#options.onWarning(
-        `${message} (${typeOf(record).noun}.${verb} of '${record.name}' went on: the rule is not strict)`,
-      );
+      this.#options.onWarning(`${message} (${noun}.${verb} of '${record.name}' went on: the rule is not strict)`);
     }
   }
 
   /** Does a rule keep the creation of this record from reaching any engine (D-127)? */
   suppresses(record: StoredResource): boolean {
-    return [...this.#rulesFor(record, 'create', 'pre')].some(({ rule }) =>
+    return this.#rulesFor({ verb: 'create', record }, 'pre').some(({ rule }) =>
       suppresses(rule, `${typeOf(record).noun}.create.pre`),
     );
   }
@@ -74,28 +86,22 @@ export class Policies {
    * Invokes the lambdas of the event rules for an action, now for the phase before it; what it returns does so for the
    * phase after it. Neither waits for a lambda, nor can a lambda's failure change the action (D-124).
    *
-   * @param except rules that have another part to play (D-132)
+   * @param except a rule that has another part to play (D-132)
+   * @returns to be called once the action is done, with what it made if that is another record
    */
-  announce(
-    act: Act,
-    verb: string,
-    record: StoredResource,
-    target: MoveTarget = {},
-    except?: StoredResource,
-  ): () => void {
-    if (!ANNOUNCED.has(typeOf(record).noun)) return () => {};
-    // The rules are read before the action: a deletion may take them along.
-    const rulesOf = (phase: Phase) =>
-      [...this.#rulesFor(record, verb, phase, EVENT_RULE)]
-        .map(({ rule }) => rule)
-        .filter((rule) => rule.id !== except?.id);
-    const after = rulesOf('post').map((rule) => ({
-      rule,
-      event: this.#event(act, verb, 'post', record, rule, target),
-    }));
-    for (const rule of rulesOf('pre')) this.#send(rule, this.#event(act, verb, 'pre', record, rule, target));
-    return () => {
-      for (const { rule, event } of after) this.#send(rule, { ...event, resource: this.#shown(record) });
+  announce(act: Act, action: Action, except?: StoredResource): (made?: StoredResource) => void {
+    if (!ANNOUNCED.has(typeOf(action.record).noun)) return () => {};
+    // Rules and record are read before the action: a deletion may take them along.
+    const events = (phase: Phase) =>
+      this.#rulesFor(action, phase, EVENT_RULE)
+        .filter(({ rule }) => rule.id !== except?.id)
+        .map(({ rule }) => ({ rule, event: this.#event(act, action, phase, rule) }));
+    const after = events('post');
+    for (const { rule, event } of events('pre')) this.#send(rule, event);
+    return (made) => {
+      for (const { rule, event } of after) {
+        this.#send(rule, made ? { ...event, resource: this.#options.renderer().record(made) } : event);
+      }
     };
   }
 
@@ -114,24 +120,28 @@ export class Policies {
       .sort((a, b) => a.created.at.localeCompare(b.created.at))[0];
   }
 
-  /** Lets a rule's lambda do a move; resolves when its invocation has ended, whatever came of it. */
-  async move(act: Act, verb: string, record: StoredResource, rule: StoredResource, target: MoveTarget): Promise<void> {
-    await this.#invoke(rule, this.#event(act, verb, 'pre', record, rule, target), 'move');
+  /** Lets a rule's lambda do a move; resolves when its invocation has ended, throws when it failed. */
+  async move(act: Act, action: Action, rule: StoredResource): Promise<void> {
+    await this.#invoke(rule, this.#event(act, action, 'pre', rule), 'move');
   }
 
-  *#rulesFor(
-    record: StoredResource,
-    verb: string,
+  /** The rules that match an action in a phase, each with the node whose policy has it, the nearest first (D-121). */
+  #rulesFor(
+    { verb, record, copy }: Action,
     phase: Phase,
     type?: string,
-  ): Generator<{ rule: StoredResource; node: StoredResource }> {
+  ): { rule: StoredResource; node: StoredResource }[] {
+    const { view } = this.#options;
     const action = `${typeOf(record).noun}.${verb}`;
-    for (const node of lineage(this.#options.view, record)) {
-      for (const rule of this.#rulesAt(node)) {
-        const matches = matchedActions(rule).some((one) => one === action || one === `${action}.${phase}`);
-        if (matches && (type === undefined || rule.type === type)) yield { rule, node };
-      }
-    }
+    const matches = (rule: StoredResource) =>
+      (type === undefined || rule.type === type) &&
+      matchedActions(rule).some((one) => one === action || one === `${action}.${phase}`);
+    const nodes = new Set([...lineage(view, record), ...(copy ? lineage(view, copy) : [])]);
+    return [...nodes].flatMap((node) =>
+      this.#rulesAt(node)
+        .filter(matches)
+        .map((rule) => ({ rule, node })),
+    );
   }
 
   #rulesAt(node: StoredResource): StoredResource[] {
@@ -140,39 +150,15 @@ export class Policies {
   }
 
   /** How many of a word there would be below a node once the action is done (D-123). */
-  #countAfter(
-    node: StoredResource,
-    word: TypeWord,
-    verb: string,
-    record: StoredResource,
-    before?: StoredResource,
-  ): number {
+  #countAfter(node: StoredResource, word: TypeWord, { added = [], removed = [] }: Balance): number {
     const { view } = this.#options;
-    const countBelow = (at: StoredResource): number =>
-      view.children(at.id, word).length +
-      view
-        .children(at.id)
-        .filter(
-          (child) =>
-            child.type === ORGANIZATION ||
-            child.type === WORKSPACE ||
-            child.type === ENVIRONMENT ||
-            typeOf(child).word === 'apis',
-        )
-        .reduce((sum, child) => sum + countBelow(child), 0);
-    const change = typeOf(record).word !== word ? 0 : verb === 'delete' ? -1 : before || verb !== 'create' ? 0 : 1;
-    return countBelow(node) + change;
+    const of = (records: readonly StoredResource[]) =>
+      records.filter((one) => typeOf(one).word === word && [...lineage(view, one)].some(({ id }) => id === node.id));
+    return countBelow(view, node, word) + of(added).length - of(removed).length;
   }
 
   /** The event document of D-126. */
-  #event(
-    act: Act,
-    verb: string,
-    phase: Phase,
-    record: StoredResource,
-    rule: StoredResource,
-    target: MoveTarget,
-  ): JsonObject {
+  #event(act: Act, { verb, record, target }: Action, phase: Phase, rule: StoredResource): JsonObject {
     const { view, metaUrl } = this.#options;
     const renderer = this.#options.renderer();
     const action = `${typeOf(record).noun}.${verb}.${phase}`;
@@ -189,7 +175,7 @@ export class Policies {
       ...(workspace && { workspace_id: workspace.id }),
       ...(environment && { environment_id: environment.id }),
       ...target,
-      resource: this.#shown(record),
+      resource: renderer.record(record),
       rule: renderer.link(rule),
       ...(policy && { policy: renderer.link(policy) }),
       ...(user && { user: renderer.link(user) }),
@@ -197,27 +183,22 @@ export class Policies {
     };
   }
 
-  #shown(record: StoredResource): JsonObject {
-    return this.#options.renderer().record(this.#options.view.find(record.id) ?? record);
-  }
-
   #send(rule: StoredResource, event: JsonObject): void {
     this.#invoke(rule, event, 'event').catch((fault: unknown) => {
-      this.#options.onWarning(`event rule '${rule.name}' could not invoke its lambda: ${String(fault)}`);
+      this.#options.onWarning(fault instanceof Error ? fault.message : String(fault));
     });
   }
 
+  /** Throws an Error that says which rule's lambda failed, and how. */
   async #invoke(rule: StoredResource, event: JsonObject, trigger: 'event' | 'move'): Promise<void> {
     const { invoker, newId } = this.#options;
     const lambdaId = typeof rule.properties.lambda === 'string' ? rule.properties.lambda : '';
-    const invocation = await invoker.invoke(lambdaId, {
+    const { outcome } = await invoker.invoke(lambdaId, {
       executionId: newId(),
       trigger,
       body: Buffer.from(JSON.stringify(event)),
       context: { method: 'POST', path: '', params: {}, headers: {}, creds: '', user: null, httpAware: false },
     });
-    if (!invocation.outcome.ok) {
-      this.#options.onWarning(`event rule '${rule.name}': lambda ${lambdaId} failed: ${invocation.outcome.message}`);
-    }
+    if (!outcome.ok) throw new Error(`event rule '${rule.name}': lambda ${lambdaId} failed: ${outcome.message}`);
   }
 }

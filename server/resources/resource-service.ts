@@ -87,11 +87,13 @@ export class ResourceService {
     this.demand(act, `${type.noun}.create`, this.#present(parentId));
     const envelope = parseEnvelope(body, type);
     const typeName = typeNameFor(type, envelope);
-    const id = envelope.id === undefined ? this.#options.newId() : parseUuid(envelope.id);
     const written = await this.#sealed(type, parseProperties(type, envelope.properties));
 
     const parent = this.#present(parentId);
-    if (this.view.find(id)) throw new PlatformError(409, `id ${id} is taken`);
+    // What a policy keeps waiting may be created again, in its place (D-127).
+    const pending = this.view.named(word, envelope.name, parent.id).find(({ state }) => state === 'Pending');
+    const id = envelope.id === undefined ? (pending?.id ?? this.#options.newId()) : parseUuid(envelope.id);
+    if (id !== pending?.id && this.view.find(id)) throw new PlatformError(409, `id ${id} is taken`);
     this.#demandFreeName(type, parent, envelope.name, id);
     const draft: Draft = { id, type: typeName, ...pick(envelope), properties: written };
     const admitted = type.admit?.(draft, this.#writeContext(parent)) ?? { properties: written };

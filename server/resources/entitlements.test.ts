@@ -1,0 +1,397 @@
+import { v5 } from 'uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Body,
+  containerBody,
+  entitlementOf,
+  grant,
+  lambdaBody,
+  makePlace,
+  makeUser,
+  type Place,
+} from '../../e2e/place.ts';
+import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
+
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+let platform: Platform;
+let root: Voice;
+let rootUserId: string;
+let place: Place;
+beforeAll(async () => {
+  platform = await startPlatform();
+  root = platform.root;
+  rootUserId = (await root.get('/users/self')).body.id;
+  place = await makePlace(root, 'entitled');
+});
+afterAll(() => platform?.stop());
+
+let made = 0;
+const user = () => makeUser(platform, `user-${made++}`);
+const group = async (under: string, ...users: string[]): Promise<string> =>
+  (await root.create(`${under}/groups`, { name: `group-${made++}`, properties: { users } })).id;
+const makeLambda = (under = place.environment, voice = root) =>
+  voice.create(`${under}/lambdas`, lambdaBody(place, `lambda-${made++}`));
+const idsOf = (entitlement: Body): string[] => entitlement.properties.identities.map((one: Body) => one.id);
+const entitlement = (node: string, action: string) => entitlementOf(root, node, action);
+const at = ({ id }: Body) => `${place.org}/entitlements/${id}`;
+const put = ({ id, name, properties }: Body, identities: unknown[], voice = root) =>
+  voice.put(`${place.org}/entitlements/${id}`, { id, name, properties: { action: properties.action, identities } });
+const forbids = (action: string) => ({
+  status: 403,
+  body: { code: 403, message: `You do not have permission to perform this action. Failed: '${action}'` },
+});
+
+describe('every resource has one entitlement per action (D-115, D-116)', () => {
+  it('named after both, with an id derived from both', async () => {
+    const { body } = await root.get(`${place.environment}/entitlements?expand=true`);
+    const { resource_type, ...one } = body.find((found: Body) => found.properties.action === 'container.scale');
+    expect(one).toMatchObject({
+      id: v5('container.scale', place.environmentId),
+      name: `${place.environmentId}.container.scale`,
+      properties: {
+        action: 'container.scale',
+        identities: [
+          {
+            id: rootUserId,
+            name: 'root',
+            typeId: expect.any(String),
+            href: `${platform.emulator.metaUrl}/root/users/${rootUserId}`,
+          },
+        ],
+        parent: { id: place.environmentId, name: 'env' },
+      },
+    });
+    expect(resource_type).toBe('Platform::Resource::Entitlement');
+    expect((await root.get(at(one))).body).toEqual({ resource_type, ...one });
+    expect((await root.get(`${place.environment}/entitlements/${one.id}`)).body.id).toBe(one.id);
+    expect((await root.get(`${place.workspace}/entitlements/${one.id}`)).status).toBe(404);
+  });
+  it('has its own actions and those of what may stand below it', async () => {
+    const actions = async (node: string): Promise<string[]> =>
+      (await root.get(`${node}/entitlements?expand=true`)).body.map((one: Body) => one.properties.action);
+    const lambda = await makeLambda();
+    expect((await actions(`${place.org}/lambdas/${lambda.id}`)).sort()).toEqual(
+      [
+        ...['create', 'view', 'update', 'delete', 'migrate', 'promote', 'invoke', 'import'].map((v) => `lambda.${v}`),
+        ...['create', 'view', 'update', 'delete'].map((verb) => `entitlement.${verb}`),
+      ].sort(),
+    );
+    const below = await actions(place.environment);
+    expect(below).toEqual(
+      expect.arrayContaining(['environment.view', 'secret.import', 'apiendpoint.invoke', 'rule.view']),
+    );
+    expect(below).not.toContain('workspace.view');
+    expect(await actions('/root')).toEqual(expect.arrayContaining(['org.create', 'user.delete', 'volume.import']));
+    expect(new Set(below).size).toBe(below.length);
+  });
+  it('inherits what is added above, at once and at any depth', async () => {
+    const { id } = await user();
+    await grant(root, place.org, 'lambda.view', id);
+    const lambda = await makeLambda();
+    expect(idsOf(await entitlement(`${place.org}/lambdas/${lambda.id}`, 'lambda.view'))).toContain(id);
+    expect(idsOf(await entitlement(place.workspace, 'lambda.view'))).toContain(id);
+    const top = await entitlement(place.org, 'lambda.view');
+    await put(
+      top,
+      idsOf(top).filter((one) => one !== id),
+    );
+    expect(idsOf(await entitlement(`${place.org}/lambdas/${lambda.id}`, 'lambda.view'))).not.toContain(id);
+  });
+  it('removed at a middle node, an identity is gone for all below and stays above', async () => {
+    const { id, voice } = await user();
+    await grant(root, place.org, 'lambda.view', id);
+    const [inEnvironment, inOrganization] = [await makeLambda(), await makeLambda(place.org)];
+    const middle = await entitlement(place.workspace, 'lambda.view');
+    expect(
+      (
+        await put(
+          middle,
+          idsOf(middle).filter((one) => one !== id),
+        )
+      ).status,
+    ).toBe(200);
+    const path = (lambda: Body) => `${place.org}/lambdas/${lambda.id}`;
+    expect(idsOf(await entitlement(path(inEnvironment), 'lambda.view'))).not.toContain(id);
+    expect(idsOf(await entitlement(path(inOrganization), 'lambda.view'))).toContain(id);
+    expect(await voice.get(path(inEnvironment))).toMatchObject(forbids('lambda.view'));
+    expect((await voice.get(path(inOrganization))).status).toBe(200);
+    // Added again further down, it is there again from there on.
+    await grant(root, place.environment, 'lambda.view', id);
+    expect((await voice.get(path(inEnvironment))).status).toBe(200);
+    expect((await root.delete(at(middle))).status).toBe(204);
+  });
+  it('goes with the resource, and is no child of it', async () => {
+    const { id } = await user();
+    const lambda = await makeLambda();
+    await grant(root, `${place.org}/lambdas/${lambda.id}`, 'lambda.view', id);
+    const { id: entitlementId } = await entitlement(`${place.org}/lambdas/${lambda.id}`, 'lambda.view');
+    expect((await root.delete(`${place.org}/lambdas/${lambda.id}`)).status).toBe(204);
+    expect((await root.get(at({ id: entitlementId }))).status).toBe(404);
+  });
+});
+
+describe('who may act (D-117, D-118)', () => {
+  it('nobody without a right: 403 on one, silence in lists, 404 only for what does not exist', async () => {
+    const { voice } = await user();
+    const lambda = await makeLambda();
+    const path = `${place.org}/lambdas/${lambda.id}`;
+    expect(await voice.get(path)).toMatchObject(forbids('lambda.view'));
+    expect(await voice.patch(path, [])).toMatchObject(forbids('lambda.update'));
+    expect(await voice.delete(path)).toMatchObject(forbids('lambda.delete'));
+    expect(await voice.post(`${path}/promote?target=${place.environmentId}`)).toMatchObject(forbids('lambda.promote'));
+    expect(await voice.post(`${place.environment}/lambdas`, lambdaBody(place, 'x'))).toMatchObject(
+      forbids('lambda.create'),
+    );
+    expect((await voice.get(`${place.org}/lambdas`)).body).toEqual([]);
+    expect((await voice.get('/orgs')).body).toEqual([]);
+    expect((await voice.get(`${place.org}/lambdas/${NOBODY}`)).status).toBe(404);
+    expect((await voice.get('/users/self')).status).toBe(200);
+  });
+  it('the creator of a resource, and of what stands above it', async () => {
+    const { id, voice } = await user();
+    await grant(root, place.org, 'workspace.create', id);
+    const workspace = await voice.create(`${place.org}/workspaces`, { name: `ws-${id}` });
+    const path = `${place.org}/workspaces/${workspace.id}`;
+    expect(workspace.owner.id).toBe(id);
+    const environment = await voice.create(`${path}/environments`, {
+      name: 'e',
+      properties: { environment_type: 'test' },
+    });
+    const byRoot = await makeLambda(`${place.org}/environments/${environment.id}`);
+    expect((await voice.patch(`${place.org}/lambdas/${byRoot.id}`, [])).status).toBe(200);
+    expect((await voice.get(`${place.org}/workspaces`)).body.map((one: Body) => one.id)).toEqual([workspace.id]);
+    expect((await voice.delete(`${path}?force=true`)).status).toBe(204);
+  });
+  it('a creator keeps the right on the resource whatever the entitlement says', async () => {
+    const { id, voice } = await user();
+    await grant(root, place.environment, 'lambda.create', id);
+    const lambda = await makeLambda(place.environment, voice);
+    const path = `${place.org}/lambdas/${lambda.id}`;
+    expect((await put(await entitlement(path, 'lambda.view'), [])).body.properties.identities).toEqual([]);
+    expect((await voice.get(path)).status).toBe(200);
+  });
+  it('a member of a group that holds the right two organizations up', async () => {
+    const { id, voice } = await user();
+    const deep = await root.create('/entitled', { name: 'one' });
+    await root.create('/entitled.one', { name: 'two' });
+    const lambda = await root.create('/entitled.one.two/lambdas', lambdaBody(place, 'deep'));
+    const groupId = await group(place.org, id);
+    await grant(root, place.org, 'lambda.view', groupId);
+    expect((await voice.get(`/entitled.one.two/lambdas/${lambda.id}`)).status).toBe(200);
+    expect((await voice.get('/entitled.one.two/lambdas')).body).toHaveLength(1);
+    await root.delete(`${place.org}/groups/${groupId}/users?id=${id}`);
+    expect((await voice.get(`/entitled.one.two/lambdas/${lambda.id}`)).status).toBe(403);
+    expect((await root.delete(`/entitled/orgs/${deep.id}?force=true`)).status).toBe(204);
+  });
+  it('create is checked on the parent', async () => {
+    const { id, voice } = await user();
+    await grant(root, place.workspace, 'lambda.create', id);
+    expect((await voice.post(`${place.environment}/lambdas`, lambdaBody(place, 'mine'))).status).toBe(201);
+    expect((await voice.post(`${place.org}/lambdas`, lambdaBody(place, 'mine'))).status).toBe(403);
+  });
+  it('a container brings its inline volume only with the right to create one', async () => {
+    const { id, voice } = await user();
+    await grant(root, place.environment, 'container.create', id);
+    const volume_resource = { name: `inline-${id}`, properties: { type: 'empty_dir' } };
+    const body = containerBody(place, `c-${id}`, { volumes: [{ mount_path: '/v', volume_resource }] });
+    expect(await voice.post(`${place.environment}/containers`, body)).toMatchObject(forbids('volume.create'));
+    await grant(root, place.environment, 'volume.create', id);
+    expect((await voice.post(`${place.environment}/containers`, body)).status).toBe(201);
+  });
+  it('scale, migrate and promote are rights of their own', async () => {
+    const { id, voice } = await user();
+    const container = await root.create(`${place.environment}/containers`, containerBody(place, `c-${id}`));
+    const path = `${place.org}/containers/${container.id}`;
+    await grant(root, place.environment, 'container.update', id);
+    expect(await voice.post(`${path}/scale?numInstances=2`)).toMatchObject(forbids('container.scale'));
+    await grant(root, path, 'container.scale', id);
+    expect((await voice.post(`${path}/scale?numInstances=2`)).status).toBe(202);
+    await grant(root, path, 'container.promote', id);
+    expect(await voice.post(`${path}/promote?target=${place.environmentId}`)).toMatchObject(
+      forbids('container.create'),
+    );
+  });
+  it('entitlements have rights of their own', async () => {
+    const { id, voice } = await user();
+    const one = await entitlement(place.environment, 'lambda.view');
+    expect((await voice.get(`${place.environment}/entitlements`)).body).toEqual([]);
+    expect(await voice.get(at(one))).toMatchObject(forbids('entitlement.view'));
+    expect(await put(one, [id], voice)).toMatchObject(forbids('entitlement.update'));
+    expect(await voice.patch(at(one), [])).toMatchObject(forbids('entitlement.update'));
+    expect(await voice.delete(at(one))).toMatchObject(forbids('entitlement.delete'));
+    expect(await voice.post(`${place.environment}/entitlements`, {})).toMatchObject(forbids('entitlement.create'));
+    await grant(root, place.environment, 'entitlement.view', id);
+    expect((await voice.get(at(one))).status).toBe(200);
+    expect((await voice.get(`${place.environment}/entitlements`)).body.length).toBeGreaterThan(10);
+  });
+});
+
+describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', () => {
+  it('PUT stores the difference to what is inherited; ids and links are accepted', async () => {
+    const [above, added] = [await user(), await user()];
+    await grant(root, place.org, 'secret.view', above.id);
+    const link = (await root.get(`/root/users`)).body.find((one: Body) => one.id === added.id);
+    const reply = await put(await entitlement(place.environment, 'secret.view'), [link, above.id.toUpperCase()]);
+    expect(reply.status).toBe(200);
+    expect(idsOf(reply.body).sort()).toEqual([above.id, added.id].sort());
+    expect(await entitlement(place.environment, 'secret.view')).toEqual(reply.body);
+    // What comes later from above is inherited; root was there and was left out.
+    const later = await user();
+    await grant(root, place.org, 'secret.view', later.id);
+    expect(idsOf(await entitlement(place.environment, 'secret.view')).sort()).toEqual(
+      [above.id, added.id, later.id].sort(),
+    );
+  });
+  it('what was read can be put back and changes nothing', async () => {
+    const node = await root.get(place.workspace);
+    const one = await entitlement(place.workspace, 'secret.update');
+    expect(await root.put(at(one), one)).toMatchObject({ status: 200, body: one });
+    expect((await root.get(place.workspace)).body).toEqual(node.body);
+  });
+  it('a right that is given or taken does not count as a change of the resource', async () => {
+    const { id } = await user();
+    const before = (await root.get(place.workspace)).body;
+    await grant(root, place.workspace, 'secret.delete', id);
+    expect((await root.get(place.workspace)).body).toEqual(before);
+  });
+  it('value is kept with it', async () => {
+    const one = await entitlement(place.workspace, 'volume.view');
+    const value = { any: ['thing', 1] };
+    const { id, name, properties } = one;
+    const reply = await root.put(at(one), { id, name, properties: { ...properties, value } });
+    expect(reply.body.properties.value).toEqual(value);
+    expect((await root.get(at(one))).body.properties.value).toEqual(value);
+    expect((await root.put(at(one), { properties })).body.properties).not.toHaveProperty('value');
+  });
+  it('a changed id or action is 409, an unknown entitlement 404', async () => {
+    const one = await entitlement(place.workspace, 'lambda.view');
+    const { id, name, properties } = one;
+    expect((await root.put(at(one), { id: NOBODY, name, properties })).status).toBe(409);
+    const renamed = { ...properties, action: 'lambda.update' };
+    expect((await root.put(at(one), { id, name, properties: renamed })).status).toBe(409);
+    expect((await root.put(at({ id: NOBODY }), { properties })).status).toBe(404);
+    expect((await root.put(at({ id: 'nonsense' }), { properties })).status).toBe(400);
+    expect((await root.put(`/nowhere/entitlements/${id}`, { properties })).status).toBe(404);
+  });
+  it.each([
+    ['a missing action', { identities: [] }, '/properties/action'],
+    ['missing identities', { action: 'lambda.view' }, '/properties/identities'],
+    ['an unknown identity', { action: 'lambda.view', identities: [NOBODY] }, '/properties/identities/0'],
+    ['what is no identity', { action: 'lambda.view', identities: [7] }, '/properties/identities/0'],
+    ['no properties', undefined, '/properties'],
+  ])('%s is 400', async (_, properties, pointer) => {
+    const one = await entitlement(place.workspace, 'lambda.view');
+    const reply = await root.put(at(one), { id: one.id, properties });
+    expect(reply).toMatchObject({ status: 400, body: { details: [{ pointer }] } });
+    expect(await entitlement(place.workspace, 'lambda.view')).toEqual(one);
+  });
+  it('an identity must be a user or a group', async () => {
+    const one = await entitlement(place.workspace, 'lambda.view');
+    expect((await put(one, [place.workspaceId])).status).toBe(400);
+    const groupId = await group('/root');
+    expect((await put(one, [rootUserId, groupId])).body.properties.identities[1].href).toMatch(
+      new RegExp(`/root/groups/${groupId}$`),
+    );
+  });
+  it('PATCH takes ids, adds and removes', async () => {
+    const [one, other] = [await user(), await user()];
+    const before = await entitlement(place.environment, 'volume.update');
+    const patch = (...operations: object[]) => root.patch(at(before), operations);
+    await patch(
+      { op: 'add', path: '/properties/identities/-', value: one.id },
+      { op: 'add', path: '/properties/identities/-', value: other.id },
+    );
+    const index = idsOf(await entitlement(place.environment, 'volume.update')).indexOf(one.id);
+    const reply = await patch(
+      { op: 'test', path: `/properties/identities/${index}`, value: one.id },
+      { op: 'remove', path: `/properties/identities/${index}` },
+    );
+    expect(reply.status).toBe(200);
+    expect(idsOf(reply.body)).toContain(other.id);
+    expect(idsOf(reply.body)).not.toContain(one.id);
+    expect((await patch({ op: 'replace', path: '/properties/action', value: 'x' })).status).toBe(422);
+    expect((await patch({ op: 'replace', path: '/properties/action', value: 'volume.update' })).status).toBe(200);
+    expect((await patch({ op: 'add', path: '/properties/identities/-', value: NOBODY })).status).toBe(400);
+    expect((await root.patch(`${place.org}/entitlements`, [])).status).toBe(400);
+    expect((await root.patch(`${place.environment}/entitlements`, [])).status).toBe(400);
+  });
+  it('two who patch at once both get what they asked for', async () => {
+    const users = await Promise.all(Array.from({ length: 8 }, user));
+    const one = await entitlement(place.environment, 'volume.delete');
+    const replies = await Promise.all(
+      users.map(({ id }) => root.patch(at(one), [{ op: 'add', path: '/properties/identities/-', value: id }])),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(users.map(() => 200));
+    expect(idsOf(await entitlement(place.environment, 'volume.delete'))).toEqual(
+      expect.arrayContaining(users.map(({ id }) => id)),
+    );
+  });
+  it('POST of an existing action is 409, of an unknown one 400', async () => {
+    for (const node of [place.org, place.workspace, place.environment, `/root/resources/${place.environmentId}`]) {
+      const body = (action: string) => ({ name: 'any', properties: { action, identities: [rootUserId] } });
+      expect((await root.post(`${node}/entitlements`, body('container.view'))).status).toBe(409);
+      for (const action of ['container.dance', 'container', '', 'constructor']) {
+        expect((await root.post(`${node}/entitlements`, body(action))).status).toBe(400);
+      }
+    }
+    const lambda = await makeLambda();
+    const body = { properties: { action: 'container.view', identities: [] } };
+    expect((await root.post(`${place.org}/lambdas/${lambda.id}/entitlements`, body)).status).toBe(400);
+  });
+  it('DELETE goes back to what is inherited', async () => {
+    const { id } = await user();
+    await grant(root, place.environment, 'container.delete', id);
+    const one = await entitlement(place.environment, 'container.delete');
+    expect((await root.delete(at(one))).status).toBe(204);
+    expect(idsOf(await entitlement(place.environment, 'container.delete'))).toEqual([rootUserId]);
+  });
+  it('lists show those of the node only, and can be filtered', async () => {
+    for (const list of [`${place.environment}/entitlements`, `/root/resources/${place.environmentId}/entitlements`]) {
+      const links: Body[] = (await root.get(list)).body;
+      expect(links.every(({ name }) => name.startsWith(`${place.environmentId}.`))).toBe(true);
+      expect(Object.keys(links[0]).sort()).toEqual(['href', 'id', 'name', 'typeId']);
+    }
+    const name = `${place.environmentId}.lambda.view`;
+    expect((await root.get(`${place.environment}/entitlements?name=${name}`)).body).toHaveLength(1);
+    expect((await root.get(`${place.environment}/entitlements?action=lambda.view&name=other`)).body).toEqual([]);
+    expect((await root.get(`${place.environment}/entitlements?invented=1`)).body).toEqual([]);
+    const [compact] = (await root.get(`${place.environment}/entitlements?compact=true&action=lambda.view`)).body;
+    expect(compact).not.toHaveProperty('owner');
+    expect(compact.properties.action).toBe('lambda.view');
+    expect((await root.get(`${place.org}/environments/${NOBODY}/entitlements`)).status).toBe(404);
+  });
+});
+
+describe('the security plugin of an endpoint and its apiendpoint.invoke (D-120)', () => {
+  it('sent lists are stored; a PUT of the entitlement rewrites them, if the plugin is enabled', async () => {
+    const [listed, invited] = [await user(), await user()];
+    const groupId = await group('/root', invited.id);
+    const lambda = await makeLambda();
+    const api = await root.create(`${place.environment}/apis`, { name: `api-${made++}` });
+    const make = (path: string, enabled: boolean) =>
+      root.create(`${place.org}/apis/${api.id}/apiendpoints`, {
+        name: path.slice(1),
+        properties: {
+          resource: path,
+          implementation_type: 'lambda',
+          implementation_id: lambda.id,
+          plugins: { platformSecurity: { enabled, users: [listed.id], groups: [] }, other: { kept: true } },
+        },
+      });
+    for (const isEnabled of [true, false]) {
+      const endpoint = await make(`/e-${isEnabled}`, isEnabled);
+      const path = `${place.org}/apiendpoints/${endpoint.id}`;
+      const sent = { enabled: isEnabled, users: [listed.id], groups: [] };
+      expect(endpoint.properties.plugins.platformSecurity).toEqual(sent);
+      const reply = await put(await entitlement(path, 'apiendpoint.invoke'), [rootUserId, invited.id, groupId]);
+      expect(reply.status).toBe(200);
+      const after = (await root.get(path)).body;
+      expect(after.properties.plugins).toEqual({
+        other: { kept: true },
+        platformSecurity: isEnabled ? { enabled: true, users: [rootUserId, invited.id], groups: [groupId] } : sent,
+      });
+      expect(after.modified.action).toBe(isEnabled ? 'update' : 'create');
+    }
+  });
+});
