@@ -12,8 +12,7 @@ export const envelopeSchema = z.object({
     .string('must be a string')
     .min(1, 'must not be empty')
     .max(MAX_NAME, `must have at most ${MAX_NAME} characters`)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
-    .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not hold control characters')
+    .regex(/^\P{Cc}*$/u, 'must not hold control characters')
     .describe('Unique among siblings of its type'),
   description: z.string('must be a string').optional(),
   resource_type: z.string('must be a string').optional().describe('Full type name or type id; agrees with the route'),

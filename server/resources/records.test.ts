@@ -1,0 +1,488 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
+import { type Platform, refusal, startPlatform, type Voice } from '../../e2e/platform.ts';
+import { typeOfWord } from '../model/registry.ts';
+import { typeIdOf } from '../model/type-names.ts';
+import { type TypeWord, typeWords } from '../model/type-words.ts';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+let platform: Platform;
+let root: Voice;
+let place: Place;
+let self: Body;
+/** What makes one of each type: where it is posted, and a body without a name. */
+let samples: Record<TypeWord, { at: string; properties: Body; resource_type?: string }>;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  root = platform.root;
+  place = await makePlace(root, 'acme');
+  self = (await root.get('/users/self')).body;
+  const { org, workspace, environment } = place;
+  const lambda = await root.create(`${environment}/lambdas`, lambdaBody(place, 'target'));
+  const policy = await root.create(`${org}/policies`, { name: 'policy' });
+  const api = await root.create(`${environment}/apis`, { name: 'site' });
+  const { properties: container } = containerBody(place, '');
+  samples = {
+    orgs: { at: org, properties: { env: { A: '1' } } },
+    workspaces: { at: `${org}/workspaces`, properties: { env: { A: '1' } } },
+    environments: { at: `${workspace}/environments`, properties: { environment_type: 'test' } },
+    containers: { at: `${environment}/containers`, properties: container },
+    jobs: { at: `${environment}/jobs`, properties: container },
+    lambdas: { at: `${environment}/lambdas`, properties: lambdaBody(place, 'x').properties },
+    apis: { at: `${environment}/apis`, properties: {} },
+    apiendpoints: {
+      at: `${org}/apis/${api.id}/apiendpoints`,
+      properties: { resource: '/x', implementation_type: 'lambda', implementation_id: lambda.id, synchronous: true },
+    },
+    providers: {
+      at: `${org}/providers`,
+      resource_type: 'Platform::Configuration::Provider::Logging',
+      properties: { environment_types: ['test'], linked_providers: [{ id: place.docker }], level: 'debug' },
+    },
+    users: { at: `${org}/users`, properties: { password: 'x', firstName: 'Ada', email: '' } },
+    groups: { at: `${org}/groups`, properties: { users: [self.id] } },
+    policies: { at: `${org}/policies`, properties: {} },
+    rules: {
+      at: `${org}/policies/${policy.id}/rules`,
+      resource_type: 'Platform::Resource::Rule::Event',
+      properties: { match_actions: [{ action: 'secret.create.post' }], lambda: lambda.id },
+    },
+    secrets: {
+      at: `${environment}/secrets`,
+      properties: { provider: { id: place.docker }, items: [{ key: 'a', value: 'b' }] },
+    },
+    volumes: { at: `${environment}/volumes`, properties: { provider: { id: place.docker }, type: 'persistent' } },
+  };
+});
+afterAll(() => platform?.stop());
+
+let made = 0;
+const bodyOf = (word: TypeWord) => {
+  const { at: _, properties, ...body } = samples[word];
+  const path = word === 'apiendpoints' && { resource: `/${++made}` };
+  return { name: `thing-${++made}`, ...body, properties: { ...properties, ...path } };
+};
+const make = (word: TypeWord, more: object = {}): Promise<Body> =>
+  root.create(samples[word].at, { ...bodyOf(word), ...more });
+const pathOf = (word: TypeWord, { id }: Body) => `/acme/${word}/${id}`;
+const read = async (word: TypeWord, record: Body) => (await root.get(pathOf(word, record))).body;
+
+/** Every object in a record that looks like a link, with its place. */
+function linksIn(value: unknown, path = ''): [string, Body][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const below = Object.entries(value).flatMap(([name, member]) => linksIn(member, `${path}/${name}`));
+  return 'href' in value ? [[path, value], ...below] : below;
+}
+
+function hasNull(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.values(value).some(hasNull));
+}
+
+describe.each([...typeWords])('a record of %s', (word) => {
+  const { name: type } = typeOfWord(word);
+
+  it('has the members of a record and no others, none of them null (D-022, D-026)', async () => {
+    const record = await make(word, { description: 'mine', tags: ['a', 'b'], variables: { V: '1' }, colour: 'green' });
+    expect(Object.keys(record)).toEqual([
+      ...['id', 'name', 'description', 'resource_type', 'resource_state', 'org', 'owner', 'created', 'modified'],
+      ...['properties', 'variables', 'tags'],
+    ]);
+    expect(record).toMatchObject({ description: 'mine', tags: ['a', 'b'], variables: { V: '1' } });
+    expect(hasNull(record)).toBe(false);
+    expect(await read(word, record)).toEqual(record);
+    const plain = await make(word);
+    for (const member of ['description', 'variables', 'tags']) expect(plain).not.toHaveProperty(member);
+  });
+
+  it('says what it is, whose it is, and who made it when (D-023, D-024, D-025, D-035)', async () => {
+    const { properties, ...record } = await make(word);
+    const user = expect.objectContaining({ typeId: typeIdOf('Resource::User'), id: self.id, name: 'root' });
+    const organization = expect.objectContaining({ typeId: typeIdOf('Resource::Organization'), name: 'root' });
+    expect(record).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      name: expect.stringMatching(/^thing-/),
+      resource_type: samples[word].resource_type ?? `Platform::${type}`,
+      resource_state: 'Platform::Resource::State::Active',
+      org: {
+        typeId: typeIdOf('Resource::Organization'),
+        id: place.organizationId,
+        href: `${platform.emulator.metaUrl}/acme`,
+        properties: { fqon: 'acme' },
+      },
+      owner: word === 'users' ? organization : user,
+      created: {
+        typeId: typeIdOf('Resource::User'),
+        id: self.id,
+        timestamp: expect.stringMatching(TIME),
+      },
+      modified: { action: 'create', user: self.id, timestamp: record.created.timestamp },
+    });
+    expect(properties.parent).toMatchObject({ id: expect.any(String), name: expect.any(String) });
+  });
+
+  it('has links that lead to what they name (D-020, D-021, D-034)', async () => {
+    const record = await make(word);
+    const links = linksIn(record);
+    expect(links.map(([path]) => path)).toEqual(expect.arrayContaining(['/org', '/owner', '/properties/parent']));
+    for (const [path, link] of links) {
+      const { id, name, org, properties, resource_type } = (
+        await root.get(link.href.replace(platform.emulator.metaUrl, ''))
+      ).body;
+      expect(link, path).toEqual({
+        typeId: expect.any(String),
+        id,
+        ...(path !== '/org' && { name }),
+        href: link.href,
+        ...(resource_type === 'Platform::Resource::Organization' && { properties: { fqon: properties.fqon } }),
+      });
+      expect(link.typeId).toBe(typeIdOf(resource_type.replace('Platform::', '')));
+      expect(org).toBeDefined();
+    }
+  });
+
+  it('can be listed as a link, a record, and a record without who and when (D-020, D-036)', async () => {
+    const record = await make(word);
+    const only = `/acme/${word}?id=${record.id}`;
+    const { id, name, properties } = record;
+    expect((await root.get(only)).body).toEqual([
+      {
+        typeId: typeIdOf(record.resource_type.replace('Platform::', '')),
+        id,
+        name,
+        href: `${platform.emulator.metaUrl}/${word === 'orgs' ? properties.fqon : `acme/${word}/${id}`}`,
+        ...(word === 'orgs' && { properties: { fqon: properties.fqon } }),
+      },
+    ]);
+    expect((await root.get(`${only}&expand=true`)).body).toEqual([record]);
+    const { org, owner, created, modified, ...compact } = record;
+    expect((await root.get(`${only}&compact=true`)).body).toEqual([compact]);
+    expect((await root.get(`${only}&compact=true&expand=true`)).body).toEqual([compact]);
+  });
+
+  it('gives back what was sent, and nothing besides but what the server sets (D-027)', async () => {
+    const { resource_type: _, ...body } = bodyOf(word);
+    const { properties } = await make(word, body);
+    const shown = Object.keys(properties).filter(
+      (name) => name !== 'parent' && !typeOfWord(word).serverSet.includes(name),
+    );
+    const sent = Object.keys(samples[word].properties).filter((name) => name !== 'password');
+    if (word !== 'containers' && word !== 'jobs') expect(shown.sort()).toEqual(sent.sort());
+    const asRead: Body = { rules: ['lambda'], groups: ['users'], secrets: ['items'], providers: ['linked_providers'] };
+    for (const name of sent.filter((one) => one !== 'provider' && !asRead[word]?.includes(one) && one !== 'resource')) {
+      expect(properties[name]).toEqual(samples[word].properties[name]);
+    }
+  });
+
+  it('can be exported, deleted and posted again (D-028, D-030)', async () => {
+    const record = await make(word, { description: 'kept', tags: ['t'], variables: { V: '1' } });
+    expect((await root.delete(pathOf(word, record))).status).toBe(204);
+    // What is never shown has to be said again.
+    const hidden: Body = { users: { password: 'x' }, secrets: { items: samples.secrets.properties.items } };
+    const body = { ...record, properties: { ...record.properties, ...hidden[word] } };
+    const again = await root.create(samples[word].at, body);
+    const { created, modified, ...kept } = record;
+    const live = { age: expect.anything() };
+    const isRunning = word === 'containers' || word === 'jobs';
+    expect(again).toMatchObject({ ...kept, properties: { ...kept.properties, ...(isRunning && live) } });
+  });
+
+  it('takes an id that is free, and refuses one that is not (D-030)', async () => {
+    const id = `C0FFEE00-0000-4000-8000-${String(++made).padStart(12, '0')}`;
+    const body = { ...bodyOf(word), id };
+    expect(await root.create(samples[word].at, body)).toMatchObject({ id: id.toLowerCase() });
+    expect(await root.post(samples[word].at, { ...body, name: 'another' })).toMatchObject({ status: 409 });
+    expect(await root.post(samples[word].at, { ...body, id: 'mine' })).toMatchObject(refusal(400, '/id'));
+  });
+
+  it('ignores what is not the client’s to say, and takes null as absent (D-028, D-030)', async () => {
+    const serverSet = Object.fromEntries(typeOfWord(word).serverSet.map((name) => [name, { a: 'lie' }]));
+    const body = bodyOf(word);
+    const record = await root.create(samples[word].at, {
+      ...body,
+      ...{ org: 7, owner: 'me', created: {}, modified: null, resource_state: 'Gone', href: '/x', typeId: 1 },
+      ...{ id: null, description: null, tags: null, variables: null },
+      properties: { ...body.properties, ...serverSet, parent: { id: NOBODY }, env: null },
+    });
+    expect(record).toMatchObject({
+      org: { id: place.organizationId },
+      created: { id: self.id },
+      resource_state: 'Platform::Resource::State::Active',
+    });
+    expect(JSON.stringify(record)).not.toContain('lie');
+    for (const member of ['description', 'tags', 'variables', 'href', 'typeId'])
+      expect(record).not.toHaveProperty(member);
+  });
+
+  it('says where in the body what is wrong (D-031, D-032, D-033, D-180)', async () => {
+    const offences: [string, object][] = [
+      ['/name', { name: undefined }],
+      ['/name', { name: null }],
+      ['/name', { name: '' }],
+      ['/name', { name: 'a'.repeat(256) }],
+      ['/name', { name: 'a\u0007' }],
+      ['/name', { name: 'a\u0085' }],
+      ['/name', { name: 7 }],
+      ['/description', { description: 7 }],
+      ['/tags', { tags: 'a' }],
+      ['/tags/1', { tags: ['a', 1] }],
+      ['/variables', { variables: [] }],
+      ['/variables/A~1B', { variables: { 'A/B': 1 } }],
+      ['/properties', { properties: [] }],
+    ];
+    for (const [pointer, offence] of offences) {
+      const reply = await root.post(samples[word].at, { ...bodyOf(word), ...offence });
+      expect(reply, JSON.stringify(offence)).toMatchObject(refusal(400, pointer));
+    }
+    const wrong = { ...bodyOf(word), resource_type: 'Platform::Resource::Gadget' };
+    const status = word === 'rules' ? 422 : 400;
+    expect(await root.post(samples[word].at, wrong)).toMatchObject(refusal(status, '/resource_type'));
+  });
+
+  it('is unchanged, modified included, by a request that changes nothing (D-025)', async () => {
+    const record = await make(word);
+    expect((await root.patch(pathOf(word, record), [])).body).toEqual(record);
+    const patch = [{ op: 'add', path: '/description', value: 'new' }];
+    const changed = (await root.patch(pathOf(word, record), patch)).body;
+    expect(changed).toMatchObject({ description: 'new', modified: { action: 'update', user: self.id } });
+    expect(changed.created).toEqual(record.created);
+    expect((await root.patch(pathOf(word, record), patch)).body).toEqual(changed);
+  });
+
+  it('has one name among its siblings (D-184)', async () => {
+    const { name } = await make(word);
+    const body = bodyOf(word);
+    const twin = { ...body, name };
+    expect(await root.post(samples[word].at, twin)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining(`'${name}'`) },
+    });
+  });
+});
+
+describe('names (D-031, D-184)', () => {
+  it('may be any text of 1 to 255 characters where no table is stricter', async () => {
+    for (const name of ['a', 'a'.repeat(255), 'Übung № 1 / “x”', ' spaced ', '..', '<script>', "Robert'); --", '数']) {
+      expect((await make('workspaces', { name })).name).toBe(name);
+    }
+  });
+
+  it('are compared by letter case, and only with siblings of the same type', async () => {
+    for (const name of ['Case', 'case']) await make('workspaces', { name });
+    await make('groups', { name: 'Case' });
+    await root.create('/root/workspaces', { name: 'Case' });
+  });
+
+  it('of providers are unique whatever the sub-type, of users on the whole platform', async () => {
+    const { name } = await make('providers');
+    const other = { name, resource_type: 'Platform::Configuration::Provider::Kong' };
+    expect((await root.post('/acme/providers', other)).status).toBe(409);
+    await root.create('/root/providers', other);
+    const user = await make('users');
+    expect((await root.post('/root/users', { name: user.name, properties: { password: 'x' } })).status).toBe(409);
+  });
+
+  it('are told by the pointer of what a renaming patch would break', async () => {
+    const [one, two] = [await make('workspaces'), await make('workspaces')];
+    const rename = (value: unknown) => root.patch(pathOf('workspaces', one), [{ op: 'replace', path: '/name', value }]);
+    expect(await rename(two.name)).toMatchObject({ status: 409 });
+    expect(await rename('')).toMatchObject(refusal(400, '/name'));
+    expect(await rename('free')).toMatchObject({ status: 200, body: { name: 'free' } });
+  });
+});
+
+describe('the type in a body (D-032, D-080)', () => {
+  it('may be a full name with any first segment, or the id of the type', async () => {
+    for (const resource_type of [
+      'Platform::Resource::Workspace',
+      'Acme::Resource::Workspace',
+      typeOfWord('workspaces').id,
+    ]) {
+      expect((await make('workspaces', { resource_type })).resource_type).toBe('Platform::Resource::Workspace');
+    }
+    expect((await make('workspaces', { resource_type: typeOfWord('workspaces').id.toUpperCase() })).name).toBeDefined();
+  });
+
+  it.each([
+    'Resource::Workspace',
+    'Platform::Resource::workspace',
+    'Platform::Resource::User',
+    'workspace',
+    '',
+    NOBODY,
+  ])('is not %j for a workspace', async (resource_type) => {
+    const reply = await root.post('/acme/workspaces', { name: 'refused', resource_type });
+    expect(reply).toMatchObject(refusal(400, '/resource_type'));
+  });
+
+  it('has to be given for providers (400) and rules (422)', async () => {
+    const { resource_type: _, ...provider } = bodyOf('providers');
+    expect(await root.post('/acme/providers', provider)).toMatchObject({ status: 400 });
+    const abstract = { ...provider, resource_type: 'Platform::Configuration::Provider' };
+    expect(await root.post('/acme/providers', abstract)).toMatchObject(refusal(400, '/resource_type'));
+    const { resource_type: __, ...rule } = bodyOf('rules');
+    expect(await root.post(samples.rules.at, rule)).toMatchObject({ status: 422 });
+  });
+});
+
+describe('property names that no table has (D-033)', () => {
+  const closed = typeWords.filter((word) => !['containers', 'jobs', 'providers'].includes(word));
+  it.each(closed)('are refused by %s with their pointer', async (word) => {
+    const body = bodyOf(word);
+    const properties = { ...body.properties, colour: 'green', 'a/b~c': 1 };
+    const reply = await root.post(samples[word].at, { ...body, properties });
+    expect(reply).toMatchObject({ status: 400 });
+    expect(reply.body.details.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      '/properties/colour',
+      '/properties/a~1b~0c',
+    ]);
+  });
+
+  it('are kept by providers and open objects', async () => {
+    expect((await make('providers')).properties).toMatchObject({ level: 'debug' });
+    const config = { networks: [{ name: 'a', range: '10/8' }], region: { zone: 1 }, nothing: null };
+    const properties = { config, colour: 'green' };
+    expect((await make('providers', { properties })).properties).toMatchObject(properties);
+  });
+
+  it.each(['containers', 'jobs'] as const)('are dropped silently by %s', async (word) => {
+    const body = bodyOf(word);
+    const record = await root.create(samples[word].at, {
+      ...body,
+      properties: { ...body.properties, colour: 'green' },
+    });
+    expect(record.properties).not.toHaveProperty('colour');
+  });
+});
+
+describe('what is never shown (D-029)', () => {
+  it('a password, whatever is asked', async () => {
+    const user = await make('users', { properties: { password: 'open-sesame', firstName: 'Ali' } });
+    for (const path of [
+      pathOf('users', user),
+      `/acme/users?id=${user.id}&expand=true`,
+      `/acme/users?id=${user.id}&compact=true`,
+      `/acme/resources/${user.id}`,
+      `/users/search?name=${user.name}`,
+      `/acme/resourcetypes/${typeOfWord('users').id}/resources?expand=true`,
+    ]) {
+      const { status, body } = await root.get(path);
+      expect(status).toBe(200);
+      expect(JSON.stringify(body)).toContain('Ali');
+      expect(JSON.stringify(body)).not.toMatch(/password|sesame|scrypt/i);
+    }
+    expect((await root.get('/acme/users?password=open-sesame')).body).toEqual([]);
+  });
+
+  it('the values of secrets, whatever is asked', async () => {
+    const secret = await make('secrets');
+    expect(secret.properties.items).toEqual([{ key: 'a' }]);
+    expect((await read('secrets', secret)).properties.items).toEqual([{ key: 'a' }]);
+    const [expanded] = (await root.get(`/acme/secrets?id=${secret.id}&expand=true`)).body;
+    expect(expanded.properties.items).toEqual([{ key: 'a' }]);
+  });
+});
+
+describe('organizations (D-023, D-024)', () => {
+  it('belong to the one above; root to itself, with neither parent nor null', async () => {
+    const { body: top } = await root.get('/root');
+    expect(top).toMatchObject({ org: { id: top.id, properties: { fqon: 'root' } }, owner: { id: self.id } });
+    expect(top.properties).not.toHaveProperty('parent');
+    const below = await make('orgs');
+    expect(below.properties.parent).toMatchObject({ id: place.organizationId, properties: { fqon: 'acme' } });
+  });
+});
+
+describe('numbers and times (D-014)', () => {
+  it('128.0 is 128, and what is not a whole number is none', async () => {
+    const body = (memory: string) =>
+      `{"name":"n-${++made}","properties":{"runtime":"nodejs","code_type":"code","code":"x","handler":"run",` +
+      `"provider":{"id":"${place.lambdas}"},"memory":${memory}}}`;
+    const post = (memory: string) =>
+      root.send('POST', `${place.environment}/lambdas`, {
+        body: body(memory),
+        headers: { 'Content-Type': 'application/json' },
+      });
+    expect((await post('128.0')).body.properties.memory).toBe(128);
+    expect((await post('1.28e2')).body.properties.memory).toBe(128);
+    expect(await post('128.5')).toMatchObject(refusal(400, '/properties/memory'));
+    expect(await post('"128"')).toMatchObject(refusal(400, '/properties/memory'));
+  });
+});
+
+describe('resource states (D-035)', () => {
+  it('are listed by id and full name', async () => {
+    const states = (await root.get('/resourcestates')).body;
+    expect(states).toEqual(
+      ['Active', 'Failed', 'Pending', 'Corrupt'].map((name) => ({
+        id: expect.any(String),
+        name: `Platform::Resource::State::${name}`,
+      })),
+    );
+    expect(states[0].id).toBe('2ad1f4ce-7d1e-4bc9-a9bd-4de30a63521d');
+    expect(states[3].id).toBe('681099f4-da63-48ef-99d0-75c01166d202');
+    expect((await root.get('/acme/resourcestates')).body).toEqual(states);
+  });
+});
+
+describe('embedded records (D-037)', () => {
+  let lambda: Body;
+  let container: Body;
+  let volume: Body;
+  let endpoint: Body;
+  beforeAll(async () => {
+    lambda = await make('lambdas');
+    volume = await make('volumes');
+    container = await make('containers', {
+      properties: { ...samples.containers.properties, volumes: [{ mount_path: '/data', volume_id: volume.id }] },
+    });
+    const properties = { ...samples.apiendpoints.properties, resource: '/embedded', implementation_id: lambda.id };
+    endpoint = await make('apiendpoints', { properties });
+  });
+  const embed = async (word: TypeWord, record: Body, query: string) => root.get(`${pathOf(word, record)}?${query}`);
+
+  it('stand in place of the property of that name', async () => {
+    const provider = (await root.get(`/root/providers/${place.lambdas}`)).body;
+    expect((await embed('lambdas', lambda, 'embed=provider')).body.properties.provider).toEqual(provider);
+    expect((await embed('lambdas', lambda, 'embed=apiendpoints')).body.properties.apiendpoints).toEqual([endpoint]);
+    const both = (await embed('lambdas', lambda, 'embed=apiendpoints&embed=provider')).body.properties;
+    expect(both).toMatchObject({ apiendpoints: [{ id: endpoint.id }], provider });
+    const ofContainer = (await embed('containers', container, 'embed=volumes&embed=provider&embed=apiendpoints')).body;
+    expect(ofContainer.properties).toMatchObject({
+      volumes: [await read('volumes', volume)],
+      provider: { id: place.docker, org: {} },
+      apiendpoints: [],
+    });
+    expect((await embed('volumes', volume, 'embed=container')).body.properties.container).toEqual(
+      await read('containers', container),
+    );
+  });
+
+  it('an unknown word is 400, also on types that embed nothing', async () => {
+    expect(await embed('lambdas', lambda, 'embed=volumes')).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('apiendpoints, provider') },
+    });
+    expect(await embed('lambdas', lambda, 'embed=provider&embed=x')).toMatchObject({ status: 400 });
+    expect(await root.get('/acme?embed=children')).toMatchObject({ status: 400 });
+  });
+
+  it('apiendpoints never appear unasked', async () => {
+    for (const record of [lambda, container]) {
+      const word = record === lambda ? 'lambdas' : 'containers';
+      expect((await read(word, record)).properties).not.toHaveProperty('apiendpoints');
+      const [listed] = (await root.get(`/acme/${word}?id=${record.id}&expand=true&embed=apiendpoints`)).body;
+      expect(listed.properties).not.toHaveProperty('apiendpoints');
+    }
+  });
+
+  it('are only those that the caller may view', async () => {
+    const { id, voice } = await makeUser(platform, 'reader');
+    await grant(root, '/acme', 'lambda.view', id);
+    const { body } = await voice.get(`${pathOf('lambdas', lambda)}?embed=apiendpoints&embed=provider`);
+    expect(body.properties).toMatchObject({ provider: samples.lambdas.properties.provider, apiendpoints: [] });
+    expect(body.properties.provider).not.toHaveProperty('org');
+  });
+});
