@@ -60,9 +60,9 @@ describe('frames', () => {
     expect(() => readAll(tooLong.subarray(0, 100), 100)).toThrow('too long');
   });
 
-  it('hand out bodies that do not keep the piece alive they came in', () => {
+  it('hand out bodies that keep nothing else alive', () => {
     const [frame] = readAll(bytesOf([{ type: 1, head: {}, body: Buffer.from('ab') }]), 1_000);
-    expect(frame?.body.buffer.byteLength).toBeLessThan(10_000);
+    expect(frame?.body.buffer.byteLength).toBe(2);
     expect(frame?.body.toString()).toBe('ab');
   });
 });

@@ -69,12 +69,11 @@ export class FrameReader {
       this.#chunks = [rest];
       this.#size = rest.length;
       this.#needed = isComplete ? PREFIX_BYTES : end;
-      // A copy of the body: a slice would keep the whole chunk alive for as long as the body is kept.
       if (isComplete) {
         yield {
           type: bytes.readUInt8(4),
           head: readHead(bytes.toString('utf8', PREFIX_BYTES, headEnd)),
-          body: Buffer.from(bytes.subarray(headEnd, end)),
+          body: copyOf(bytes.subarray(headEnd, end)),
         };
       }
     }
@@ -92,6 +91,13 @@ export class FrameReader {
     if (length > this.#bodyLimitBytes) throw new FrameError(`a frame's body of ${length} bytes is too long`);
     return length;
   }
+}
+
+/** In memory of its own: a slice, or a place in Node's pool, would keep far more alive for as long as the body is kept. */
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }
 
 function readHead(text: string): unknown {

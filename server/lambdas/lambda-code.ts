@@ -24,8 +24,9 @@ export class LambdaCode {
   readonly #packages: PackageStore;
   /** The latest of each lambda. */
   readonly #prepared = new Map<string, { fingerprint: string; code: Promise<PreparedCode> }>();
-  /** Under way. A lambda that is back again must not lose its new files to the removal of the old. */
-  readonly #removals = new Set<Promise<unknown>>();
+  /** By lambda: one that is back again must not lose its new files to the removal of the old. */
+  readonly #removals = new Map<string, Promise<void>>();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   /** `folder`: absolute path. */
   constructor(folder: string) {
@@ -43,7 +44,7 @@ export class LambdaCode {
     const { id, fingerprint } = definition;
     const known = this.#prepared.get(id);
     if (known?.fingerprint === fingerprint) return known.code;
-    const code = this.#prepare(definition).catch((thrown: unknown) => {
+    const code = this.#track(this.#prepare(definition)).catch((thrown: unknown) => {
       if (this.#prepared.get(id)?.code === code) this.#prepared.delete(id);
       if (thrown instanceof LambdaFailure) throw thrown;
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
@@ -56,18 +57,32 @@ export class LambdaCode {
   /** Removes all files of a lambda that is gone. */
   async forget(id: string): Promise<void> {
     this.#prepared.delete(id);
-    const removed = Promise.all([
-      this.#packages.forget(id),
-      rm(path.join(this.#folder, id), { recursive: true, force: true }),
-    ]);
-    this.#removals.add(removed);
-    await removed.finally(() => this.#removals.delete(removed));
+    const remove = async (): Promise<void> => {
+      await this.#packages.forget(id);
+      await rm(path.join(this.#folder, id), { recursive: true, force: true });
+    };
+    const removal = this.#track(remove());
+    this.#removals.set(id, removal);
+    await removal.finally(() => this.#removals.delete(id));
+  }
+
+  /** Gives up what is being fetched. Resolves when nothing is written any more. */
+  async stop(): Promise<void> {
+    this.#packages.stop();
+    await Promise.allSettled(this.#underWay);
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    const done = (): void => void this.#underWay.delete(work);
+    this.#underWay.add(work);
+    work.then(done, done);
+    return work;
   }
 
   async #prepare(definition: LambdaDefinition): Promise<PreparedCode> {
     const folder = path.join(this.#folder, definition.id, definition.fingerprint.slice(0, 16));
     const home = path.join(folder, 'home');
-    await Promise.allSettled(this.#removals);
+    await this.#removals.get(definition.id)?.catch(() => {});
     await mkdir(path.join(home, 'tmp'), { recursive: true, mode: 0o700 });
     for (const [name, text] of Object.entries(definition.secretFiles)) await writeSecret(home, name, text);
     const module =

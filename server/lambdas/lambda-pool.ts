@@ -1,7 +1,7 @@
 import type { Invocation, LambdaCall, LambdaValue, LogLine, Outcome } from '../model/invocation.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
 import { failed, LambdaFailure } from './lambda-failure.ts';
-import type { Ending, LambdaProcess, ProcessEnd } from './lambda-process.ts';
+import type { Ending, LambdaProcess } from './lambda-process.ts';
 import { RunningCall } from './running-call.ts';
 
 /** What a pool needs from the service around it. */
@@ -156,7 +156,7 @@ export class LambdaPool {
       const idleTimer = setTimeout(() => this.#idleForLong(worker), this.#host.limits.idleMs).unref();
       const worker = { process, fingerprint: definition.fingerprint, order: this.#events, idleTimer };
       this.#workers.add(worker);
-      void process.exited.then((end) => this.#lost(worker, end));
+      void process.exited.then((why) => this.#lost(worker, why));
       this.#release(worker);
     } catch (thrown) {
       this.#starting -= 1;
@@ -191,7 +191,6 @@ export class LambdaPool {
     const startedAtMs = this.#host.nowMs();
     let hasBegun = false;
     running.cold = process.calls === 0 && worker.order > running.order;
-    this.#running.set(process, running);
     const timer = setTimeout(() => process.kill(timedOut(timeoutMs)), timeoutMs);
     const known = { ...context, executionId, lambdaId: id, lambdaName: name, deadline: startedAtMs + timeoutMs };
     process.call(known, body, {
@@ -204,11 +203,14 @@ export class LambdaPool {
         clearTimeout(timer);
         this.#running.delete(process);
         // It died of an earlier call, before this one had begun: another process can take it.
-        if (ending.kind === 'gone' && ending.byItself && !hasBegun && process.calls > 1) this.#waiting.unshift(running);
+        const diedBefore =
+          ending.kind === 'gone' && ending.failure.failure === 'crash' && !hasBegun && process.calls > 1;
+        if (diedBefore) this.#waiting.unshift(running);
         else this.#finish(running, outcomeOf(ending));
         this.#release(worker);
       },
     });
+    this.#running.set(process, running);
   }
 
   /** A process is free. */
@@ -239,12 +241,14 @@ export class LambdaPool {
     if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  #lost(worker: Worker, { failure, byItself }: ProcessEnd): void {
+  #lost(worker: Worker, why: LambdaFailure): void {
     clearTimeout(worker.idleTimer);
     this.#workers.delete(worker);
     this.#leaveIdle(worker);
-    if (byItself && !this.#running.has(worker.process)) this.#note(undefined, `between calls: ${failure.message}`);
-    if (byItself && worker.process.calls === 0) this.#hopeless = worker.fingerprint;
+    if (why.failure === 'crash') {
+      if (!this.#running.has(worker.process)) this.#note(undefined, `between calls: ${why.message}`);
+      if (worker.process.calls === 0) this.#hopeless = worker.fingerprint;
+    }
     this.#keepWarm();
     this.#pump();
   }

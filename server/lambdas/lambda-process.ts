@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { ZodError } from 'zod';
 import type { LogLine } from '../model/invocation.ts';
@@ -6,6 +6,7 @@ import { describeExit } from './exit-text.ts';
 import { type Frame, FrameError, FrameReader, writeFrame } from './frames.ts';
 import { LambdaFailure } from './lambda-failure.ts';
 import { OutputLines } from './output-lines.ts';
+import { type GroupOptions, killGroup, startGroup } from './process-group.ts';
 import { beganHead, messageHead, outboundHead, outcomeHead } from './process-messages.ts';
 import {
   CONTROL_FD,
@@ -17,31 +18,15 @@ import {
 } from './protocol.ts';
 import type { Reaper } from './reaper.ts';
 
-/** How a process is started. */
-export interface ProcessOptions {
-  execPath: string;
-  /** Path of the bundled bootstrap. */
-  childFile: string;
-  memoryMb: number;
-  /** The whole environment. */
-  env: Record<string, string>;
-  /** Is it going to wait for its lambda? Then it loads ahead what a lambda may need. */
-  isSpare: boolean;
+/** How a process is started and what it may do. */
+export interface ProcessOptions extends GroupOptions {
   resultLimitBytes: number;
   logLimitLines: number;
   reaper: Reaper;
 }
 
 /** How a call ended: with the handler's outcome, or because the process did. */
-export type Ending = { kind: 'outcome'; head: OutcomeHead; body: Buffer } | ProcessEnd;
-
-/** The end of a process, and what that means for whatever it was doing. */
-export interface ProcessEnd {
-  kind: 'gone';
-  failure: LambdaFailure;
-  /** Nobody killed it. */
-  byItself: boolean;
-}
+export type Ending = { kind: 'outcome'; head: OutcomeHead; body: Buffer } | { kind: 'gone'; failure: LambdaFailure };
 
 /** Told of one call while it runs. `ended` comes last and once. */
 export interface CallListener {
@@ -67,33 +52,35 @@ const STDERR_TAIL_BYTES = 8 * 1024;
  */
 export class LambdaProcess {
   readonly memoryMb: number;
-  /** Resolves when the process is no more, whyever. */
-  readonly exited: Promise<ProcessEnd>;
+  /** Resolves with the reason when the process is no more. */
+  readonly exited: Promise<LambdaFailure>;
   /** Told of each line that the process writes. */
   onLine: (stream: LogLine['stream'], text: string) => void = () => {};
 
   readonly #child: ChildProcess;
-  readonly #control: Duplex;
+  readonly #control: Duplex | undefined;
   readonly #reaper: Reaper;
   readonly #output: OutputLines;
   #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
   #listener: CallListener | undefined;
-  #resolveExited: (end: ProcessEnd) => void = () => {};
+  #resolveExited: (why: LambdaFailure) => void = () => {};
   #calls = 0;
+  /** Loading, or at work for a call, or still delivering what it wrote meanwhile. */
+  #isBusy = false;
   #stderrTail: Buffer = Buffer.alloc(0);
   /** What nobody caught in it. */
   #uncaught: string | undefined;
   /** Why it was killed. */
   #killedFor: LambdaFailure | undefined;
-  #end: ProcessEnd | undefined;
+  #end: LambdaFailure | undefined;
 
   constructor(options: ProcessOptions) {
     this.memoryMb = options.memoryMb;
     this.#reaper = options.reaper;
     this.#output = new OutputLines(options.logLimitLines, (stream, text) => this.onLine(stream, text));
-    this.#child = start(options);
-    // As: the fourth stream of `start` is a pipe open in both directions.
-    this.#control = this.#child.stdio[CONTROL_FD] as Duplex;
+    this.#child = startGroup(options);
+    // As: it is a pipe open in both directions. There are no streams at all when the system has run out of descriptors.
+    this.#control = this.#child.stdio?.[CONTROL_FD] as Duplex | undefined;
     this.exited = new Promise((resolve) => {
       this.#resolveExited = resolve;
     });
@@ -117,17 +104,18 @@ export class LambdaProcess {
 
   /** Makes it the process of a lambda. Rejects with LambdaFailure when the code cannot be loaded; the process is killed then. */
   async load(head: LoadHead): Promise<void> {
-    if (this.#end) throw this.#end.failure;
+    if (this.#end) throw this.#end;
     const timer = setTimeout(() => {
       const seconds = LOAD_TIMEOUT_MS / 1_000;
       this.kill(
         new LambdaFailure('load', `the code did not finish loading within ${seconds} s; look at its top level`),
       );
     }, LOAD_TIMEOUT_MS);
+    this.#isBusy = true;
     try {
       await new Promise<void>((resolve, reject) => {
         this.#loading = { resolve, reject };
-        writeFrame(this.#control, FrameType.load, head);
+        this.#send(FrameType.load, head);
       });
     } catch (thrown) {
       this.kill();
@@ -135,8 +123,7 @@ export class LambdaProcess {
     } finally {
       clearTimeout(timer);
       this.#loading = undefined;
-      this.#output.flush();
-      this.#output.renew();
+      this.#rest();
     }
   }
 
@@ -144,33 +131,23 @@ export class LambdaProcess {
   call(context: InvokeHead['context'], body: Uint8Array, listener: CallListener): void {
     this.#calls += 1;
     this.#listener = listener;
-    if (this.#end) {
-      this.#ended(this.#end);
-      return;
-    }
-    this.#output.flush();
+    this.#isBusy = true;
     this.#output.renew();
-    writeFrame(this.#control, FrameType.invoke, { number: this.#calls, context } satisfies InvokeHead, body);
+    if (this.#end) this.#ended({ kind: 'gone', failure: this.#end });
+    else this.#send(FrameType.invoke, { number: this.#calls, context }, body);
   }
 
-  /** Ends it and everything it started, at once. `why` becomes the failure of what it was doing. */
-  kill(why = new LambdaFailure('crash', 'the process was stopped')): void {
+  /** Ends it and everything it started, at once. `why` becomes the failure of what it was doing, if it was doing anything. */
+  kill(why = new LambdaFailure('interrupted', 'the process is no longer needed')): void {
     if (this.#end) return;
     this.#killedFor ??= why;
-    this.#killGroup();
+    killGroup(this.#child);
     // Nothing survives SIGKILL, but a process can be stuck in the kernel; nobody has to wait for that.
     setTimeout(() => this.#gone(why), KILL_TIMEOUT_MS).unref();
   }
 
-  #killGroup(): void {
-    const { pid } = this.#child;
-    if (pid === undefined) return;
-    try {
-      if (process.platform === 'win32') this.#child.kill('SIGKILL');
-      else process.kill(-pid, 'SIGKILL');
-    } catch {
-      // Nobody of the group is left.
-    }
+  #send(type: number, head: LoadHead | InvokeHead, body?: Uint8Array): void {
+    if (this.#control) writeFrame(this.#control, type, head, body);
   }
 
   #watchEnd(): void {
@@ -182,7 +159,7 @@ export class LambdaProcess {
       this.#gone(new LambdaFailure('crash', `no process could be started: ${error.message}`));
     });
     child.once('exit', (code, signal) => {
-      this.#killGroup();
+      killGroup(this.#child);
       if (child.pid !== undefined) this.#reaper.remove(child.pid);
       const conclude = (): void => {
         clearTimeout(timer);
@@ -197,10 +174,10 @@ export class LambdaProcess {
 
   #gone(failure: LambdaFailure): void {
     if (this.#end) return;
-    this.#end = { kind: 'gone', failure: this.#killedFor ?? failure, byItself: !this.#killedFor };
+    this.#end = this.#killedFor ?? failure;
     this.#output.flush();
-    this.#loading?.reject(this.#end.failure);
-    this.#ended(this.#end);
+    this.#loading?.reject(this.#end);
+    this.#ended({ kind: 'gone', failure: this.#end });
     this.#resolveExited(this.#end);
   }
 
@@ -227,8 +204,7 @@ export class LambdaProcess {
 
   #write(stream: LogLine['stream'], chunk: Buffer): void {
     this.#output.take(stream, chunk);
-    const isIdle = !this.#listener && !this.#loading;
-    if (isIdle && this.#output.isOverBudget) {
+    if (!this.#isBusy && this.#output.isOverBudget) {
       this.kill(new LambdaFailure('crash', 'the lambda kept writing after it had answered'));
     }
   }
@@ -281,26 +257,16 @@ export class LambdaProcess {
     // loop still reads them. Only then the call is over.
     if (listener) {
       setImmediate(() => {
-        this.#output.flush();
+        this.#rest();
         listener.ended(ending);
       });
     }
   }
-}
 
-function start({ execPath, childFile, memoryMb, env, isSpare }: ProcessOptions): ChildProcess {
-  const flags = [
-    `--max-old-space-size=${memoryMb}`,
-    // Of ours, not of the lambda's making: its source may be either kind of module.
-    '--disable-warning=ExperimentalWarning',
-    '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-  ];
-  return spawn(execPath, [...flags, childFile, ...(isSpare ? ['spare'] : [])], {
-    // `overlapped` is a pipe; on Windows the only kind that Node can read without blocking.
-    stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
-    env: process.versions.electron ? { ...env, ELECTRON_RUN_AS_NODE: '1' } : env,
-    // A process group of its own, so that what the lambda starts can be ended with it.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-  });
+  /** What it writes from now on is of no call. */
+  #rest(): void {
+    this.#isBusy = false;
+    this.#output.flush();
+    this.#output.renew();
+  }
 }

@@ -59,8 +59,9 @@ export class LambdaProcesses {
     return { processes: this.#living.size, spares: this.#spares.size };
   }
 
-  /** Starts the spares. */
+  /** Starts the spares. Throws LambdaFailure when the bootstrap has not been built. */
   start(): void {
+    this.#demandBootstrap();
     this.#spares.refill();
   }
 
@@ -71,6 +72,7 @@ export class LambdaProcesses {
   async open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess> {
     const code = await this.#settings.code.prepare(definition);
     if (this.#isStopped) throw interrupted();
+    this.#demandBootstrap();
     const env = lambdaEnvironment(this.#hostEnv, this.#settings.addresses(), code.home, definition);
     const takesSpare = definition.memoryMb === SPARE_MEMORY_MB && !isReadAtStart(definition.env);
     const process = (takesSpare && this.#spares.take()) || this.#fork(definition.memoryMb, env, false);
@@ -92,9 +94,6 @@ export class LambdaProcesses {
 
   #fork(memoryMb: number, env: Record<string, string>, isSpare: boolean): LambdaProcess {
     const { childFile, execPath = process.execPath, limits } = this.#settings;
-    if (!existsSync(childFile)) {
-      throw new LambdaFailure('crash', `the emulator is not complete: ${childFile} is missing; run 'npm run build'`);
-    }
     const started = new LambdaProcess({
       execPath,
       childFile,
@@ -109,6 +108,12 @@ export class LambdaProcesses {
     this.#memory.add(started);
     void started.exited.then(() => this.#living.delete(started));
     return started;
+  }
+
+  #demandBootstrap(): void {
+    const { childFile } = this.#settings;
+    if (existsSync(childFile)) return;
+    throw new LambdaFailure('crash', `the emulator is not complete: ${childFile} is missing; run 'npm run build'`);
   }
 
   #crmRoute({ env }: LambdaDefinition): CrmRoute | undefined {

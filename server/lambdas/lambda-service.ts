@@ -89,7 +89,9 @@ export class LambdaService implements LambdaInvoker {
     };
   }
 
-  /** Starts the spares and what the world's lambdas want kept ready (pre_warm). Without it the first calls are slower, that is all. */
+  /**
+   * Starts the spares and what the world's lambdas want kept ready (pre_warm). Rejects when the bootstrap has not been built.
+   */
   async start(): Promise<void> {
     await this.#code.clear();
     this.#processes.start();
@@ -144,6 +146,7 @@ export class LambdaService implements LambdaInvoker {
     const reason = interrupted();
     await Promise.all([...this.#known.values()].map(({ pool }) => pool?.close(reason)));
     await this.#processes.stop(reason);
+    await this.#code.stop();
   }
 
   /** The lambda's pool as the world is now, or why there is none. */

@@ -32,6 +32,7 @@ export class PackageStore {
   readonly #folder: string;
   /** Name of each lambda's latest folder. */
   readonly #latest = new Map<string, string>();
+  readonly #stopping = new AbortController();
 
   /** `folder`: the emulator's own, made when missing. */
   constructor(folder: string) {
@@ -52,6 +53,11 @@ export class PackageStore {
   async forget(lambdaId: string): Promise<void> {
     this.#latest.delete(lambdaId);
     await rm(path.join(this.#folder, lambdaId), { recursive: true, force: true });
+  }
+
+  /** Gives up what is being fetched. */
+  stop(): void {
+    this.#stopping.abort(new Error('the emulator is stopping'));
   }
 
   async #provide(lambdaId: string, source: PackageSource): Promise<PackageFiles> {
@@ -84,7 +90,7 @@ export class PackageStore {
     const aside = await mkdtemp(`${kept}-`);
     const archive = `${aside}.download`;
     try {
-      await (url.protocol === 'file:' ? copyIn(url, archive) : fetchTo(url, archive));
+      await (url.protocol === 'file:' ? copyIn(url, archive) : fetchTo(url, archive, this.#stopping.signal));
       if (await isZip(archive, source)) await unzip(archive, aside);
       else {
         await mkdir(path.dirname(singleFile(aside, url)));
@@ -138,8 +144,9 @@ function copyIn(url: URL, file: string): Promise<void> {
   return pipeline(createReadStream(fileURLToPath(url)), atMost(MAX_PACKAGE_BYTES), createWriteStream(file));
 }
 
-async function fetchTo(url: URL, file: string): Promise<void> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+async function fetchTo(url: URL, file: string, stopping: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
+  const response = await fetch(url, { signal });
   if (!response.ok || !response.body) throw new Error(`the server answered ${response.status} ${response.statusText}`);
   // As: the same stream, typed once by the web's and once by Node's declarations.
   const body = Readable.fromWeb(response.body as ReadableStream);

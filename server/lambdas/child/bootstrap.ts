@@ -51,12 +51,12 @@ function leave(): void {
 }
 
 async function load(head: LoadHead): Promise<void> {
-  for (const name of Object.keys(process.env)) delete process.env[name];
-  Object.assign(process.env, head.env);
-  process.chdir(head.home);
-  process.argv = [process.execPath, head.file];
-  resultLimitBytes = head.resultLimitBytes;
   try {
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    Object.assign(process.env, head.env);
+    process.chdir(head.home);
+    process.argv = [process.execPath, head.file];
+    resultLimitBytes = head.resultLimitBytes;
     if (head.crm) catchCrm(head.crm, outboundCalls);
     handler = await loadHandler(head.file, head.exportName);
     send(FrameType.loaded, {});
