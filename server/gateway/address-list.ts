@@ -1,8 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-
-/** The addresses and CIDR ranges of an endpoint's `whitelist` (D-060). An IPv4-mapped IPv6 address equals its IPv4 address. */
+/**
+ * The addresses and CIDR ranges of an endpoint's `whitelist` (D-060). An IPv4-mapped IPv6 address equals its IPv4 address, as
+ * BlockList has it.
+ */
 export class AddressList {
   readonly #list = new BlockList();
 
@@ -12,30 +13,20 @@ export class AddressList {
   }
 
   #add(entry: string): void {
-    const [written = '', bits] = entry.split('/', 2);
-    const address = unmapped(written);
+    const [address = '', bits] = entry.split('/', 2);
     const family = familyOf(address);
     if (!family) return;
-    if (bits === undefined) {
-      this.#list.addAddress(address, family);
-      return;
-    }
-    const length = address === written ? Number(bits) : Number(bits) - 96;
-    if (/^\d+$/.test(bits) && length >= 0 && length <= (family === 'ipv4' ? 32 : 128)) {
-      this.#list.addSubnet(address, length, family);
+    if (bits === undefined) this.#list.addAddress(address, family);
+    else if (/^\d+$/.test(bits) && Number(bits) <= (family === 'ipv4' ? 32 : 128)) {
+      this.#list.addSubnet(address, Number(bits), family);
     }
   }
 
   /** Is a peer's address, as a socket tells it, in the list? */
   has(peer: string | undefined): boolean {
-    const address = unmapped(peer ?? '');
-    const family = familyOf(address);
-    return family !== undefined && this.#list.check(address, family);
+    const family = familyOf(peer ?? '');
+    return family !== undefined && this.#list.check(peer ?? '', family);
   }
-}
-
-function unmapped(address: string): string {
-  return MAPPED.exec(address)?.[1] ?? address;
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {

@@ -105,7 +105,6 @@ export class AsyncResults {
     for (const [id, stored] of this.#log.entries()) {
       if (!this.#isExpired(stored)) break;
       this.#finished.get(stored.lambdaId)?.delete(id);
-      if (this.#latest.get(stored.lambdaId) === id) this.#latest.delete(stored.lambdaId);
       gone.push(id);
     }
     return gone;

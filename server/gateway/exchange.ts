@@ -90,18 +90,20 @@ export class Exchange {
 
   /** Sends the answer; does nothing when the client has gone. HEAD, 204 and 304 have no body. */
   send(answer: Answer, version: string, options: { isLast: boolean }): void {
-    const { response } = this;
-    this.#executionId = answer.executionId;
-    if (response.destroyed) return;
-    const headers = [...answer.headers, ...this.controlHeaders(version, answer.headers)];
-    if (answer.executionId !== undefined) headers.push('X-Terrarium-Execution-Id', answer.executionId);
+    const { request, response } = this;
+    const { status, headers: own, body, executionId } = answer;
+    this.#executionId = executionId;
+    if (request.socket.destroyed) return;
+    const headers = this.controlHeaders(version, own);
+    headers.push(...own);
+    if (executionId !== undefined) headers.push('X-Terrarium-Execution-Id', executionId);
     if (options.isLast) headers.push('Connection', 'close');
-    if (answer.status === 204 || answer.status === 304) {
-      response.writeHead(answer.status, headers).end();
+    if (status === 204 || status === 304) {
+      response.writeHead(status, headers).end();
       return;
     }
-    headers.push('Content-Length', String(Buffer.byteLength(answer.body)));
-    response.writeHead(answer.status, headers).end(answer.body);
+    headers.push('Content-Length', String(Buffer.byteLength(body)));
+    response.writeHead(status, headers).end(body);
   }
 
   /** What the recorder is told once the exchange is over. */

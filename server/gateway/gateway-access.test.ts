@@ -166,6 +166,14 @@ describe('CORS (D-158)', () => {
     expect((await jar.send('GET', '/web/a')).headers['access-control-allow-origin']).toBe('*');
   });
 
+  it('is not asked by an OPTIONS without an origin, or without a method', async () => {
+    publish({ methods: ['POST'] });
+    expect((await jar.send('OPTIONS', '/web/a', { headers: { 'Access-Control-Request-Method': 'POST' } })).status).toBe(
+      405,
+    );
+    expect((await jar.send('OPTIONS', '/web/a', { headers: { Origin: 'http://form.test' } })).status).toBe(405);
+  });
+
   it('tells a page that asks for another method what there is', async () => {
     publish({ methods: ['POST'] });
     expect((await preflight('DELETE')).headers['access-control-allow-methods']).toBe('POST');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Authenticator, Judge } from '../model/caller.ts';
 import type { Change } from '../model/commit.ts';
@@ -17,6 +17,7 @@ import { refuseConnection, refuseMalformed } from './connection-faults.ts';
 import type { ContainerUpstreams } from './container-upstreams.ts';
 import { Exchange } from './exchange.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
+import { OpenExchanges } from './open-exchanges.ts';
 import { Pipeline } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
 import { ClientGone } from './request-body.ts';
@@ -68,7 +69,7 @@ export class Gateway {
   readonly #results: AsyncResults;
   readonly #calls: AsyncCalls;
   readonly #pipeline: Pipeline;
-  readonly #exchanges = new Set<Exchange>();
+  readonly #exchanges = new OpenExchanges((exchange) => this.#options.onTraffic?.(exchange.record()));
   #server: Server | undefined;
   #isStopping = false;
 
@@ -133,10 +134,7 @@ export class Gateway {
   }
 
   async #drained(): Promise<void> {
-    while (this.#exchanges.size > 0) {
-      const open = [...this.#exchanges];
-      await Promise.all(open.map(({ response }) => new Promise((resolve) => response.once('close', resolve))));
-    }
+    await this.#exchanges.none();
     await this.#calls.settled();
   }
 
@@ -154,6 +152,7 @@ export class Gateway {
       const exchange = this.#open(request, response);
       this.#answer(exchange).catch((fault) => this.#fail(exchange, fault));
     };
+    server.on('connection', (socket) => this.#exchanges.follow(socket));
     server.on('request', answer);
     server.on('checkContinue', answer); // the body is asked for once it is wanted
     server.on('checkExpectation', (request, response) => {
@@ -161,17 +160,13 @@ export class Gateway {
       this.#send(this.#open(request, response), jsonAnswer(417, { code: 417, message }));
     });
     server.on('connect', (_request, socket) => this.#refuseConnect(socket));
-    server.on('clientError', (fault, socket) => this.#refuseMalformed(fault, socket));
+    server.on('clientError', (fault, socket) => this.#refuseMalformed(fault, socket as Socket)); // TCP, no other Duplex
     return server;
   }
 
   #open(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange = new Exchange(request, response, this.#options.nowMs());
     this.#exchanges.add(exchange);
-    response.on('close', () => {
-      this.#exchanges.delete(exchange);
-      this.#options.onTraffic?.(exchange.record());
-    });
     return exchange;
   }
 
@@ -202,9 +197,9 @@ export class Gateway {
     refuseConnection(socket, { status: 501, message }, this.#options.version);
   }
 
-  #refuseMalformed(fault: Error, socket: Duplex): void {
+  #refuseMalformed(fault: Error, socket: Socket): void {
     const refuse = () => refuseMalformed(fault, socket, this.#options.version, this.#limits.requestTargetBytes);
-    const last = [...this.#exchanges].findLast(({ request }) => request.socket === socket);
+    const last = this.#exchanges.findLast(socket);
     if (!last) refuse();
     else if (last.request.complete)
       last.response.once('close', refuse); // it came after a request that gets its answer first

@@ -23,6 +23,8 @@ const FAILURE_STATUS: Readonly<Record<FailureKind, number>> = {
 const RESERVED =
   /^(connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|x-terrarium-.*|x-ratelimit-(limit|remaining)-minute)$/i;
 
+type Failure = Outcome & { ok: false };
+
 /** A fault of an http-aware result that makes it unusable as an HTTP answer. */
 class UnusableResult extends Error {}
 
@@ -40,22 +42,26 @@ export function lambdaAnswer(invocation: Invocation, isHttpAware: boolean): Answ
   const { outcome, executionId } = invocation;
   if (!outcome.ok) return failureAnswer(outcome, executionId);
   const parts = isHttpAware ? httpParts(outcome.value) : undefined;
-  if (!parts) return { ...plainAnswer(outcome.value, invocation.accept), executionId };
   try {
-    return { ...httpAnswer(parts, invocation.accept), executionId };
+    const answer = parts ? httpAnswer(parts, invocation.accept) : plainAnswer(outcome.value, invocation.accept);
+    answer.executionId = executionId;
+    return answer;
   } catch (fault) {
     if (!(fault instanceof UnusableResult)) throw fault;
     const message = `lambda '${invocation.lambdaName}' gave an http-aware result that cannot be sent: ${fault.message}`;
-    return { ...jsonAnswer(502, { code: 502, message, executionId }), executionId };
+    return errorOf(502, message, executionId);
   }
 }
 
 /** The answer of a failed or refused invocation (D-139). */
-export function failureAnswer(outcome: Outcome & { ok: false }, executionId?: string): Answer {
-  const code = FAILURE_STATUS[outcome.failure];
-  const headers = outcome.failure === 'busy' ? ['Retry-After', '1'] : [];
-  const id = executionId === undefined ? {} : { executionId };
-  return { ...jsonAnswer(code, { code, message: outcome.message, ...id }, headers), ...id };
+export function failureAnswer({ failure, message }: Failure, executionId?: string): Answer {
+  return errorOf(FAILURE_STATUS[failure], message, executionId, failure === 'busy' ? ['Retry-After', '1'] : []);
+}
+
+function errorOf(code: number, message: string, executionId?: string, headers: readonly string[] = []): Answer {
+  const answer = jsonAnswer(code, { code, message, executionId }, headers);
+  if (executionId !== undefined) answer.executionId = executionId;
+  return answer;
 }
 
 function plainAnswer(value: LambdaValue, accept: string | undefined): Answer {

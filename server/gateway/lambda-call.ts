@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Identification } from '../model/caller.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { LambdaCall } from '../model/invocation.ts';
+import type { CallContext, LambdaCall } from '../model/invocation.ts';
 import type { Exchange } from './exchange.ts';
 import { queryParams } from './request-target.ts';
 
@@ -21,21 +21,17 @@ export function lambdaCall(
 ): LambdaCall {
   const { trigger, body, path, query, who, isHttpAware, apiEndpointId } = parts;
   const { request } = exchange;
-  return {
-    executionId: randomUUID(),
-    trigger,
-    body,
-    context: {
-      method: request.method ?? '',
-      path,
-      params: queryParams(query),
-      headers: singleHeaders(request.headers),
-      creds: request.headers.authorization ?? '',
-      user: who.kind === 'caller' ? { id: who.caller.userId, name: who.caller.name } : null,
-      ...(apiEndpointId !== undefined && { apiEndpointId }),
-      httpAware: isHttpAware,
-    },
+  const context: CallContext = {
+    method: request.method ?? '',
+    path,
+    params: queryParams(query),
+    headers: singleHeaders(request.headers),
+    creds: request.headers.authorization ?? '',
+    user: who.kind === 'caller' ? { id: who.caller.userId, name: who.caller.name } : null,
+    httpAware: isHttpAware,
   };
+  if (apiEndpointId !== undefined) context.apiEndpointId = apiEndpointId;
+  return { executionId: randomUUID(), trigger, body, context };
 }
 
 /** Only Set-Cookie, which has no business in a request, can have several values in node:http. */

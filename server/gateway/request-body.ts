@@ -42,8 +42,9 @@ export async function readBody(
       }
     });
     request.on('end', resolve);
-    request.on('error', () => reject(new ClientGone()));
-    request.on('close', () => reject(new ClientGone()));
+    const breakOff = () => request.complete || reject(new ClientGone());
+    request.on('error', breakOff);
+    request.on('close', breakOff);
   });
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, sizeBytes);
 }

@@ -1,0 +1,51 @@
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
+import type { Exchange } from './exchange.ts';
+
+/** The exchanges that are not over yet, by connection. */
+export class OpenExchanges {
+  readonly #bySocket = new Map<Socket, Set<Exchange>>();
+  readonly #events = new EventEmitter();
+  readonly #onOver: (exchange: Exchange) => void;
+  #count = 0;
+
+  /** @param onOver told of each exchange once it is over, however it ended */
+  constructor(onOver: (exchange: Exchange) => void) {
+    this.#onOver = onOver;
+  }
+
+  /** Watches a new connection: its end is the end of its exchanges, of those too whose turn to answer never came. */
+  follow(socket: Socket): void {
+    const exchanges = new Set<Exchange>();
+    this.#bySocket.set(socket, exchanges);
+    socket.on('close', () => {
+      this.#bySocket.delete(socket);
+      for (const exchange of exchanges) this.#close(exchange, exchanges);
+    });
+  }
+
+  add(exchange: Exchange): void {
+    const exchanges = this.#bySocket.get(exchange.request.socket);
+    if (!exchanges) return; // its connection is gone already
+    exchanges.add(exchange);
+    this.#count++;
+    exchange.response.on('close', () => this.#close(exchange, exchanges));
+  }
+
+  /** The newest exchange of a connection that is not over. */
+  findLast(socket: Socket): Exchange | undefined {
+    return [...(this.#bySocket.get(socket) ?? [])].at(-1);
+  }
+
+  /** Resolves when there is none. */
+  async none(): Promise<void> {
+    while (this.#count > 0) await once(this.#events, 'none');
+  }
+
+  #close(exchange: Exchange, exchanges: Set<Exchange>): void {
+    if (!exchanges.delete(exchange)) return;
+    this.#count--;
+    this.#onOver(exchange);
+    if (this.#count === 0) this.#events.emit('none');
+  }
+}
