@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Request } from 'express';
+import express, { type Request, type Router } from 'express';
 import manifest from '../package.json' with { type: 'json' };
 import { createAccountWriter } from './account-writer.ts';
 import { completeOptions } from './config.ts';
@@ -228,6 +228,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     limits: config.limits,
     onFault,
     routers: {
+      '/': documentation((req) => ({ ...addressesFor(req), typePrefix: config.typePrefix })),
       '/meta': resourceRoutes({
         service,
         authenticator,
@@ -276,6 +277,28 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       return stopped;
     },
   };
+}
+
+/** The API's document and its page, loaded when somebody asks for them. */
+function documentation(
+  describe: (req: Request) => { baseUrl: string; gatewayUrl: string; typePrefix: string },
+): Router {
+  const router = express.Router();
+  let loaded: Promise<Router> | undefined;
+  const load = async () => {
+    const { docsRoutes } = await import('./openapi/docs-routes.ts');
+    const { openApiDocument } = await import('./openapi/document.ts');
+    return docsRoutes({
+      document: (req) => openApiDocument({ version: manifest.version, ...describe(req) }),
+      gatewayUrl: (req) => describe(req).gatewayUrl,
+      assetsDir: packageFile('dist/docs'),
+    });
+  };
+  router.get(/^\/(openapi\.json$|docs(\/|$))/, async (req, res, next) => {
+    loaded ??= load();
+    (await loaded)(req, res, next);
+  });
+  return router;
 }
 
 /** The demo world's public web form, where there is one. */

@@ -6,7 +6,7 @@ export interface DocsOptions {
   /** The document with the addresses that this client uses. */
   document(request: Request): JsonObject;
   /** `{gateway_url}`: the page may send requests there. */
-  gatewayUrl(): string;
+  gatewayUrl(request: Request): string;
   /** Folder of the page's script. Nothing is read from it before somebody opens the page. */
   assetsDir: string;
 }
@@ -18,10 +18,10 @@ export function docsRoutes({ document, gatewayUrl, assetsDir }: DocsOptions): Ro
   router.get('/openapi.json', (request, response) => {
     response.set('Cache-Control', 'no-cache').json(document(request));
   });
-  router.get('/docs', (_request, response) => {
+  router.get('/docs', (request, response) => {
     response
       .set('Cache-Control', 'no-cache')
-      .set('Content-Security-Policy', contentPolicy(gatewayUrl()))
+      .set('Content-Security-Policy', contentPolicy(gatewayUrl(request)))
       .set('Referrer-Policy', 'no-referrer')
       .type('html')
       .send(docsPage);
