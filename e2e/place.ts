@@ -1,5 +1,5 @@
 import type { Reply } from './client.ts';
-import type { Voice } from './platform.ts';
+import type { Platform, Voice } from './platform.ts';
 
 /** A record as a client reads it. */
 export type Body = Reply['body'];
@@ -79,17 +79,13 @@ export function lambdaBody(place: Place, name: string, properties: object = {}) 
   };
 }
 
-/** A user who may do nothing yet, with a voice of their own. */
-export async function makeUser(
-  platform: { root: Voice; as(name: string, password: string): Promise<Voice> },
-  name: string,
-  under = '/root',
-): Promise<{ id: string; voice: Voice }> {
-  const user = await platform.root.create(`${under}/users`, { name, properties: { password: `${name}-secret` } });
+/** A user of the root organization who may do nothing yet, with a voice of their own. */
+export async function makeUser(platform: Platform, name: string): Promise<{ id: string; voice: Voice }> {
+  const user = await platform.root.create('/root/users', { name, properties: { password: `${name}-secret` } });
   return { id: user.id, voice: await platform.as(name, `${name}-secret`) };
 }
 
-/** Path and record of the entitlement of a node for an action. */
+/** The record of the entitlement of a node for an action. */
 export async function entitlementOf(root: Voice, node: string, action: string): Promise<Body> {
   const { body } = await root.get(`${node}/entitlements?action=${action}&expand=true`);
   return body[0];

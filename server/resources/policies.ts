@@ -57,6 +57,8 @@ interface Balance {
 /** Applies the rules of the policies at and above a resource: limits before an action, events around it (D-121..D-127). */
 export class Policies {
   readonly #options: PoliciesOptions;
+  /** By lambda, the end of the last event it was told of. */
+  readonly #turns = new Map<Uuid, Promise<void>>();
 
   constructor(options: PoliciesOptions) {
     this.#options = options;
@@ -183,22 +185,32 @@ export class Policies {
     };
   }
 
+  /** Events reach a lambda one after the other, in order: a burst of them is neither lost nor mixed up. */
   #send(rule: StoredResource, event: JsonObject): void {
-    this.#invoke(rule, event, 'event').catch((fault: unknown) => {
-      this.#options.onWarning(fault instanceof Error ? fault.message : String(fault));
-    });
+    const lambdaId = lambdaOf(rule);
+    const before = this.#turns.get(lambdaId) ?? Promise.resolve();
+    const turn = before
+      .then(() => this.#invoke(rule, event, 'event'))
+      .catch((fault: unknown) => this.#options.onWarning(fault instanceof Error ? fault.message : String(fault)))
+      .finally(() => {
+        if (this.#turns.get(lambdaId) === turn) this.#turns.delete(lambdaId);
+      });
+    this.#turns.set(lambdaId, turn);
   }
 
   /** Throws an Error that says which rule's lambda failed, and how. */
   async #invoke(rule: StoredResource, event: JsonObject, trigger: 'event' | 'move'): Promise<void> {
     const { invoker, newId } = this.#options;
-    const lambdaId = typeof rule.properties.lambda === 'string' ? rule.properties.lambda : '';
-    const { outcome } = await invoker.invoke(lambdaId, {
+    const { outcome } = await invoker.invoke(lambdaOf(rule), {
       executionId: newId(),
       trigger,
       body: Buffer.from(JSON.stringify(event)),
       context: { method: 'POST', path: '', params: {}, headers: {}, creds: '', user: null, httpAware: false },
     });
-    if (!outcome.ok) throw new Error(`event rule '${rule.name}': lambda ${lambdaId} failed: ${outcome.message}`);
+    if (!outcome.ok) throw new Error(`event rule '${rule.name}': lambda ${lambdaOf(rule)} failed: ${outcome.message}`);
   }
+}
+
+function lambdaOf({ properties }: StoredResource): Uuid {
+  return typeof properties.lambda === 'string' ? properties.lambda : '';
 }
