@@ -84,7 +84,7 @@ describe('a file', () => {
     });
     await Promise.all([log.put('again and again', long), log.put('meanwhile', 2)]);
     await rewritten;
-    await Promise.all([log.put('later', 3), log.remove('first')]);
+    await Promise.all([log.put('later', 3), log.remove('meanwhile')]);
     await log.close();
     expect((await text(files)).length).toBeLessThan(110_000);
     expect([...(await open(files)).entries()]).toEqual([...log.entries()]);

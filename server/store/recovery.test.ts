@@ -259,6 +259,24 @@ test('a snapshot is made in the background when the journal has outgrown it, whi
   expect(names(again)).toEqual(names(store));
 });
 
+test('a snapshot holds no commit that was taken back while it was made', async () => {
+  const files = new TestFiles();
+  const store = await openStoreIn(files, options());
+  let refused: Promise<unknown> | undefined;
+  files.before = (step) => {
+    if (step !== 'append') return;
+    if (refused) throw systemError('ENOSPC');
+    refused = store.commit({ put: [record('apis', 'refused')] }, cause).catch((error) => error.status);
+  };
+  await store.commit({ put: [record('apis', 'big', { description: 'x'.repeat(5 * 1024 * 1024) })] }, cause);
+  expect(await refused).toBe(503);
+  files.before = () => undefined;
+  await commitAll(store, 'small');
+  expect(files.steps.filter((step) => step === 'replace')).toHaveLength(1); // the first world's; it is not tried at each commit
+  expect(warnings).toEqual([expect.stringContaining('could not be brought up to date')]);
+  expect(names(await openStoreIn(await files.copy(), options()))).toEqual(['big', 'small']);
+});
+
 test('a snapshot that cannot be made loses nothing and is told', async () => {
   const files = new TestFiles();
   const store = await openStoreIn(files, options());

@@ -8,7 +8,7 @@ import { checksumText } from './checked-line.ts';
 import { reasonOf, StoreError } from './store-error.ts';
 
 /** How long, and how much, one slice of the snapshot may be made without letting others have their turn. */
-const SLICE_MS = 3;
+const SLICE_MS = 2;
 const SLICE_CHARS = 256 * 1024;
 
 /**

@@ -39,6 +39,18 @@ describe('a commit', () => {
     expect(removed?.inverse).toEqual([{ op: 'add', path, value: { ...workspace, description: 'new' } }]);
   });
 
+  test('that removes parent and child has an inverse that brings back the parent first', async () => {
+    const store = await openStore(testOptions());
+    const workspace = record('workspaces', 'site');
+    const environment = record('environments', 'production', { parent: workspace.id });
+    await store.commit({ put: [workspace, environment] }, cause);
+    const removed = await store.commit({ remove: [environment.id, workspace.id] }, cause);
+    expect(removed?.inverse.map(({ op, path }) => `${op} ${path}`)).toEqual([
+      `add /resources/${workspace.id}`,
+      `add /resources/${environment.id}`,
+    ]);
+  });
+
   test('that changes nothing is none', async () => {
     const store = await openStore(testOptions());
     const { root } = store.view;
