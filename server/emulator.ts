@@ -20,7 +20,7 @@ import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
 import type { WorldView } from './model/world-view.ts';
 import { packageFile } from './package-file.ts';
-import { resourceRoutes } from './resources/routes.ts';
+import { type Addresses, resourceRoutes } from './resources/routes.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './root-account.ts';
 import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials, type KeyRecord, type TokenRecord } from './security/credentials.ts';
@@ -279,7 +279,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   };
 }
 
-/** The API's document and its page, loaded when somebody asks for them. */
+/** Where everything is, for whoever opens the base address; the API's document and its page are loaded when asked for. */
 function documentation(
   describe: (req: Request) => { baseUrl: string; gatewayUrl: string; typePrefix: string },
 ): Router {
@@ -294,6 +294,11 @@ function documentation(
       assetsDir: packageFile('dist/docs'),
     });
   };
+  router.get('/', (req, res) => {
+    if (req.accepts(['json', 'html']) === 'html') return res.redirect('docs');
+    const { baseUrl, metaUrl, securityUrl, gatewayUrl } = describe(req);
+    res.json({ version: manifest.version, metaUrl, securityUrl, gatewayUrl, docs: `${baseUrl}/docs` });
+  });
   router.get(/^\/(openapi\.json$|docs(\/|$))/, async (req, res, next) => {
     loaded ??= load();
     (await loaded)(req, res, next);
