@@ -18,7 +18,7 @@ type Resources = readonly StoredResource[];
 export function listOwned(view: WorldView, organization: StoredResource, word: ListWord): Resources {
   if (word === 'resources') return oldestFirst(typeWords.flatMap((one) => view.ownedBy(organization.id, one)));
   if (word === 'orgs') return oldestFirst(subOrganizations(view, organization));
-  return word === 'providers' ? providersFor(view, organization) : view.ownedBy(organization.id, word);
+  return word === 'providers' ? listFromAbove(view, organization, word) : view.ownedBy(organization.id, word);
 }
 
 /** What a child list holds: direct children, or what the words of the path relate otherwise (D-186). */
@@ -35,9 +35,10 @@ export function isListedBelow(view: WorldView, parent: StoredResource, child: St
 
 /** Lists below a resource that do not hold its children, by the two words of the path. */
 const relations: Record<string, (parent: StoredResource, view: WorldView) => Resources> = {
-  'orgs/providers': (parent, view) => providersFor(view, parent),
-  'workspaces/providers': (parent, view) => providersFor(view, parent),
-  'environments/providers': (parent, view) => providersFor(view, parent),
+  // D-065
+  'orgs/providers': (place, view) => listFromAbove(view, place, 'providers'),
+  'workspaces/providers': (place, view) => listFromAbove(view, place, 'providers'),
+  'environments/providers': (place, view) => listFromAbove(view, place, 'providers'),
   // D-055: containers of all organizations.
   'providers/containers': (provider, view) =>
     view.referrers(provider.id).filter((one) => one.type === CONTAINER && providerIdOf(one) === provider.id),
@@ -49,9 +50,9 @@ const relations: Record<string, (parent: StoredResource, view: WorldView) => Res
   'groups/users': (group, view) => oldestFirst(memberIds(group).flatMap((id) => view.find(id) ?? [])),
 };
 
-/** Own providers and those of all above (D-065). */
-function providersFor(view: WorldView, resource: StoredResource): Resources {
-  return oldestFirst([...lineage(view, resource)].flatMap((one) => view.children(one.id, 'providers')));
+/** Those of a type in a place and in all above it. */
+export function listFromAbove(view: WorldView, place: StoredResource, word: TypeWord): Resources {
+  return oldestFirst([...lineage(view, place)].flatMap((one) => view.children(one.id, word)));
 }
 
 /** Lists that were put together from several keep the order of all lists (D-186). */

@@ -85,10 +85,9 @@ export function referenceRoutes(service: ResourceService): Route[] {
         throw new PlatformError(400, 'a search needs at least one criterion, e.g. ?name=x');
       },
     },
-    { verb: 'post', path: '/:fqon/resourcetypes', handle: refuse },
-    { verb: 'post', path: `${one}/typeproperties`, handle: refuse },
-    { verb: 'patch', path: one, handle: refuse },
-    { verb: 'delete', path: one, handle: refuse },
+    ...['/:fqon/resourcetypes', one, `${one}/typeproperties`, `${one}/typeproperties/:propertyId`].flatMap((path) =>
+      (['post', 'patch', 'delete'] as const).map((verb): Route => ({ verb, path, handle: refuse })),
+    ),
   ];
 }
 

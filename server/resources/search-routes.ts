@@ -1,10 +1,11 @@
 import { singleParameter } from '../http/query.ts';
 import { PlatformError } from '../model/errors.ts';
-import { lineage } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import { listFromAbove } from './lists.ts';
 import { ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
+import { wildcard } from './wildcard.ts';
 
 const USER_CRITERIA = ['name', 'email', 'phoneNumber'];
 
@@ -29,13 +30,13 @@ export function searchRoutes(service: ResourceService): Route[] {
     if (name === undefined || given.length > 1) {
       throw new PlatformError(400, `search by exactly one of ${known.join(', ')}`);
     }
-    const matches = matcher(singleParameter(request.query, name) ?? '');
-    const found = candidates.filter((one) => matches(attribute(one, name)) && service.canView(request.act, one));
+    const matches = wildcard(singleParameter(request.query, name) ?? '');
+    const found = candidates.filter((one) => {
+      const value = attribute(one, name);
+      return value !== undefined && matches(value) && service.canView(request.act, one);
+    });
     return ok(found.map((one) => request.renderer.record(one)));
   };
-  const inScope = (organization: StoredResource, word: TypeWord) =>
-    [...lineage(view, organization)].flatMap((one) => [...view.ownedBy(one.id, word)]);
-
   return [
     namesStartingWith('orgs'),
     namesStartingWith('workspaces'),
@@ -45,12 +46,13 @@ export function searchRoutes(service: ResourceService): Route[] {
     {
       verb: 'get',
       path: '/:fqon/users/search',
-      handle: (request) => search(request, inScope(request.organization(), 'users'), [...USER_CRITERIA, 'username']),
+      handle: (request) =>
+        search(request, listFromAbove(view, request.organization(), 'users'), [...USER_CRITERIA, 'username']),
     },
     {
       verb: 'get',
       path: '/:fqon/groups/search',
-      handle: (request) => search(request, inScope(request.organization(), 'groups'), ['name']),
+      handle: (request) => search(request, listFromAbove(view, request.organization(), 'groups'), ['name']),
     },
   ];
 }
@@ -59,23 +61,4 @@ function attribute(resource: StoredResource, name: string): string | undefined {
   if (name === 'name' || name === 'username') return resource.name;
   const value = resource.properties[name];
   return typeof value === 'string' ? value : undefined;
-}
-
-/** Equality, where `*` stands for any text. */
-function matcher(wanted: string): (text: string | undefined) => boolean {
-  const parts = wanted.split('*');
-  return (text) => {
-    if (text === undefined) return false;
-    if (parts.length === 1) return text === wanted;
-    const [first = '', ...others] = parts;
-    const last = others.pop() ?? '';
-    if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
-    let from = first.length;
-    for (const part of others) {
-      const at = text.indexOf(part, from);
-      if (at < 0 || at + part.length > text.length - last.length) return false;
-      from = at + part.length;
-    }
-    return true;
-  };
 }
