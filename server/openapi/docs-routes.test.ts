@@ -23,7 +23,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // listening on TCP it is not a string
 });
-afterAll(() => new Promise((resolve) => server.close(resolve)));
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
 
 describe('the documentation page', () => {
   it('is a page that refers to nothing outside, and to nothing that is not there', async () => {

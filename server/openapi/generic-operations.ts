@@ -8,6 +8,8 @@ const record = ref('Record');
 const nothing = ok({ type: 'array', maxItems: 0 }, 'Always empty');
 const jsonSchema: JsonObject = { type: 'object', description: 'A JSON Schema' };
 
+const PLACE = 'Organization, workspace and environment that it stands in';
+
 /** The routes of the resource service that are the same whatever the type, and those about types themselves. */
 export const genericOperations: readonly Operation[] = [
   // D-005, D-186
@@ -48,6 +50,10 @@ export const genericOperations: readonly Operation[] = [
   // D-015
   ...place('Organization', '/meta/{fqon}'),
   ...place('Resource', '/meta/{fqon}/{word}/{resource_id}'),
+  any('get /meta/{fqon}/{word}/{resource_id}/{child_word}/{child_id}/context', 'readContextOfChild', PLACE, {
+    success: ok(ref('Context')),
+    errors: [400, 403, 404],
+  }),
 
   // D-115, D-119
   ...entitlements('', '/meta/{fqon}'),
@@ -62,18 +68,21 @@ export const genericOperations: readonly Operation[] = [
 
   // D-006, D-084, D-085
   reference('get /meta/{reference_word}', 'listReferences', 'Read a reference list', {
+    query: ['expand'],
     success: ok(listOf(ref('ReferenceEntry'))),
+    errors: [400],
   }),
   reference('get /meta/{fqon}/{reference_word}', 'listReferencesOf', 'The same, by way of an organization', {
+    query: ['expand'],
     success: ok(listOf(ref('ReferenceEntry'))),
-    errors: [404],
+    errors: [400, 404],
   }),
-  ...resourceTypes('/meta/{fqon}/resourcetypes'),
+  ...resourceTypes('/meta/{fqon}/resourcetypes/{type_id}'),
 ];
 
 function place(what: string, path: string): Operation[] {
   return [
-    any(`get ${path}/context`, `readContextOf${what}`, 'Organization, workspace and environment that it stands in', {
+    any(`get ${path}/context`, `readContextOf${what}`, PLACE, {
       success: ok(ref('Context')),
       errors: [400, 403, 404],
     }),
@@ -91,7 +100,7 @@ function entitlements(suffix: string, base: string): Operation[] {
   const one = `${all}/{entitlement_id}`;
   return [
     row(`get ${all}`, `listEntitlements${suffix}`, 'List the entitlements of this very node', {
-      query: ['expand', 'entitlement_action'],
+      query: [...LIST_QUERY, 'entitlement_action'],
       success: okList('Entitlement'),
       errors: [400, 404],
     }),
@@ -121,9 +130,7 @@ function entitlements(suffix: string, base: string): Operation[] {
   ];
 }
 
-function resourceTypes(all: string): Operation[] {
-  const one = `${all}/{type_id}`;
-  const refused = { errors: [501] };
+function resourceTypes(one: string): Operation[] {
   return [
     reference(`get ${one}`, 'readResourceType', 'Read a resource type', {
       success: ok(ref('ReferenceEntry')),
@@ -143,13 +150,9 @@ function resourceTypes(all: string): Operation[] {
       errors: [400, 404],
     }),
     reference(`get ${one}/resources/search`, 'searchResourcesOfType', 'The same, by at least one criterion', {
-      query: ['expand', 'filter'],
+      query: LIST_QUERY,
       success: okList('Record'),
       errors: [400, 404],
     }),
-    reference(`post ${all}`, 'createResourceType', 'Types cannot be changed', refused),
-    reference(`patch ${one}`, 'patchResourceType', 'Types cannot be changed', refused),
-    reference(`delete ${one}`, 'deleteResourceType', 'Types cannot be changed', refused),
-    reference(`post ${one}/typeproperties`, 'createTypeProperty', 'Types cannot be changed', refused),
   ];
 }

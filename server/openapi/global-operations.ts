@@ -18,6 +18,10 @@ export const globalOperations: readonly Operation[] = [
     errorSchema: 'Health',
     security: [],
   }),
+  platform('get /meta/{fqon}/health', 'readHealthInDetail', 'Does the platform work, and which version of it?', {
+    success: ok(ref('Health'), 'It does'),
+    errors: [404, 503],
+  }),
   platform('get /meta/about', 'readAbout', 'Version, time and services', { success: ok(ref('About')), security: [] }),
   platform('post /meta/sync', 'sync', 'Does nothing, for clients that sync; root only', {
     success: ok(flag('synced')),
@@ -76,7 +80,7 @@ export const globalOperations: readonly Operation[] = [
     errors: [400, 404],
   }),
   groups('get /meta/groups/search', 'searchGroups', 'Search groups', {
-    query: ['by_name'],
+    query: ['group_name'],
     success: groupRecords,
     errors: [400],
   }),
@@ -85,7 +89,7 @@ export const globalOperations: readonly Operation[] = [
     'searchGroupsOf',
     'Search the groups of an organization and of those above',
     {
-      query: ['by_name'],
+      query: ['group_name'],
       success: groupRecords,
       errors: [400, 404],
     },

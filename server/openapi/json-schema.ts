@@ -18,12 +18,17 @@ export function jsonSchemasOf(schemas: Readonly<Record<string, z.ZodType>>): Rec
   );
 }
 
+/** Formats that JSON Schema itself knows, of those that our schemas use. */
+const FORMATS = ['uuid', 'uri', 'date-time', 'ipv4', 'ipv6'];
+
 const CONVERSION = {
   io: 'input',
   unrepresentable: 'any',
-  // What a reader gains nothing from: the pattern behind a format, the bounds that any whole number has in JavaScript.
+  // A pattern says nothing beside a format that everybody knows, and all beside one that is zod's own.
+  // Nobody gains from the bounds that any whole number has in JavaScript.
   override({ jsonSchema }) {
-    if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+    if (FORMATS.includes(jsonSchema.format ?? '')) delete jsonSchema.pattern;
+    else if (jsonSchema.pattern !== undefined) delete jsonSchema.format;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   },

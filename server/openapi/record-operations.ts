@@ -13,8 +13,11 @@ const RELATED: readonly (readonly [parent: TypeWord, word: TypeWord])[] = [
   ['groups', 'users'],
 ];
 
-/** `?type=` of the types that have sub-types (D-065). */
-const SUB_TYPE_PARAMETERS: Partial<Record<TypeWord, string>> = { providers: 'provider_type', rules: 'rule_type' };
+/** What lists of some types understand besides (D-065, D-066, D-015). */
+const LIST_PARAMETERS: Partial<Record<TypeWord, readonly string[]>> = {
+  providers: ['provider_type', 'showcredentials'],
+  rules: ['rule_type'],
+};
 
 /** The routes that every type of the registry has: lists, child lists, create, read, patch, replace, delete (D-002, D-004). */
 export function recordOperations(): Operation[] {
@@ -55,14 +58,13 @@ function childOperations(type: ResourceType, parent: ResourceType, isParent: boo
 
 function listOperation(type: ResourceType, path: string, id: string, summary: string): Operation {
   const { schema, tag } = namingOf(type);
-  const subType = SUB_TYPE_PARAMETERS[type.word];
   return {
     verb: 'get',
     path,
     id,
     tag,
     summary,
-    query: [...LIST_QUERY, ...(subType ? [subType] : [])],
+    query: [...LIST_QUERY, ...(LIST_PARAMETERS[type.word] ?? [])],
     success: okList(schema),
     errors: [400, 404],
   };

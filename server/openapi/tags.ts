@@ -17,7 +17,7 @@ export function tagGroups(): readonly TagGroup[] {
         ...resourceTypes.map((type) => [namingOf(type).tag, type.summary] as const),
         ['Entitlements', 'Who may do what. A resource has one entitlement per action, which adds to what it inherits.'],
         ['Resources of any type', 'Every path of a type also exists with `resources` in place of its word.'],
-        ['Reference lists', 'Read-only lists: resource types, environment types, states ...'],
+        ['Reference lists', 'Resource types, environment types, states ... Changing them is not emulated (501).'],
       ],
     },
     {

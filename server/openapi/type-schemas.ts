@@ -35,6 +35,7 @@ function ownMembers(type: ResourceType, properties: JsonObject, typePrefix: stri
     ...(subTypes.length > 0 ? ['resource_type'] : []),
   ];
   return {
+    type: 'object',
     properties: { properties, ...(subTypes.length > 0 && { resource_type: { type: 'string', examples: subTypes } }) },
     ...(required.length > 0 && { required }),
   };
