@@ -54,6 +54,7 @@ async function request(
 
 describe('the base address (D-001)', () => {
   it('serves resources, security, logs and what is the emulator’s own', async () => {
+    expect((await get('/openapi.json')).status).toBe(200);
     expect((await get('/meta/health')).status).toBe(200);
     expect((await get('/security/health')).status).toBe(200);
     expect((await get('/inspect/leads')).status).toBe(200);
@@ -65,7 +66,7 @@ describe('the base address (D-001)', () => {
     expect((await send('GET', `${emulator.gatewayUrl}/meta/health`)).status).toBe(404);
   });
 
-  it.each(['/', '/metadata', '/Meta/health', '/inspect', '/inspect/nothing', '/log', '/log/pod/1', '/v1/meta'])(
+  it.each(['/metadata', '/Meta/health', '/inspect', '/inspect/nothing', '/log', '/log/pod/1', '/v1/meta'])(
     'has no route %s (D-010, D-199)',
     async (path) => {
       const answer = { status: 404, body: { code: 404, message: `no route: GET ${path}` } };
