@@ -10,6 +10,9 @@ export interface ContainerRequest {
   portName: string;
   /** Path and query for the container: without the endpoint's prefix, at least `/`. */
   target: string;
+  /** That prefix, percent-encoded, for X-Forwarded-Prefix; empty when nothing was stripped. */
+  prefix: string;
+  /** Its body is not read yet; with `Expect: 100-continue` the client still waits to be asked for it. */
   request: IncomingMessage;
   /** Where the container's answer is streamed to. */
   response: ServerResponse;

@@ -247,21 +247,21 @@ describe('a container endpoint', () => {
   it('hands the stripped target to the engine, whose answer carries the control headers', async () => {
     const engine = new GatewayUnderTest({
       containers: {
-        forward: async ({ target, portName, response, controlHeaders }) => {
+        forward: async ({ target, prefix, portName, response, controlHeaders }) => {
           const own = ['access-control-allow-origin', 'http://own.test'];
-          response.writeHead(207, [...own, ...controlHeaders(own)]).end(`${portName} ${target}`);
+          response.writeHead(207, [...own, ...controlHeaders(own)]).end(`${portName} ${prefix} ${target}`);
         },
       },
     });
     await engine.start();
-    engine.endpoint(engine.api('web'), engine.container('shop'), { resource: '/shop', container_port_name: 'http' });
-    const got = await engine.send('GET', '/web/shop/a%2Fb/?q=1');
-    expect(got).toMatchObject({ status: 207, body: 'http /a%2Fb/?q=1' });
+    engine.endpoint(engine.api('web'), engine.container('shop'), { resource: '/my shop', container_port_name: 'http' });
+    const got = await engine.send('GET', '/web/my%20shop/a%2Fb/?q=1');
+    expect(got).toMatchObject({ status: 207, body: 'http /web/my%20shop /a%2Fb/?q=1' });
     expect(got.headers).toMatchObject({
       'access-control-allow-origin': 'http://own.test',
       'x-terrarium-version': '1.2.3',
     });
-    expect((await engine.send('GET', '/web/shop?q')).body).toBe('http /?q');
+    expect((await engine.send('GET', '/web/my%20shop?q')).body).toBe('http /web/my%20shop /?q');
     await engine.stop();
   });
 });

@@ -24,7 +24,7 @@ const TYPES: Partial<Record<TypeWord, string>> = {
 };
 
 /** A world of a few records, just enough for a gateway. */
-export class FakeWorld implements WorldView {
+class FakeWorld implements WorldView {
   readonly root = record('Resource::Organization', 'root', null, {});
   readonly records = new Map<Uuid, StoredResource>([[this.root.id, this.root]]);
 

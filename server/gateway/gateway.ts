@@ -200,10 +200,10 @@ export class Gateway {
   #refuseMalformed(fault: Error, socket: Socket): void {
     const refuse = () => refuseMalformed(fault, socket, this.#options.version, this.#limits.requestTargetBytes);
     const last = this.#exchanges.findLast(socket);
-    if (!last) refuse();
-    else if (last.request.complete)
-      last.response.once('close', refuse); // it came after a request that gets its answer first
-    else if (last.response.headersSent) socket.destroy();
+    // Bytes after a complete request: that one gets its answer first. A fault in the midst of one can't be told any more
+    // when its answer has begun.
+    if (last?.request.complete) last.response.once('close', refuse);
+    else if (last?.response.headersSent) socket.destroy();
     else refuse();
   }
 }

@@ -114,17 +114,13 @@ export class Pipeline {
       endpoint.limit.count(nowMs());
       exchange.showLimit(endpoint.limit, nowMs());
     }
-    const path = restAfter(target.path, endpoint.prefix.length);
-    if (to.kind === 'container') {
-      refuseLargeBody(request, limits.requestBodyBytes);
-      return this.#forward(exchange, to, `${path || '/'}${target.query === '' ? '' : `?${target.query}`}`);
-    }
+    if (to.kind === 'container') return this.#forward(exchange, to, endpoint.prefix, target);
     refuseWebSocket(request);
     exchange.body = await readBody(request, response, limits.requestBodyBytes);
     const call = lambdaCall(exchange, {
       trigger: to.isSynchronous ? 'gateway' : 'async',
       body: exchange.body,
-      path,
+      path: restAfter(target.path, endpoint.prefix.length),
       query: target.query,
       who,
       isHttpAware: to.isHttpAware,
@@ -134,19 +130,25 @@ export class Pipeline {
     return lambdaAnswer(await exchange.upstream(this.#parts.invoker.invoke(to.id, call)), to.isHttpAware);
   }
 
-  async #forward(exchange: Exchange, to: EndpointTarget & { kind: 'container' }, target: string): Promise<undefined> {
-    const { containers, view, version } = this.#parts;
+  async #forward(
+    exchange: Exchange,
+    to: EndpointTarget & { kind: 'container' },
+    prefix: readonly string[],
+    { path, query }: RequestTarget,
+  ): Promise<undefined> {
+    const { containers, view, version, limits } = this.#parts;
     const { request, response } = exchange;
-    await exchange.upstream(
-      forwardToContainer(containers, view, {
-        containerId: to.id,
-        portName: to.portName,
-        target,
-        request,
-        response,
-        controlHeaders: (own) => exchange.controlHeaders(version, own),
-      }),
-    );
+    refuseLargeBody(request, limits.requestBodyBytes);
+    const forwarded = forwardToContainer(containers, view, {
+      containerId: to.id,
+      portName: to.portName,
+      target: `${restAfter(path, prefix.length) || '/'}${query === '' ? '' : `?${query}`}`,
+      prefix: prefix.map((segment) => `/${encodeURIComponent(segment)}`).join(''),
+      request,
+      response,
+      controlHeaders: (own) => exchange.controlHeaders(version, own),
+    });
+    await exchange.upstream(forwarded);
   }
 }
 
