@@ -9,6 +9,8 @@ export interface Witness {
   readonly code: string;
   /** Waits until `count` bodies have come since the last call, and takes them. */
   take(count: number): Promise<Body[]>;
+  /** Lets those who tell from now on wait for their answer until what is returned is called. */
+  hold(): () => void;
   /** What has come since the last call of `take`. */
   readonly untaken: readonly Body[];
   stop(): Promise<void>;
@@ -17,12 +19,14 @@ export interface Witness {
 /** Starts a witness. */
 export async function startWitness(): Promise<Witness> {
   const told: Body[] = [];
+  let held = Promise.resolve();
   const server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk);
     told.push(JSON.parse(Buffer.concat(chunks).toString()));
-    res.end('told');
     server.emit('told');
+    await held;
+    res.end('told');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -38,6 +42,13 @@ export async function startWitness(): Promise<Witness> {
     async take(count) {
       while (told.length < count) await once(server, 'told');
       return told.splice(0, count);
+    },
+    hold() {
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return () => release();
     },
     untaken: told,
     stop: () =>
