@@ -27,6 +27,7 @@ export class LambdaCode {
   /** By lambda: one that is back again must not lose its new files to the removal of the old. */
   readonly #removals = new Map<string, Promise<void>>();
   readonly #underWay = new Set<Promise<unknown>>();
+  #cleared: Promise<void> | undefined;
 
   /** `folder`: absolute path. */
   constructor(folder: string) {
@@ -34,9 +35,10 @@ export class LambdaCode {
     this.#packages = new PackageStore(path.join(folder, 'packages'));
   }
 
-  /** Removes what an earlier run left behind. */
-  async clear(): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
+  /** Removes, once, what an earlier run left behind. */
+  clear(): Promise<void> {
+    this.#cleared ??= this.#track(rm(this.#folder, { recursive: true, force: true }));
+    return this.#cleared;
   }
 
   /** Done once per definition; tried again after a failure. Rejects with LambdaFailure `load`. */
@@ -82,6 +84,7 @@ export class LambdaCode {
   async #prepare(definition: LambdaDefinition): Promise<PreparedCode> {
     const folder = path.join(this.#folder, definition.id, definition.fingerprint.slice(0, 16));
     const home = path.join(folder, 'home');
+    await this.clear();
     await this.#removals.get(definition.id)?.catch(() => {});
     await mkdir(path.join(home, 'tmp'), { recursive: true, mode: 0o700 });
     for (const [name, text] of Object.entries(definition.secretFiles)) await writeSecret(home, name, text);

@@ -20,3 +20,16 @@ export function failed({ failure, message }: Pick<LambdaFailure, 'failure' | 'me
 export function interrupted(): LambdaFailure {
   return new LambdaFailure('interrupted', 'the emulator stopped before the invocation had ended');
 }
+
+/** The handler took longer than it may. */
+export function timedOut(timeoutMs: number): LambdaFailure {
+  const limit = `${timeoutMs / 1_000} s (the lambda's 'timeout')`;
+  return new LambdaFailure('timeout', `the handler gave no result within ${limit}, and its process was ended`);
+}
+
+/** What a start that failed means for the calls that wait for it. */
+export function notStarted(thrown: unknown): LambdaFailure {
+  if (thrown instanceof LambdaFailure) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new LambdaFailure('crash', `the lambda could not be started: ${message}`, { cause: thrown });
+}

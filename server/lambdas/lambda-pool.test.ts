@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Invocation } from '../model/invocation.ts';
 import { Gate, WAIT_AT_GATE } from './gate-for-tests.ts';
-import type { LambdaServiceOptions } from './lambda-service.ts';
 import { isAlive } from './process-for-tests.ts';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
 
@@ -15,8 +14,8 @@ afterEach(async () => {
   for (const it of open.splice(0)) await it.stop();
 });
 
-async function start(options: Partial<LambdaServiceOptions> = {}): Promise<ServiceForTests> {
-  const bed = await ServiceForTests.start(options);
+async function start(...args: Parameters<typeof ServiceForTests.start>): Promise<ServiceForTests> {
+  const bed = await ServiceForTests.start(...args);
   open.push(bed);
   return bed;
 }
@@ -85,11 +84,12 @@ describe('processes of a lambda (D-142)', () => {
   });
 
   it('are kept ready from the start of the emulator on', async () => {
-    const bed = await start({ limits: { spares: 0 } });
-    bed.lambda(TELL_PID, { pre_warm: 1 });
+    let id = '';
+    const bed = await start({ limits: { spares: 0 } }, (world) => {
+      id = world.lambda(TELL_PID, { pre_warm: 1 });
+    });
     await vi.waitFor(() => expect(bed.service.stats().processes).toBe(1));
-    await bed.service.start();
-    expect(bed.service.stats().processes).toBe(1);
+    expect(answerOf(await bed.invoke(id))).toMatch(/^\d+$/);
   });
 
   it('are not tried over and over to be kept ready when the code cannot be loaded', async () => {

@@ -1,6 +1,6 @@
 import type { Invocation, LambdaCall, LambdaValue, LogLine, Outcome } from '../model/invocation.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
-import { failed, LambdaFailure } from './lambda-failure.ts';
+import { failed, type LambdaFailure, notStarted, timedOut } from './lambda-failure.ts';
 import type { Ending, LambdaProcess } from './lambda-process.ts';
 import { RunningCall } from './running-call.ts';
 
@@ -97,17 +97,25 @@ export class LambdaPool {
   async close(failure: LambdaFailure): Promise<void> {
     this.#closedFor = failure;
     clearTimeout(this.#growTimer);
-    for (const waiting of this.#waiting.splice(0)) this.#finish(waiting, failed(failure));
+    this.#pump();
     const ends = [...this.#running.values()].map(({ done }) => done);
     for (const process of this.#processes) process.kill(failure);
     await Promise.all([...ends, ...[...this.#processes].map(({ exited }) => exited)]);
+  }
+
+  /** Is there a process that has been or can be given calls? */
+  get #hasWorkers(): boolean {
+    const { fingerprint } = this.#definition;
+    return [...this.#workers].some((worker) => worker.process.isAlive && worker.fingerprint === fingerprint);
   }
 
   get #room(): number {
     return this.#host.limits.concurrency - this.#starting - this.#workers.size;
   }
 
+  /** Gives work to those that have none, and sees to it that there are enough of them. */
   #pump(): void {
+    if (this.#closedFor) this.#failWaiting(this.#closedFor);
     while (this.#waiting.length > 0) {
       const worker = this.#idle.pop();
       // Killed a moment ago; its end is still to be heard of.
@@ -121,7 +129,7 @@ export class LambdaPool {
 
   #grow(): void {
     if (this.#definition.isIsolated) this.#startFor(this.#waiting.length);
-    else if (this.#starting + this.#workers.size === 0) this.#startFor(1);
+    else if (this.#starting === 0 && !this.#hasWorkers) this.#startFor(1);
     else {
       const [longest] = this.#waiting;
       this.#growTimer ??= setTimeout(() => this.#growIfStuck(longest), GROW_AFTER_MS);
@@ -152,6 +160,7 @@ export class LambdaPool {
     try {
       const process = await this.#host.open(definition, (process) => this.#adopt(process));
       this.#starting -= 1;
+      this.#hopeless = undefined;
       this.#events += 1;
       const idleTimer = setTimeout(() => this.#idleForLong(worker), this.#host.limits.idleMs).unref();
       const worker = { process, fingerprint: definition.fingerprint, order: this.#events, idleTimer };
@@ -160,7 +169,7 @@ export class LambdaPool {
       this.#release(worker);
     } catch (thrown) {
       this.#starting -= 1;
-      this.#startFailed(definition, thrown instanceof LambdaFailure ? thrown : asFailure(thrown));
+      this.#startFailed(definition, notStarted(thrown));
     }
   }
 
@@ -174,14 +183,16 @@ export class LambdaPool {
   #startFailed({ fingerprint }: LambdaDefinition, failure: LambdaFailure): void {
     if (fingerprint === this.#definition.fingerprint) {
       this.#hopeless = fingerprint;
-      if (this.#starting + this.#workers.size > 0) return;
+      if (this.#waiting.length === 0) this.#note(undefined, `no process is ready: ${failure.message}`);
+      if (this.#starting > 0 || this.#hasWorkers) return;
       // Nobody is left who could serve them, and the next start would fail in the same way.
-      for (const waiting of this.#waiting.splice(0)) {
-        waiting.cold = true;
-        this.#finish(waiting, failed(failure));
-      }
+      this.#failWaiting(failure);
     }
     this.#pump();
+  }
+
+  #failWaiting(failure: LambdaFailure): void {
+    for (const waiting of this.#waiting.splice(0)) this.#finish(waiting, failed(failure));
   }
 
   #run(worker: Worker, running: RunningCall): void {
@@ -270,19 +281,9 @@ export class LambdaPool {
   }
 }
 
-function timedOut(timeoutMs: number): LambdaFailure {
-  const message = `the handler gave no result within ${timeoutMs / 1_000} s (the lambda's 'timeout') and its process was ended`;
-  return new LambdaFailure('timeout', message);
-}
-
 function outcomeOf(ending: Ending): Outcome {
   if (ending.kind === 'gone') return failed(ending.failure);
   const { kind, failure, message = '' } = ending.head;
   const value: LambdaValue = kind === 'nothing' ? { kind } : { kind, bytes: ending.body };
   return failure ? { ok: false, failure, message, value } : { ok: true, value };
-}
-
-function asFailure(thrown: unknown): LambdaFailure {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new LambdaFailure('crash', `the lambda could not be started: ${message}`, { cause: thrown });
 }

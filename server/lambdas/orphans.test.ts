@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { expect, it, vi } from 'vitest';
 import { builtChild, isAlive } from './process-for-tests.ts';
@@ -15,7 +16,7 @@ it('no process outlives an emulator that is killed: neither idle, nor in an endl
     logLevel: 'warn',
     ssr: { noExternal: true },
     build: {
-      ssr: path.join(import.meta.dirname, 'emulator-for-tests.ts'),
+      ssr: fileURLToPath(new URL('./emulator-for-tests.ts', import.meta.url)),
       outDir: folder,
       emptyOutDir: false,
       rolldownOptions: { output: { format: 'es', entryFileNames: 'emulator.mjs' } },

@@ -18,16 +18,25 @@ export class ServiceForTests {
   readonly #resources = new Map<string, StoredResource>();
   #changes = 0;
 
-  static async start(options: Partial<LambdaServiceOptions> = {}): Promise<ServiceForTests> {
+  /** `fill` puts into the world what is there before the service is. */
+  static async start(
+    options: Partial<LambdaServiceOptions> = {},
+    fill: (world: ServiceForTests) => void = () => {},
+  ): Promise<ServiceForTests> {
     const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-lambdas-'));
-    const started = new ServiceForTests(folder, { childFile: await builtChild(), ...options });
+    const started = new ServiceForTests(folder, { childFile: await builtChild(), ...options }, fill);
     await started.service.start();
     return started;
   }
 
-  private constructor(folder: string, options: Partial<LambdaServiceOptions> & { childFile: string }) {
+  private constructor(
+    folder: string,
+    options: Partial<LambdaServiceOptions> & { childFile: string },
+    fill: (world: ServiceForTests) => void,
+  ) {
     this.folder = folder;
     this.put('root', null, 'Resource::Organization', {});
+    fill(this);
     this.service = new LambdaService({
       view: this.#view(),
       addresses: () => ({ metaUrl: 'http://t/meta', securityUrl: 'http://t/security', gatewayUrl: 'http://t:1' }),
@@ -119,7 +128,7 @@ function lambdaProperties(code: string, properties: JsonObject): JsonObject {
 }
 
 /** A call as the gateway makes it. */
-export function callWith(body: string | Uint8Array = '', context: Partial<LambdaCall['context']> = {}): LambdaCall {
+function callWith(body: string | Uint8Array = '', context: Partial<LambdaCall['context']> = {}): LambdaCall {
   return {
     executionId: randomUUID(),
     trigger: 'gateway',

@@ -7,7 +7,7 @@ import { messageOf } from './error-text.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 
 /** Statuses whose answer has no body (Fetch standard). */
-const BODILESS = new Set([101, 204, 205, 304]);
+const BODILESS = new Set([204, 205, 304]);
 /** Headers of one connection; they say nothing about the next. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
@@ -89,22 +89,22 @@ function either<F extends object>(isMeant: (args: unknown[]) => boolean, one: F,
 
 /** Do the arguments of http.request, of fetch and the like name the CRM's host? */
 function addresses(crm: CrmRoute, [first, second]: unknown[]): boolean {
-  const named = urlIn(first) ?? partsIn(first);
-  const options = partsIn(second);
-  const hostname = options.hostname ?? options.host ?? named.hostname ?? named.host;
-  const port = options.port ?? named.port;
+  const named = [partsIn(second), partsIn(first), urlIn(first)];
+  const hostname = named.map((parts) => parts.hostname ?? parts.host).find((host) => typeof host === 'string' && host);
+  const port = named.map((parts) => parts.port).find((port) => port);
   const isHost = typeof hostname === 'string' && hostname.toLowerCase().replace(/^\[|\]$/g, '') === crm.hostname;
   return isHost && (crm.port === undefined || Number(port) === crm.port);
 }
 
-function urlIn(value: unknown): Named | undefined {
-  const text = typeof value === 'object' && value !== null && 'url' in value ? value.url : value;
-  if (typeof text !== 'string' && !(text instanceof URL)) return undefined;
-  return URL.canParse(String(text)) ? new URL(String(text)) : {};
-}
-
+/** An object of options, or a URL object: they have the same names. */
 function partsIn(value: unknown): Named {
   return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** A URL as text, or that of a Request. */
+function urlIn(value: unknown): Named {
+  const text = typeof value === 'object' && value !== null && 'url' in value ? value.url : value;
+  return typeof text === 'string' && URL.canParse(text) ? new URL(text) : {};
 }
 
 /** Repeats a request at the stand-in, body and answer streamed. */

@@ -12,12 +12,15 @@ import { lineOfSyntaxError } from './syntax-error-line.ts';
  */
 export async function loadHandler(file: string, exportName: string): Promise<Handler> {
   const exported = await loadModule(file);
-  const members = { ...membersOf(fallbackOf(exported)), ...membersOf(exported) };
-  const found = members[exportName] ?? functionIn(fallbackOf(exported)) ?? functionIn(exported);
-  // As: a function is all that can be known of it.
-  if (typeof found === 'function') return found as Handler;
-  if (found !== undefined) throw new Error(`handler '${exportName}' is a ${typeof found}, not a function`);
-  const names = Object.keys(members).filter((name) => name !== 'default' && name !== '__esModule');
+  const fallback = memberOf(exported, 'default');
+  for (const owner of [exported, fallback]) {
+    const member = memberOf(owner, exportName);
+    // As: a function is all that can be known of it. Binding keeps the number of its parameters, which matters (D-138).
+    if (typeof member === 'function') return member.bind(owner) as Handler;
+    if (member !== undefined) throw new Error(`handler '${exportName}' is a ${typeof member}, not a function`);
+  }
+  for (const whole of [fallback, exported]) if (typeof whole === 'function') return whole as Handler;
+  const names = [...namesOf(exported), ...namesOf(fallback)].filter((name) => !/^(default|__esModule)$/.test(name));
   const known = names.length > 0 ? `its exports are ${names.join(', ')}` : 'it exports nothing';
   throw new Error(`handler '${exportName}' is not exported by ${basename(file)}; ${known}`);
 }
@@ -45,15 +48,14 @@ function explained(thrown: unknown, file: string): Error {
   return new Error(`syntax error in ${place ? `${place.file}, line ${place.line}` : basename(file)}: ${message}`);
 }
 
-function fallbackOf(exported: unknown): unknown {
-  return typeof exported === 'object' && exported !== null && 'default' in exported ? exported.default : undefined;
+function memberOf(value: unknown, name: string): unknown {
+  return isHolder(value) ? Reflect.get(value, name) : undefined;
 }
 
-function functionIn(value: unknown): unknown {
-  return typeof value === 'function' ? value : undefined;
+function namesOf(value: unknown): string[] {
+  return isHolder(value) ? Object.keys(value) : [];
 }
 
-function membersOf(value: unknown): Record<string, unknown> {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return {};
-  return Object.fromEntries(Object.entries(value));
+function isHolder(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
