@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import express, { type Request, type Router } from 'express';
+import type { Request } from 'express';
 import manifest from '../package.json' with { type: 'json' };
 import { createAccountWriter } from './account-writer.ts';
 import { completeOptions } from './config.ts';
 import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
 import { createControlPlane } from './control-plane.ts';
 import { createCore } from './core.ts';
+import { documentation } from './documentation.ts';
 import { makeFirstWorld } from './first-world.ts';
 import type { StoredResult } from './gateway/async-results.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -20,7 +21,7 @@ import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
 import type { WorldView } from './model/world-view.ts';
 import { packageFile } from './package-file.ts';
-import { type Addresses, resourceRoutes } from './resources/routes.ts';
+import { resourceRoutes } from './resources/routes.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './root-account.ts';
 import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials, type KeyRecord, type TokenRecord } from './security/credentials.ts';
@@ -277,33 +278,6 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       return stopped;
     },
   };
-}
-
-/** Where everything is, for whoever opens the base address; the API's document and its page are loaded when asked for. */
-function documentation(
-  describe: (req: Request) => { baseUrl: string; gatewayUrl: string; typePrefix: string },
-): Router {
-  const router = express.Router();
-  let loaded: Promise<Router> | undefined;
-  const load = async () => {
-    const { docsRoutes } = await import('./openapi/docs-routes.ts');
-    const { openApiDocument } = await import('./openapi/document.ts');
-    return docsRoutes({
-      document: (req) => openApiDocument({ version: manifest.version, ...describe(req) }),
-      gatewayUrl: (req) => describe(req).gatewayUrl,
-      assetsDir: packageFile('dist/docs'),
-    });
-  };
-  router.get('/', (req, res) => {
-    if (req.accepts(['json', 'html']) === 'html') return res.redirect('docs');
-    const { baseUrl, metaUrl, securityUrl, gatewayUrl } = describe(req);
-    res.json({ version: manifest.version, metaUrl, securityUrl, gatewayUrl, docs: `${baseUrl}/docs` });
-  });
-  router.get(/^\/(openapi\.json$|docs(\/|$))/, async (req, res, next) => {
-    loaded ??= load();
-    (await loaded)(req, res, next);
-  });
-  return router;
 }
 
 /** The demo world's public web form, where there is one. */
