@@ -4,6 +4,9 @@ import type { Duplex } from 'node:stream';
 /** How long a refused client may go on sending before its connection is cut. */
 const LINGER_MS = 2_000;
 
+/** Connections that were told: newer versions of node:http report a fault again for every further packet. */
+const refused = new WeakSet<Duplex>();
+
 /** Why a connection's bytes did not make a request. */
 interface ConnectionFault extends Error {
   code?: string;
@@ -53,6 +56,7 @@ export function refuseConnection(
     'X-Terrarium-Upstream-Latency: 0',
     'Server-Timing: proxy;dur=0, upstream;dur=0',
   ];
+  refused.add(socket);
   socket.on('error', () => {}); // the client may be gone before it reads this
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   // Closed at once with bytes unread, the connection would be reset and the client might never see the answer.
@@ -64,6 +68,7 @@ export function refuseConnection(
 
 /** Answers a connection whose bytes are no request, or just closes it when there is nobody left to tell. */
 export function refuseMalformed(fault: Error, socket: Duplex, version: string, requestTargetBytes: number): void {
+  if (refused.has(socket)) return;
   const refusal = socket.writable ? diagnose(fault, requestTargetBytes) : undefined;
   if (refusal) refuseConnection(socket, refusal, version);
   else socket.destroy();
