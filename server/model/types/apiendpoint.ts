@@ -77,10 +77,9 @@ export const apiendpoint: ResourceType = {
     if (sent.resource === undefined && !sent.hosts?.length) {
       throw invalid('/properties/resource', 'is required unless hosts are given');
     }
-    const id = sent.implementation_id.toLowerCase();
-    const target = view.find(id);
+    const target = view.find(sent.implementation_id);
     if (target?.type !== targetTypes[sent.implementation_type]) {
-      throw invalid('/properties/implementation_id', `names no ${sent.implementation_type}: ${id}`);
+      throw invalid('/properties/implementation_id', `names no ${sent.implementation_type}: ${sent.implementation_id}`);
     }
     if (sent.implementation_type === 'container' && !findServiceAddress(target, sent.container_port_name)) {
       throw invalid(
@@ -90,9 +89,8 @@ export const apiendpoint: ResourceType = {
           : `names no port mapping of container '${target.name}' with expose_endpoint true`,
       );
     }
-    const stored = { ...draft.properties, implementation_id: id };
-    demandFreeRoute(view, parent.name, { id: draft.id, properties: stored });
-    return { properties: stored };
+    demandFreeRoute(view, parent.name, draft);
+    return { properties: draft.properties };
   },
 
   present(record, { view, gatewayUrl }) {

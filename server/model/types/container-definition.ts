@@ -86,8 +86,8 @@ function inlineVolume(
     throw invalid(`${at}/name`, 'is used by another volume of this request');
   const members = memberOf(wanted, 'properties');
   // Unless it says otherwise, the volume is the same provider's as the container.
-  const properties = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
-  parseWith(volumeProperties, properties, `${at}/properties`);
+  const sent = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
+  const properties = parseWith(volumeProperties, sent, `${at}/properties`) as JsonObject; // it was JSON before
   return { id: context.newId(), word: 'volumes', type: VOLUME, parent: context.parent.id, name, properties };
 }
 
@@ -117,7 +117,7 @@ function admit(draft: Draft, context: WriteContext): { properties: JsonObject; c
   if (sent.num_instances > limits.maxInstances) {
     throw invalid('/properties/num_instances', `must be at most ${limits.maxInstances}`);
   }
-  const provider = getProvider(view, sent.provider.id.toLowerCase());
+  const provider = getProvider(view, sent.provider.id);
   if (!isContainerEngine(provider.type)) {
     throw new PlatformError(400, `provider '${provider.name}' is not a container engine: it is a ${provider.type}`);
   }

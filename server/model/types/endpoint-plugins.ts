@@ -3,12 +3,14 @@ import type { Uuid } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import { validationMessage } from '../validation-message.ts';
 import { brandKeys, findBrandKey, SECURITY_KEY } from './brand-keys.ts';
-import { uuid } from './schema-parts.ts';
+
+/** Ids of users or groups, kept in the letter case that was sent (D-120). */
+const identities = z.array(z.guid('must be a UUID'));
 
 const security = z.looseObject({
   enabled: z.boolean(),
-  users: z.array(uuid).optional(),
-  groups: z.array(uuid).optional(),
+  users: identities.optional(),
+  groups: identities.optional(),
 });
 
 const rateLimit = z

@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts';
 import { ENVIRONMENT } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
-import { demandServes, getProvider, providerIdOf } from './provider-rules.ts';
+import { demandServes, providerIdOf } from './provider-rules.ts';
 import { environmentTypes } from './reference-lists.ts';
 import { envMap, typed } from './schema-parts.ts';
 
@@ -34,8 +34,8 @@ export const environment: ResourceType = {
     if (!type) throw invalid('/properties/environment_type', `must be one of ${names.join(', ')}`);
     if (previous && previous.properties.environment_type !== type) {
       for (const workload of view.children(previous.id)) {
-        const provider = providerIdOf(workload);
-        if (provider) demandServes(getProvider(view, provider), type);
+        const provider = view.find(providerIdOf(workload) ?? '');
+        if (provider) demandServes(provider, type);
       }
     }
     return { properties: { ...draft.properties, environment_type: type } };

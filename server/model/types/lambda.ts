@@ -57,7 +57,7 @@ export const lambda: ResourceType = {
     if (sent.timeout !== undefined && sent.timeout > limits.maxLambdaTimeoutS) {
       throw invalid('/properties/timeout', `must be at most ${limits.maxLambdaTimeoutS} seconds`);
     }
-    const provider = getProvider(view, sent.provider.id.toLowerCase());
+    const provider = getProvider(view, sent.provider.id);
     if (!isLambdaProvider(provider.type)) {
       throw new PlatformError(400, `provider '${provider.name}' is not a Lambda provider: it is a ${provider.type}`);
     }

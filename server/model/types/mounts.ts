@@ -27,7 +27,7 @@ export function secretMounts(...mountTypes: ('env' | 'file' | 'directory')[]) {
 export function demandSecrets(view: WorldView, mounts: z.output<ReturnType<typeof secretMounts>>): void {
   mounts.forEach(({ mount_type: mountType, secret_id: id, secret_key: key }, index) => {
     const at = `/properties/secrets/${index}`;
-    if (view.find(id.toLowerCase())?.type !== SECRET) throw invalid(`${at}/secret_id`, `names no secret: ${id}`);
+    if (view.find(id)?.type !== SECRET) throw invalid(`${at}/secret_id`, `names no secret: ${id}`);
     if (mountType !== 'directory' && !key) throw invalid(`${at}/secret_key`, 'is required: which item of the secret');
   });
 }
@@ -35,7 +35,7 @@ export function demandSecrets(view: WorldView, mounts: z.output<ReturnType<typeo
 /** The id of what one mount of a list mounts. */
 export function mountedId(mount: Json, list: MountList): Uuid | undefined {
   const id = memberOf(mount, idMembers[list]);
-  return typeof id === 'string' ? id.toLowerCase() : undefined;
+  return typeof id === 'string' ? id : undefined;
 }
 
 /** The ids of the secrets or volumes that a record mounts. */

@@ -34,7 +34,7 @@ test('linked providers are stored as sent and shown with name, type and type id 
   const world = new WorldForTests();
   const logging = world.create('providers', { type: LOGGING, name: 'logs' });
   const linked_providers = [
-    { id: logging.id.toUpperCase(), location: 'here' },
+    { id: logging.id, location: 'here' },
     { id: logging.id, name: 'alias' },
   ];
   const provider = world.create('providers', { type: KONG, properties: { linked_providers } });
@@ -43,7 +43,7 @@ test('linked providers are stored as sent and shown with name, type and type id 
   expect(provider.properties).toEqual({ linked_providers });
   expect(world.shown(provider)).toEqual({
     linked_providers: [
-      { id: logging.id.toUpperCase(), location: 'here', name: 'logs', ...type },
+      { id: logging.id, location: 'here', name: 'logs', ...type },
       { id: logging.id, name: 'alias', ...type },
     ],
   });

@@ -35,7 +35,7 @@ const membersOfOthers: Readonly<Record<string, readonly string[]>> = {
 };
 
 function lambdaId(sent: Json | undefined): Uuid | undefined {
-  return typeof sent === 'string' ? sent.toLowerCase() : idIn(sent);
+  return typeof sent === 'string' ? sent : idIn(sent);
 }
 
 /** Throws 400 unless the rule names actions, and suppresses only what can be (D-076, D-127). */

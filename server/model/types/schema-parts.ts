@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
 
-/** A UUID in any letter case. */
-export const uuid = z.guid('must be a UUID');
+/** A UUID in any letter case, kept in lower case (D-014). */
+export const uuid = z.guid('must be a UUID').toLowerCase();
 
 /** A map of strings. */
 export const stringMap = z.record(z.string(), z.string());

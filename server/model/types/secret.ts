@@ -41,7 +41,7 @@ export const secret: ResourceType = {
 
   admit(draft, { view, previous }) {
     const sent = typed(properties, draft);
-    getProvider(view, sent.provider.id.toLowerCase());
+    getProvider(view, sent.provider.id);
     const kept = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), memberOf(item, 'value')]));
     const keys = new Set<string>();
     const items = sent.items.map((item, index) => {

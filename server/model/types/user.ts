@@ -48,7 +48,9 @@ export const user: ResourceType = {
     }
     const homeKey = findBrandKey(sent, HOME_KEY);
     const home = homeKey && sent[homeKey];
-    if (typeof home === 'string' && !findOrganization(view, home)) {
+    // What was true when it was written stays: the organization may have been renamed since.
+    const isNew = homeKey !== undefined && home !== previous?.properties[homeKey];
+    if (isNew && typeof home === 'string' && !findOrganization(view, home)) {
       throw invalid(`/properties/${homeKey}`, `names no organization: '${home}'`);
     }
     const disabled = previous?.properties.disabled;

@@ -50,7 +50,7 @@ export const volume: ResourceType = {
 
   admit(draft, { view, allowedHostPaths }) {
     const sent = typed(volumeProperties, draft);
-    getProvider(view, sent.provider.id.toLowerCase());
+    getProvider(view, sent.provider.id);
     const path = sent.config?.host_path;
     if (sent.type === 'host_path' && (path === undefined || !isInside(path, allowedHostPaths))) {
       const allowed = allowedHostPaths.join(', ') || 'none is configured';

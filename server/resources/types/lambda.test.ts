@@ -72,6 +72,11 @@ describe('what a lambda holds (D-056)', () => {
     );
   });
 
+  it('keeps ids in lower case, whatever was sent (D-014)', async () => {
+    const { properties } = await create('lower', { provider: { id: place.lambdas.toUpperCase() } });
+    expect(properties.provider).toEqual({ id: place.lambdas });
+  });
+
   it('stores a runtime that is not emulated', async () => {
     expect((await create('python', { runtime: 'python3' })).properties.runtime).toBe('python3');
   });

@@ -119,6 +119,20 @@ describe('what a user holds (D-070)', () => {
   });
 });
 
+describe('the home of a user (D-070)', () => {
+  it('may be of an organization that was renamed since, as long as it is not written again', async () => {
+    await root.create('/orgs', { name: 'moving' });
+    const user = await create({ platform_home: 'moving' });
+    await root.patch('/moving', [{ op: 'replace', path: '/name', value: 'moved' }]);
+    const named = await patch(user, { op: 'add', path: '/properties/firstName', value: 'A' });
+    expect(named).toMatchObject({ status: 200, body: { properties: { firstName: 'A', platform_home: 'moving' } } });
+    await root.create('/orgs', { name: 'third' });
+    const home = (value: string) => patch(user, { op: 'replace', path: '/properties/platform_home', value });
+    expect((await home('third')).status).toBe(200);
+    expect(await home('moving')).toMatchObject(refusal(400, '/properties/platform_home'));
+  });
+});
+
 describe('what is unique (D-070, D-072)', () => {
   it('is the name, in all organizations', async () => {
     const { name } = await create();

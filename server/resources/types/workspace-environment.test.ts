@@ -140,6 +140,12 @@ describe('an environment (D-043, D-044)', () => {
     });
     const { environment } = await otherEnvironment(root, place, 'test', 'in-use');
     await root.create(`${environment}/lambdas`, lambdaBody(place, 'l', { provider: { id: testOnly.id } }));
+    // A provider may hold anything, so also what looks like a workload's provider.
+    await root.create(`${environment}/providers`, {
+      name: 'open',
+      resource_type: 'Platform::Configuration::Provider::Kong',
+      properties: { provider: { id: '00000000-0000-4000-8000-000000000000' } },
+    });
     const patch = (value: string) =>
       root.patch(environment, [{ op: 'add', path: '/properties/environment_type', value }]);
     expect(await patch('production')).toMatchObject(refusal(409));
