@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { booleanParameter, queryOf, singleParameter } from './query.ts';
+
+const query = (text: string) => new URLSearchParams(text);
+
+describe('query parameters (D-012)', () => {
+  it('are what stands after the first question mark', () => {
+    // Only the target of a request is looked at.
+    const of = (url: string) => [...queryOf({ url } as IncomingMessage)];
+    expect(of('/a?b=c?d&e=%20+%C3%A9')).toEqual([
+      ['b', 'c?d'],
+      ['e', '  é'],
+    ]);
+    expect(of('/a')).toEqual([]);
+    expect(of('/\\a:999999?x')).toEqual([['x', '']]);
+    expect(of('/a?x=%zz')).toEqual([['x', '%zz']]);
+  });
+
+  it('are there once or not at all', () => {
+    expect(singleParameter(query('a=1&b=2'), 'a')).toBe('1');
+    expect(singleParameter(query('b=2'), 'a')).toBeUndefined();
+    expect(() => singleParameter(query('a=1&a=1'), 'a')).toThrow("query parameter 'a' may be given only once");
+  });
+
+  it('are true or false where a boolean is wanted, false when absent', () => {
+    expect(booleanParameter(query('a=true'), 'a')).toBe(true);
+    expect(booleanParameter(query('a=false'), 'a')).toBe(false);
+    expect(booleanParameter(query(''), 'a')).toBe(false);
+    for (const value of ['', '1', 'True', 'yes', ' true']) {
+      expect(() => booleanParameter(query(`a=${value}`), 'a')).toThrow('must be true or false');
+    }
+  });
+});
