@@ -29,7 +29,8 @@ export interface Deletion {
 export function planDeletion(view: WorldView, target: StoredResource, wish: DeletionWish): Deletion {
   typeOf(target).release?.(target, view);
   const dependants = dependantsOf(view, target);
-  const goesAlong = (one: StoredResource) => wish.force || (wish.deleteContainers && typeOf(one).word === 'containers');
+  const takesContainers = wish.deleteContainers && typeOf(target).word === 'providers';
+  const goesAlong = (one: StoredResource) => wish.force || (takesContainers && typeOf(one).word === 'containers');
   const inTheWay = dependants.filter((one) => !goesAlong(one));
   if (inTheWay.length > 0) {
     throw new PlatformError(409, `${typeOf(target).noun} '${target.name}' has children: ${countsOf(inTheWay)}`);
