@@ -185,6 +185,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     nowMs,
     version: manifest.version,
     allowedHosts,
+    limits: config.limits,
     onFault,
   });
   const stopListening = store.onCommit((_commit, changes) => {
