@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,9 @@ let child: Promise<string> | undefined;
 /** The bootstrap, built from the present sources once per test file. */
 export function builtChild(): Promise<string> {
   child ??= (async () => {
-    const outFile = path.join(await mkdtemp(path.join(tmpdir(), 'terrarium-child-')), 'lambda-child.cjs');
+    const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-child-'));
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    const outFile = path.join(folder, 'lambda-child.cjs');
     await buildChild({ outFile });
     return outFile;
   })();
