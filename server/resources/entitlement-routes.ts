@@ -23,8 +23,9 @@ const ENTITLEMENT = 'Resource::Entitlement';
 const writtenSchema = z.object({
   id: z.guid('must be a UUID').optional(),
   name: z.string().optional(),
-  properties: z.object(
+  properties: z.strictObject(
     {
+      parent: z.unknown().optional().describe('Set by the server, ignored (D-028)'),
       action: z.string('is required: noun.verb, e.g. container.view'),
       identities: z.array(
         z.union(
