@@ -1,7 +1,8 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { afterAll } from 'vitest';
 import { buildChild } from '../../scripts/build-child.mjs';
 
 /** Does a process run? One that has ended but that nobody has asked about yet (a zombie) does not. */
@@ -20,12 +21,14 @@ export function isAlive(pid: number): boolean {
 }
 
 let child: Promise<string> | undefined;
+afterAll(async () => {
+  if (child) await rm(path.dirname(await child), { recursive: true, force: true });
+});
 
 /** The bootstrap, built from the present sources once per test file. */
 export function builtChild(): Promise<string> {
   child ??= (async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-child-'));
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     const outFile = path.join(folder, 'lambda-child.cjs');
     await buildChild({ outFile });
     return outFile;
