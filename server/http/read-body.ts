@@ -74,6 +74,22 @@ export function parseJson(text: string): Json {
 }
 
 /**
+ * The body of a request as text, empty when there is none, and its media type in lower case. Throws 415 for a non-empty
+ * body of a type that is not wanted, 413 above the limit, 400 for what is not UTF-8.
+ */
+export async function readText(
+  req: IncomingMessage,
+  wanted: readonly string[],
+): Promise<{ type: string; text: string }> {
+  const bytes = await readBytes(req);
+  const type = mediaTypeOf(req);
+  if (bytes.length > 0 && !wanted.includes(type)) {
+    throw new PlatformError(415, `send the body as ${wanted.join(' or ')} (set the Content-Type header)`);
+  }
+  return { type, text: textOf(bytes) };
+}
+
+/**
  * The JSON body of a request, undefined when it is empty (D-007). Throws 415 for a non-empty body of another media type,
  * 413 above the limit, 400 for anything that is not JSON.
  *
@@ -83,13 +99,8 @@ export async function readJson(
   req: IncomingMessage,
   options: { types?: readonly string[] } = {},
 ): Promise<Json | undefined> {
-  const bytes = await readBytes(req);
-  if (bytes.length === 0) return undefined;
-  const wanted = ['application/json', ...(options.types ?? [])];
-  if (!wanted.includes(mediaTypeOf(req))) {
-    throw new PlatformError(415, `send the body as ${wanted.join(' or ')} (set the Content-Type header)`);
-  }
-  return parseJson(textOf(bytes));
+  const { text } = await readText(req, ['application/json', ...(options.types ?? [])]);
+  return text === '' ? undefined : parseJson(text);
 }
 
 /** The form fields of a request, in order. Throws 415 unless it is `application/x-www-form-urlencoded` (D-171). */

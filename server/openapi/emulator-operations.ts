@@ -1,9 +1,12 @@
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const logs = rowsOf('Logs');
+const seeds = rowsOf('Seeds');
 const lines = ok(listOf({ type: 'string' }), 'Lines, newest last');
 
-/** The emulator's own routes: logs, caught leads, this document (D-001, D-191, D-200). */
+const seedFormats = ['application/json', 'application/yaml'];
+
+/** The emulator's own routes: logs, caught leads, seeds, this document (D-001, D-191, D-200). */
 export const emulatorOperations: readonly Operation[] = [
   logs('get /log/lambda/{lambda_id}', 'readLambdaLog', 'What a lambda printed', {
     query: ['log_time', 'stderr'],
@@ -19,6 +22,25 @@ export const emulatorOperations: readonly Operation[] = [
     query: ['lead_email', 'lead_since'],
     success: ok(listOf(ref('Lead'))),
     errors: [400, 403],
+  }),
+  seeds('post /inspect/apply', 'applySeed', 'Make the world what a seed document says', {
+    description:
+      'For the root user. One commit holds all changes; where one of them is refused none is made. What the document does ' +
+      'not name is left alone, unless `prune` is true. Applied again it changes nothing. A `codeFile` is not read here: ' +
+      'send the code as `properties.code`.',
+    query: ['dry_run', 'prune'],
+    body: { schema: ref('SeedDocument'), mediaTypes: seedFormats },
+    success: ok(ref('AppliedSeed'), 'What was done, or with `dryRun` what would be'),
+    errors: [403, 404, 409, 422],
+  }),
+  seeds('get /inspect/export', 'exportSeed', 'The world, or one organization, as a seed document', {
+    description:
+      'For the root user. YAML, or JSON where the Accept header prefers that. Passwords, values of secrets and credentials ' +
+      'of providers are not in it: `<not exported>` stands for them, and applying the document keeps what is stored. ' +
+      'Applied to the world it was made from it changes nothing.',
+    query: ['seed_scope'],
+    success: { ...ok(ref('SeedDocument')), mediaTypes: seedFormats },
+    errors: [400, 403, 404],
   }),
   rowsOf('Platform')('get /openapi.json', 'readOpenApi', 'This document', {
     success: ok({ type: 'object' }),

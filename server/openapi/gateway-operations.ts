@@ -3,6 +3,9 @@ import { type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const gateway = rowsOf('Gateway');
 
+/** No content type is refused. */
+const ANY = ['application/json', '*/*'];
+
 const integer = (description: string) => ({ description, schema: { type: 'integer' } });
 
 /** Headers of every answer of the gateway (D-157). */
@@ -20,7 +23,7 @@ const limit: JsonObject = {
 export const gatewayOperations: readonly Operation[] = [
   gateway('post /api/async', 'invokeAsync', 'Invoke a lambda without waiting for it', {
     description: 'A public lambda needs no credentials. An endpoint `/async` of an API named `api` takes precedence.',
-    body: { schema: ref('AsyncCall') },
+    body: { schema: ref('AsyncCall'), mediaTypes: ANY },
     success: { ...ok(ref('AsyncAcceptance'), 'Accepted'), headers: latency },
     errors: [403, 404, 429, 503],
   }),
@@ -31,15 +34,15 @@ export const gatewayOperations: readonly Operation[] = [
     security: ['bearer'],
   }),
   ...(['get', 'post', 'put', 'patch', 'delete'] as const).map((verb) =>
-    gateway(`${verb} /{api_name}/{endpoint}`, `call${verb}`, 'Call a published endpoint', {
+    gateway(`${verb} /{api_name}/{endpoint}`, `${verb}Endpoint`, `${verb.toUpperCase()} a published endpoint`, {
       description:
         'What is sent and answered is up to the lambda or container. `endpoint` may hold slashes. Whether credentials are needed is up to the endpoint.',
-      ...(verb !== 'get' && { body: { schema: {}, mediaTypes: ['*/*'], optional: true } }),
+      ...(verb !== 'get' && { body: { schema: {}, mediaTypes: ANY, optional: true } }),
       success: {
         status: 200,
         description: 'Whatever the lambda or container answers',
         schema: {},
-        mediaType: '*/*',
+        mediaTypes: ['*/*'],
         headers: { ...latency, ...limit },
       },
       errors: [403, 404, 405, 429, 500, 501, 502, 503, 504],

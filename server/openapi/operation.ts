@@ -7,8 +7,8 @@ interface Success {
   /** JSON Schema of a JSON body; absent when there is none. */
   schema?: JsonObject;
   headers?: JsonObject;
-  /** Media type of the body when it is not JSON. */
-  mediaType?: string;
+  /** Media types of the body; JSON unless given. */
+  mediaTypes?: readonly string[];
 }
 
 /** A request body; JSON unless other media types are named. */
@@ -110,7 +110,8 @@ export const patchBody: Body = {
 /** The statuses that an operation can refuse with, ascending. */
 export function errorStatuses({ body, errors = [], security }: Operation): number[] {
   const isOpen = security?.length === 0;
-  const statuses = new Set([...errors, ...(isOpen ? [] : [401]), ...(body ? [400, 413, 415] : [])]);
+  const ofBody = body?.mediaTypes?.includes('*/*') ? [400, 413] : [400, 413, 415];
+  const statuses = new Set([...errors, ...(isOpen ? [] : [401]), ...(body ? ofBody : [])]);
   return [...statuses].sort((a, b) => a - b);
 }
 
@@ -150,7 +151,7 @@ function operationObject(operation: Operation): JsonObject {
     ...(body && {
       requestBody: {
         required: !body.optional,
-        content: Object.fromEntries((body.mediaTypes ?? [JSON_TYPE]).map((type) => [type, { schema: body.schema }])),
+        content: contentOf(body.schema, body.mediaTypes),
       },
     }),
     responses: { ...(success && successResponse(success)), ...Object.fromEntries(refusals) },
@@ -158,9 +159,13 @@ function operationObject(operation: Operation): JsonObject {
   };
 }
 
-function successResponse({ status, description, schema, headers, mediaType = JSON_TYPE }: Success): JsonObject {
-  const content = schema && { content: { [mediaType]: { schema } } };
+function successResponse({ status, description, schema, headers, mediaTypes }: Success): JsonObject {
+  const content = schema && { content: contentOf(schema, mediaTypes) };
   return { [status]: { description, ...(headers && { headers }), ...content } };
+}
+
+function contentOf(schema: JsonObject, mediaTypes: readonly string[] = [JSON_TYPE]): JsonObject {
+  return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
 }
 
 /** Names of the parameters in a path, in order. */

@@ -99,6 +99,16 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     schema: { type: 'string', format: 'date-time' },
     description: 'Only leads of this moment or later',
   },
+  dry_run: { name: 'dryRun', schema: flag, description: 'Only tell what would be changed' },
+  prune: {
+    schema: flag,
+    description: 'Delete what stands below the organizations of the document and not in it, too',
+  },
+  seed_scope: {
+    name: 'scope',
+    schema: { type: 'string', default: '/', examples: ['/demo'] },
+    description: 'Path of an organization: names from the root organization down',
+  },
 };
 
 /** `components.parameters`: by the name in braces those of paths, by a name of the document's own those of queries. */

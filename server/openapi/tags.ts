@@ -38,6 +38,7 @@ export function tagGroups(): readonly TagGroup[] {
       tags: [
         ['Logs', 'What lambdas and containers print.'],
         ['Caught leads', 'Web forms that lambdas meant to send to a CRM.'],
+        ['Seeds', 'The world as a document that can be kept, edited and applied again.'],
       ],
     },
   ];
