@@ -6,7 +6,7 @@ export const SECURITY_KEY = /^[a-z]+Security$/;
 /** Keys that mean `platform_home` of a user, whatever the brand (D-083). */
 export const HOME_KEY = /^[a-z]+_home$/;
 
-/** The keys of an object that are spellings of a brand key, in the order sent. A valid object has at most one. */
+/** The keys of an object that are spellings of a brand key. A valid object has at most one. */
 export function brandKeys(object: object, pattern: RegExp): string[] {
   return Object.keys(object).filter((key) => pattern.test(key));
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makePlace, otherEnvironment, type Place } from '../../../e2e/place.ts';
+import { grant, makePlace, makeUser, otherEnvironment, type Place } from '../../../e2e/place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from '../../../e2e/platform.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -417,6 +417,17 @@ describe('the containers of a provider (D-055)', () => {
     const { id: other } = await create('other');
     expect(await root.get(`${list}/${other}`)).toMatchObject(refusal(404));
     expect(await root.get(`/root/providers/${NOBODY}/containers`)).toMatchObject(refusal(404));
+  });
+});
+
+describe('the containers of a provider, by rights (D-055, D-118)', () => {
+  it('are those that the caller may view', async () => {
+    const { id, voice } = await makeUser(platform, 'watcher');
+    const list = `/root/providers/${docker}/containers`;
+    expect(await voice.get(list)).toMatchObject({ status: 200, body: [] });
+    const seen = await create('watched');
+    await grant(root, `/acme/containers/${seen.id}`, 'container.view', id);
+    expect((await voice.get(list)).body).toMatchObject([{ id: seen.id }]);
   });
 });
 
