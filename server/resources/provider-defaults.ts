@@ -9,6 +9,7 @@ import type { ResourceService } from './resource-service.ts';
 export class ProviderDefaults {
   readonly #service: ResourceService;
   readonly #gatewayUrl: () => string;
+  #underWay: Promise<StoredResource[]> | undefined;
 
   constructor(service: ResourceService, gatewayUrl: () => string) {
     this.#service = service;
@@ -17,11 +18,18 @@ export class ProviderDefaults {
 
   /**
    * Recognises each default by its id, or by name and type; creates the others. When a name is taken by a provider of
-   * another type nothing is created: 409.
+   * another type nothing is created: 409. Whoever asks while it is under way gets the same answer.
    *
    * @returns all defaults, old and new
    */
-  async initialize(act: Act): Promise<StoredResource[]> {
+  initialize(act: Act): Promise<StoredResource[]> {
+    this.#underWay ??= this.#initialize(act).finally(() => {
+      this.#underWay = undefined;
+    });
+    return this.#underWay;
+  }
+
+  async #initialize(act: Act): Promise<StoredResource[]> {
     const { view } = this.#service;
     const present = (one: { id: string; name: string }) =>
       view.find(one.id) ?? view.named('providers', one.name, view.root.id)[0];
