@@ -57,11 +57,11 @@ export const group: ResourceType = {
     if (operation.op === 'add' && !Array.isArray(operation.value)) {
       return { ...operation, path: `${USERS}/-` };
     }
-    // RFC 6902 gives remove no value; this platform does (D-073).
+    // RFC 6902 gives remove no value; this platform does (D-073). A list of them must not remove everybody.
     const value = operation.op === 'remove' ? (operation as { value?: Json }).value : undefined;
-    const gone = memberId(value);
-    if (gone === undefined) return operation;
-    return { op: 'replace', path: USERS, value: memberIds(record).filter((id) => id !== gone) };
+    if (value === undefined) return operation;
+    const gone = [value].flat().map(memberId);
+    return { op: 'replace', path: USERS, value: memberIds(record).filter((id) => !gone.includes(id)) };
   },
 
   present(record, { view, link }) {

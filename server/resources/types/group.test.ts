@@ -129,6 +129,7 @@ describe('a JSON Patch of the membership (D-073)', () => {
     ['replaces the whole by none', () => [{ op: 'replace', path, value: [] }], () => []],
     ['removes by index', () => [{ op: 'remove', path: `${path}/0` }], () => [bob]],
     ['removes by id', () => [{ op: 'remove', path, value: bob }], () => [ada]],
+    ['removes a list of ids and nobody else', () => [{ op: 'remove', path, value: [bob, cid] }], () => [ada]],
     ['adds who is in once only', () => [{ op: 'add', path: `${path}/-`, value: ada }], () => [ada, bob]],
     [
       'goes on from what the operations before have left',
