@@ -64,8 +64,8 @@ describe('of the routes of the services', () => {
 /** The routes of an Express router and of the routers in it, such as `get /meta/:fqon`. */
 function routesOf(router: Router, base: string): string[] {
   return router.stack.flatMap(({ route, handle }) => {
-    if (route)
-      return [route.path].flat().flatMap((path) => route.stack.map(({ method }) => `${method} ${base}${path}`));
+    const paths = [route?.path ?? []].flat();
+    if (route) return paths.flatMap((path) => route.stack.map(({ method }) => `${method} ${base}${path}`));
     return 'stack' in handle ? routesOf(handle as Router, base) : []; // what has a stack is a router
   });
 }
@@ -84,8 +84,92 @@ function isSamePath(route: string, documented: string): boolean {
 describe('of the operations of the document', () => {
   let platform: Platform;
   let auth: string;
-  /** Values of path parameters: ids of what there is, one below the other where that can be. */
-  const known = new Map([
+  let known: Map<string, string>;
+
+  beforeAll(async () => {
+    platform = await startPlatform({ seed: 'demo' });
+    const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
+    auth = basic(apiKey, apiSecret);
+    known = await examplesIn(platform, auth);
+  });
+  afterAll(() => platform?.stop());
+
+  const example = (name: string) => known.get(name) ?? randomUUID();
+  const exampleInDemo = (name: string) => (name === 'fqon' ? 'demo' : example(name));
+  const unknown = (name: string) => (name.endsWith('_id') ? randomUUID() : example(name));
+  const addressOf = ({ path, servers }: Operation, of: (name: string) => string) => {
+    const { baseUrl, gatewayUrl } = platform.emulator;
+    const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(of(name)));
+    return (servers?.[0]?.url === GATEWAY ? gatewayUrl : baseUrl) + filled;
+  };
+  /** Sends a request and holds the answer against the document. */
+  const expectAsDocumented = async (operation: Operation, url: string, sent: { body?: unknown } = {}) => {
+    const reply = await send(operation.verb.toUpperCase(), url, { auth, ...sent });
+    const said = JSON.stringify(reply.body);
+    expect(said).not.toMatch(/no route|unknown resource type/);
+    expect(Object.keys(operation.responses), said).toContain(String(reply.status));
+    const answered = responseOf(operation, reply.status).content?.['application/json']?.schema;
+    if (answered) expect(offences(answered, reply.body)).toEqual([]);
+    else expect(reply.body).toBe('');
+  };
+
+  const own = operations.filter(({ path }) => path !== '/{api_name}/{endpoint}' && path !== '/openapi.json');
+  const reads = own.filter(({ verb }) => verb === 'get');
+  const lists = reads.filter(({ path }) => /^.meta.*s$/.test(path));
+  const patches = own.filter(({ verb, path }) => verb === 'patch' && path.startsWith('/meta'));
+  const changes = own.filter(({ verb }) => verb !== 'get');
+  const named = (some: Operation[]) => some.map((one) => [`${one.verb.toUpperCase()} ${one.path}`, one] as const);
+
+  it.each(named(reads))('%s answers as documented', async (_, operation) => {
+    const url = addressOf(operation, example);
+    await expectAsDocumented(operation, url.endsWith('/search') ? `${url}?name=demo` : url);
+  });
+
+  it.each(named(lists))('%s with expand answers as documented', async (_, operation) => {
+    await expectAsDocumented(operation, `${addressOf(operation, exampleInDemo)}?expand=true`);
+  });
+
+  it.each(named(patches))('%s without operations answers as documented', async (_, operation) => {
+    await expectAsDocumented(operation, addressOf(operation, example), { body: [] });
+  });
+
+  it.each(named(changes))('%s of what is unknown answers as documented', async (_, operation) => {
+    const isForm = operation.requestBody?.content?.[FORM] !== undefined;
+    const nothing = operation.verb === 'patch' ? [] : {};
+    const sent = operation.requestBody && { body: isForm ? new URLSearchParams() : nothing };
+    await expectAsDocumented(operation, addressOf(operation, unknown), sent);
+  });
+});
+
+const FORM = 'application/x-www-form-urlencoded';
+
+/** Values of path parameters: what there is in the demo world and what is added to it, one below the other where that can be. */
+async function examplesIn({ root, emulator }: Platform, auth: string): Promise<Map<string, string>> {
+  const first = async (path: string, name?: string) =>
+    (await root.get(path)).body.find((one: { name: string }) => !name || one.name === name);
+  const above = async (record: { properties: { parent: { id: string } } }) =>
+    (await root.get(`/root/resources/${record.properties.parent.id}`)).body;
+
+  const endpoint = await first('/demo/apiendpoints?expand=true');
+  const api = await above(endpoint);
+  const environment = await above(api);
+  const inside = `/demo/environments/${environment.id}`;
+  const lambda = await first(`${inside}/lambdas`);
+  const provider = await first('/root/providers', 'default-docker');
+
+  const runsOn = { provider: { id: provider.id } };
+  const workload = { name: 'w', properties: { ...runsOn, container_type: 'DOCKER', image: 'nginx' } };
+  const volume = { name: 'v', properties: { ...runsOn, type: 'empty_dir' } };
+  const secret = { name: 's', properties: { ...runsOn, items: [{ key: 'k', value: 'hidden' }] } };
+  const policy = await root.create(`${inside}/policies`, { name: 'p' });
+  const rule = {
+    name: 'r',
+    resource_type: 'Platform::Resource::Rule::Event',
+    properties: { match_actions: [{ action: 'lambda.create.post' }], lambda: lambda.id },
+  };
+  const user = (await root.get('/users/self')).body;
+  const directories = await send('GET', `${emulator.securityUrl}/root/directories`, { auth });
+  return new Map<string, string>([
     ['fqon', 'root'],
     ['word', 'resources'],
     ['child_word', 'resources'],
@@ -94,110 +178,28 @@ describe('of the operations of the document', () => {
     ['type_id', typeOfWord('lambdas').id],
     ['api_key', 'none'],
     ['token', 'none'],
+    ['resource_id', environment.id],
+    ['child_id', lambda.id],
+    ['org_id', (await root.get('/demo')).body.id],
+    ['workspace_id', environment.properties.workspace.id],
+    ['environment_id', environment.id],
+    ['container_id', (await root.create(`${inside}/containers`, workload)).id],
+    ['job_id', (await root.create(`${inside}/jobs`, workload)).id],
+    ['lambda_id', lambda.id],
+    ['api_id', api.id],
+    ['apiendpoint_id', endpoint.id],
+    ['provider_id', provider.id],
+    ['user_id', user.id],
+    ['account_id', user.id],
+    ['group_id', (await first('/demo/groups')).id],
+    ['policy_id', policy.id],
+    ['rule_id', (await root.create(`/demo/policies/${policy.id}/rules`, rule)).id],
+    ['secret_id', (await root.create(`${inside}/secrets`, secret)).id],
+    ['volume_id', (await root.create(`${inside}/volumes`, volume)).id],
+    ['entitlement_id', (await first(`${inside}/entitlements`)).id],
+    ['directory_id', directories.body[0].id],
   ]);
-
-  beforeAll(async () => {
-    platform = await startPlatform({ seed: 'demo' });
-    const { root, emulator } = platform;
-    auth = basic(emulator.rootCredentials.apiKey, emulator.rootCredentials.apiSecret ?? '');
-    const first = async (path: string, name?: string) =>
-      (await root.get(path)).body.find((one: { name: string }) => !name || one.name === name);
-
-    const provider = await first('/root/providers', 'default-docker');
-    const endpoint = await first('/demo/apiendpoints?expand=true');
-    const api = (await root.get(`/root/resources/${endpoint.properties.parent.id}`)).body;
-    const environment = (await root.get(`/root/resources/${api.properties.parent.id}`)).body;
-    const below = `/demo/environments/${environment.id}`;
-    const lambda = await first(`${below}/lambdas`);
-    const uses = { provider: { id: provider.id } };
-    const volume = await root.create(`${below}/volumes`, { name: 'v', properties: { ...uses, type: 'empty_dir' } });
-    const secret = { name: 's', properties: { ...uses, items: [{ key: 'k', value: 'hidden' }] } };
-    const workload = { name: 'c', properties: { ...uses, container_type: 'DOCKER', image: 'nginx' } };
-    const policy = await root.create(`${below}/policies`, { name: 'p' });
-    const rule = {
-      name: 'r',
-      resource_type: 'Platform::Resource::Rule::Event',
-      properties: { match_actions: [{ action: 'lambda.create.post' }], lambda: lambda.id },
-    };
-    const ids = {
-      org: (await root.get('/demo')).body.id,
-      workspace: environment.properties.workspace.id,
-      environment: environment.id,
-      container: (await root.create(`${below}/containers`, workload)).id,
-      job: (await root.create(`${below}/jobs`, workload)).id,
-      lambda: lambda.id,
-      api: api.id,
-      apiendpoint: endpoint.id,
-      provider: provider.id,
-      user: (await root.get('/users/self')).body.id,
-      group: (await first('/demo/groups')).id,
-      policy: policy.id,
-      rule: (await root.create(`/demo/policies/${policy.id}/rules`, rule)).id,
-      secret: (await root.create(`${below}/secrets`, secret)).id,
-      volume: volume.id,
-      entitlement: (await first(`${below}/entitlements`)).id,
-      directory: (await send('GET', `${emulator.securityUrl}/root/directories`, { auth })).body[0].id,
-    };
-    for (const [noun, id] of Object.entries({ ...ids, account: ids.user })) known.set(`${noun}_id`, id);
-    known.set('resource_id', environment.id).set('child_id', lambda.id);
-  });
-  afterAll(() => platform?.stop());
-
-  const addressOf = ({ path, servers }: Operation, value: (name: string) => string) => {
-    const base = servers?.[0]?.url === GATEWAY ? platform.emulator.gatewayUrl : platform.emulator.baseUrl;
-    return base + path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(value(name)));
-  };
-  /** Sends a request and holds the answer against the document. */
-  const expectAsDocumented = async (operation: Operation, url: string, sent: { body?: unknown } = {}) => {
-    const reply = await send(operation.verb.toUpperCase(), url, { auth, ...sent });
-    const said = JSON.stringify(reply.body);
-    expect(said).not.toContain('no route');
-    expect(said).not.toContain('unknown resource type');
-    expect(Object.keys(operation.responses), said).toContain(String(reply.status));
-    const response = responseOf(operation, reply.status);
-    const answered = response.content?.['application/json']?.schema;
-    if (answered) expect(offences(answered, reply.body)).toEqual([]);
-    else expect(reply.body).toBe('');
-    return reply;
-  };
-
-  const platforms = operations.filter(({ path }) => path !== '/{api_name}/{endpoint}' && path !== '/openapi.json');
-  const named = (some: Operation[]) => some.map((one) => [`${one.verb.toUpperCase()} ${one.path}`, one] as const);
-  const reading = platforms.filter(({ verb }) => verb === 'get');
-  const lists = reading.filter(({ path }) => /s$/.test(path) && path.startsWith('/meta'));
-  const patching = platforms.filter(({ verb, path }) => verb === 'patch' && path.startsWith('/meta'));
-
-  it.each(named(reading))('%s answers as documented', async (_, operation) => {
-    await expectAsDocumented(
-      operation,
-      addressOf(operation, (name) => known.get(name) ?? randomUUID()),
-    );
-  });
-
-  it.each(named(lists))('%s with expand answers as documented', async (_, operation) => {
-    const url = addressOf(operation, (name) => (name === 'fqon' ? 'demo' : (known.get(name) ?? randomUUID())));
-    await expectAsDocumented(operation, `${url}?expand=true`);
-  });
-
-  it.each(named(patching))('%s without operations answers as documented', async (_, operation) => {
-    const url = addressOf(operation, (name) => known.get(name) ?? randomUUID());
-    await expectAsDocumented(operation, url, { body: [] });
-  });
-
-  it.each(named(platforms.filter(({ verb }) => verb !== 'get')))(
-    '%s of what is unknown answers as documented',
-    async (_, operation) => {
-      const url = addressOf(operation, (name) => (name.endsWith('_id') ? randomUUID() : (known.get(name) ?? 'none')));
-      const isForm = operation.requestBody?.content?.['application/x-www-form-urlencoded'];
-      const asJson = operation.verb === 'patch' ? [] : {};
-      await expectAsDocumented(
-        operation,
-        url,
-        operation.requestBody ? { body: isForm ? new URLSearchParams() : asJson } : {},
-      );
-    },
-  );
-});
+}
 
 function responseOf(operation: Operation, status: number): z.infer<typeof body> {
   const response = operation.responses[status] ?? {};

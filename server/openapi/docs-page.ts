@@ -84,7 +84,7 @@ openapi-explorer {
 <script type="module" src="docs/${SCRIPT}"></script>
 </head>
 <body>
-<openapi-explorer spec-url="openapi.json" hide-server-selection collapsed="true" schema-expand-level="2"></openapi-explorer>
+<openapi-explorer spec-url="openapi.json" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
 <noscript>This page needs JavaScript. The document itself is at <a href="openapi.json">openapi.json</a>.</noscript>
 </body>
 </html>

@@ -1,16 +1,17 @@
 import type { JsonObject } from '../model/json.ts';
-import { created, LIST_QUERY, listOf, type Operation, ok, okList, ref, rowsOf } from './operation.ts';
+import { created, gone, LIST_QUERY, listOf, type Operation, ok, okList, patchBody, ref, rowsOf } from './operation.ts';
 
 const platform = rowsOf('Platform');
 const organizations = rowsOf('Organizations');
 const users = rowsOf('Users');
 const groups = rowsOf('Groups');
 
+const organization = ref('Organization');
 const names = ok(listOf({ type: 'string' }), 'Names');
 const userRecords = ok(listOf(ref('User')), 'Records');
 const groupRecords = ok(listOf(ref('Group')), 'Records');
 
-/** The routes of the resource service that name no organization, and searches (D-005, D-015..D-017, D-188, D-189). */
+/** The platform as a whole, organizations by name, lists and searches over all of it (D-005, D-015..D-017, D-188, D-189). */
 export const globalOperations: readonly Operation[] = [
   platform('get /meta/health', 'readHealth', 'Does the platform work?', {
     success: ok(ref('Health'), 'It does'),
@@ -18,7 +19,7 @@ export const globalOperations: readonly Operation[] = [
     errorSchema: 'Health',
     security: [],
   }),
-  platform('get /meta/{fqon}/health', 'readHealthInDetail', 'Does the platform work, and which version of it?', {
+  platform('get /meta/{fqon}/health', 'readHealthInDetail', 'Does the platform work? In detail', {
     success: ok(ref('Health'), 'It does'),
     errors: [404, 503],
   }),
@@ -38,14 +39,33 @@ export const globalOperations: readonly Operation[] = [
     errors: [400],
   }),
   organizations('post /meta/orgs', 'createTopOrganization', 'Create an organization below root', {
-    body: { schema: ref('Organization') },
-    success: created(ref('Organization')),
+    body: { schema: organization },
+    success: created(organization),
     errors: [403, 409],
   }),
   organizations('get /meta/orgs/search', 'searchOrganizations', 'Names of organizations that begin so', {
     query: ['name_start'],
     success: names,
     errors: [400],
+  }),
+  organizations('get /meta/{fqon}', 'readOrganizationByName', 'Read an organization', {
+    success: ok(organization),
+    errors: [403, 404],
+  }),
+  organizations('post /meta/{fqon}', 'createSubOrganization', 'Create an organization below this one', {
+    body: { schema: organization },
+    success: created(organization),
+    errors: [403, 404, 409],
+  }),
+  organizations('patch /meta/{fqon}', 'patchOrganizationByName', 'Change an organization by JSON Patch', {
+    body: patchBody,
+    success: ok(organization, 'The record after the change'),
+    errors: [403, 404, 409, 422],
+  }),
+  organizations('delete /meta/{fqon}', 'deleteOrganizationByName', 'Delete an organization', {
+    query: ['force'],
+    success: gone,
+    errors: [400, 403, 404, 409],
   }),
   rowsOf('Workspaces')('get /meta/workspaces/search', 'searchWorkspaces', 'Names of workspaces that begin so', {
     query: ['name_start'],

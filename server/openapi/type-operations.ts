@@ -1,34 +1,12 @@
-import { accepted, created, gone, listOf, type Operation, ok, patchBody, ref, rowsOf } from './operation.ts';
+import { accepted, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
-const organizations = rowsOf('Organizations');
 const groups = rowsOf('Groups');
 const providers = rowsOf('Providers');
 
-const organization = ref('Organization');
 const members = ok(listOf(ref('Link')), 'The members after the change');
 
-/** What single types have beyond the routes of every type: organizations by name, membership, moves ... */
+/** What single types have beyond the routes of every type: membership, moves, inherited variables ... */
 export const typeOperations: readonly Operation[] = [
-  organizations('get /meta/{fqon}', 'readOrganizationByName', 'Read an organization', {
-    success: ok(organization),
-    errors: [403, 404],
-  }),
-  organizations('post /meta/{fqon}', 'createSubOrganization', 'Create an organization below this one', {
-    body: { schema: organization },
-    success: created(organization),
-    errors: [403, 404, 409],
-  }),
-  organizations('patch /meta/{fqon}', 'patchOrganizationByName', 'Change an organization by JSON Patch', {
-    body: patchBody,
-    success: ok(organization, 'The record after the change'),
-    errors: [403, 404, 409, 422],
-  }),
-  organizations('delete /meta/{fqon}', 'deleteOrganizationByName', 'Delete an organization', {
-    query: ['force'],
-    success: gone,
-    errors: [400, 403, 404, 409],
-  }),
-
   // D-073
   groups('patch /meta/{fqon}/groups/{group_id}/users', 'addGroupMembers', 'Add users to a group', {
     query: ['member'],
@@ -71,7 +49,7 @@ export const typeOperations: readonly Operation[] = [
   env('Container', '{fqon}/containers/{container_id}'),
   env('Job', '{fqon}/jobs/{job_id}'),
   env('Lambda', '{fqon}/lambdas/{lambda_id}'),
-  env('Lambda', 'lambdas/{lambda_id}', 'ById'),
+  env('Lambda', 'lambdas/{lambda_id}', 'ById', 'The same, without naming an organization'),
 ];
 
 function moves(schema: string, path: string): Operation[] {
@@ -90,8 +68,7 @@ function moves(schema: string, path: string): Operation[] {
   ];
 }
 
-function env(schema: string, path: string, suffix = ''): Operation {
-  const summary = 'Its environment variables, with what it inherits';
+function env(schema: string, path: string, suffix = '', summary = 'Its environment variables and those it inherits') {
   return rowsOf(`${schema}s`)(`get /meta/${path}/env`, `readEnvOf${schema}${suffix}`, summary, {
     success: ok(ref('Env')),
     errors: [400, 403, 404],

@@ -15,34 +15,39 @@ import { namingOf } from './type-naming.ts';
  * @param typePrefix first segment of type names (D-080)
  */
 export function typeSchemas(typePrefix: string): Record<string, JsonObject> {
-  const schemas: Record<string, JsonObject> = { Record: recordSchema() };
+  const schemas: Record<string, JsonObject> = {
+    Envelope: envelope(),
+    Record: record({ properties: { properties: { type: 'object' } } }),
+  };
   for (const type of resourceTypes) {
     const { schema } = namingOf(type);
     schemas[schema] = {
       description: type.summary,
-      allOf: [ref('Record'), ownMembers(type, ref(`${schema}Properties`), typePrefix)],
+      ...record(ownMembers(type, ref(`${schema}Properties`), typePrefix)),
     };
     schemas[`${schema}Properties`] = propertiesSchema(type);
   }
   return schemas;
 }
 
-/** What a record of the type has beyond every record: its properties, and the name of a sub-type where there are any. */
+/** A record: what all have, and what its type adds. */
+function record(own: JsonObject): JsonObject {
+  return { allOf: [ref('Envelope'), { type: 'object', ...own }] };
+}
+
+/** The properties of a type, and where it has sub-types the name of one (D-032). */
 function ownMembers(type: ResourceType, properties: JsonObject, typePrefix: string): JsonObject {
-  const subTypes = Object.keys(type.subTypes ?? {}).map((name) => fullNameOf(name, typePrefix));
-  const required = [
-    ...(type.properties.safeParse({}).success ? [] : ['properties']),
-    ...(subTypes.length > 0 ? ['resource_type'] : []),
-  ];
+  const needed = type.properties.safeParse({}).success ? [] : ['properties'];
+  if (!type.subTypes) return { properties: { properties }, ...(needed.length > 0 && { required: needed }) };
+  const examples = Object.keys(type.subTypes).map((name) => fullNameOf(name, typePrefix));
   return {
-    type: 'object',
-    properties: { properties, ...(subTypes.length > 0 && { resource_type: { type: 'string', examples: subTypes } }) },
-    ...(required.length > 0 && { required }),
+    properties: { properties, resource_type: { type: 'string', examples } },
+    required: [...needed, 'resource_type'],
   };
 }
 
-/** The members that all records have (D-022, D-030), around properties that differ by type. */
-function recordSchema(): JsonObject {
+/** The members that all records have around their properties (D-022, D-030). */
+function envelope(): JsonObject {
   const readOnly = (schema: JsonObject) => ({ ...schema, readOnly: true });
   const { properties, ...rest } = jsonSchemaOf(envelopeSchema.omit({ properties: true }));
   const fromServer = {
@@ -51,13 +56,8 @@ function recordSchema(): JsonObject {
     owner: readOnly(ref('Link')),
     created: readOnly(ref('Created')),
     modified: readOnly(ref('Modified')),
-    properties: { type: 'object' },
   };
-  return {
-    description: 'What every resource is told by; what stands in `properties` is a matter of its type',
-    ...rest,
-    properties: { ...(isJsonObject(properties) && properties), ...fromServer },
-  };
+  return { ...rest, properties: { ...(isJsonObject(properties) && properties), ...fromServer } };
 }
 
 function propertiesSchema(type: ResourceType): JsonObject {
