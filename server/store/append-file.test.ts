@@ -56,7 +56,7 @@ test.each(['append', 'sync'] as const)(
     expect(await contentOf(files)).toBe('kept\n');
     expect(file.failure?.message).toBe(
       'The change was not saved, writing memory:log.jsonl failed (ENOSPC: made up by a test, write). ' +
-        'The disk is full: free some space, then repeat the request; the world is as it was before it.',
+        'The disk is full: free some space, then repeat the request; nothing of it was kept.',
     );
 
     expect(await append(file, 'again\n')).toBe('durable');

@@ -15,8 +15,10 @@ const advice: Readonly<Record<string, string>> = {
 
 function notSaved(path: string, error: unknown): PlatformError {
   const todo = advice[codeOf(error) ?? ''] ?? 'Check the disk';
-  const message = `The change was not saved, writing ${path} failed (${reasonOf(error)}). ${todo}, then repeat the request; the world is as it was before it.`;
-  return new PlatformError(503, message, { cause: error });
+  const message = `The change was not saved, writing ${path} failed (${reasonOf(error)}).`;
+  return new PlatformError(503, `${message} ${todo}, then repeat the request; nothing of it was kept.`, {
+    cause: error,
+  });
 }
 
 /**

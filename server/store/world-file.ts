@@ -8,8 +8,8 @@ import { checksumText } from './checked-line.ts';
 import { reasonOf, StoreError } from './store-error.ts';
 
 /** How long, and how much, one slice of the snapshot may be made without letting others have their turn. */
-const SLICE_MS = 2;
-const SLICE_CHARS = 256 * 1024;
+const SLICE_MS = 1;
+const SLICE_CHARS = 128 * 1024;
 
 /**
  * The world in memory. Resources are in a Map, oldest first, because copying its values takes a millisecond at 100,000
@@ -22,17 +22,17 @@ export interface LiveWorld {
   readonly resources: Map<Uuid, StoredResource>;
 }
 
-const who = z.guid();
+const id = z.guid();
 const storedResource = z.strictObject({
-  id: z.guid(),
+  id,
   type: z.string(),
   name: z.string(),
   description: z.string().exactOptional(),
-  parent: z.guid().nullable(),
+  parent: id.nullable(),
   state: z.enum(['Active', 'Failed', 'Pending', 'Corrupt']),
-  owner: who,
-  created: z.strictObject({ by: who, at: z.iso.datetime() }),
-  modified: z.strictObject({ action: z.enum(['create', 'update']), by: who, at: z.iso.datetime() }),
+  owner: id,
+  created: z.strictObject({ by: id, at: z.iso.datetime() }),
+  modified: z.strictObject({ action: z.enum(['create', 'update']), by: id, at: z.iso.datetime() }),
   properties: z.record(z.string(), z.json()),
   variables: z.record(z.string(), z.string()).exactOptional(),
   tags: z.array(z.string()).exactOptional(),
@@ -40,8 +40,8 @@ const storedResource = z.strictObject({
     .record(
       z.string(),
       z.strictObject({
-        add: z.array(z.guid()).exactOptional(),
-        remove: z.array(z.guid()).exactOptional(),
+        add: z.array(id).exactOptional(),
+        remove: z.array(id).exactOptional(),
         value: z.json().exactOptional(),
       }),
     )
@@ -51,9 +51,9 @@ const storedResource = z.strictObject({
 /** The order in which a record's members are written, whatever order its changes left them in. */
 const memberOrder = Object.keys(storedResource.shape);
 
-const header = { format: z.literal(1), id: z.guid(), seq: z.int().nonnegative().default(0) };
+const header = { format: z.literal(1), id, seq: z.int().nonnegative().default(0) };
 const checkedWorldFile = z.object({ ...header, resources: z.custom<World['resources']>() });
-const editedWorldFile = z.strictObject({ ...header, resources: z.record(z.guid(), storedResource) });
+const editedWorldFile = z.strictObject({ ...header, resources: z.record(id, storedResource) });
 
 const RESOURCES_BEGIN = '{\n  "resources": {\n';
 const RESOURCES_END = '\n  }\n}';

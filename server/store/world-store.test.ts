@@ -163,6 +163,16 @@ describe('a world in a folder', () => {
     expect(await readFile(join(dir, 'world.json'), 'utf8')).toBe(text);
   });
 
+  test.each(['always', 'batch', 'never'] as const)('keeps its commits with fsync %s', async (fsync) => {
+    const store = await openStore({ ...inFolder(), fsync });
+    await Promise.all(['a', 'b'].map((name) => store.commit({ put: [record('apis', name)] }, cause)));
+    expect((await readFile(join(dir, 'journal.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(2);
+    await store.close();
+    const again = await openStore({ ...inFolder(), fsync });
+    expect(again.view.all('apis').map(({ name }) => name)).toEqual(['a', 'b']);
+    await again.close();
+  });
+
   test('writes the members of a record in one order, whatever became of it', async () => {
     const store = await openStore(inFolder());
     const { description: _, ...plain } = record('apis', 'a', { description: 'first' });

@@ -1,5 +1,4 @@
-import type { Operation } from 'fast-json-patch';
-import { deepClone } from 'fast-json-patch';
+import { deepClone, type Operation } from 'fast-json-patch';
 import { Low } from 'lowdb';
 import type { Cause, Change, Commit, CommitListener } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
@@ -234,8 +233,7 @@ class JournaledStore implements WorldStore {
     await this.#adapter.journal.settled().catch(() => undefined);
     if (!this.#adapter.isSnapshotOf(this.#world)) this.#startSnapshot();
     await this.#snapshot;
-    await this.#adapter.journal.close();
-    await this.#released();
+    await this.#adapter.journal.close().finally(this.#released);
   }
 }
 
