@@ -18,6 +18,8 @@ const properties = z.strictObject({
   ),
 });
 
+const ITEM_VALUE = /^\/properties\/items\/\d+\/value$/;
+
 function itemsOf(stored: JsonObject | undefined): Json[] {
   const items = stored?.items;
   return Array.isArray(items) ? items : [];
@@ -34,7 +36,8 @@ export const secret: ResourceType = {
   verbs: ['import'],
   properties,
   serverSet: [],
-  unreadable: ['items'],
+  // So a client that compares records cannot put one item's value under another's key, and no value can be read.
+  patchedAsShown: ['items'],
   nameRule: dnsName,
   replaceable: true,
   holds: true,
@@ -53,6 +56,11 @@ export const secret: ResourceType = {
       return { key: item.key, value };
     });
     return { properties: { ...draft.properties, items } };
+  },
+
+  rewrite(operation) {
+    // A value is there to be replaced although nobody sees it.
+    return operation.op === 'replace' && ITEM_VALUE.test(operation.path) ? { ...operation, op: 'add' } : operation;
   },
 
   present({ properties: stored }) {

@@ -1,4 +1,6 @@
+import { compare } from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { send } from '../../../e2e/client.ts';
 import { type Body, containerBody, lambdaBody, makePlace, otherEnvironment, type Place } from '../../../e2e/place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from '../../../e2e/platform.ts';
 
@@ -35,6 +37,19 @@ const postVolume = (properties: object, name = fresh()) =>
 const createContainer = (properties: object): Promise<Body> =>
   root.create(`${place.environment}/containers`, containerBody(place, fresh(), properties));
 const keysOf = (secret: Body) => secret.properties.items.map((item: Body) => item.key);
+
+/** What a lambda that mounts an item of the secret sees of it. */
+const seenValue = async (secret: Body, secret_key: string): Promise<string> => {
+  const code = 'exports.run = async (event) => process.env.SEEN;';
+  const secrets = [{ mount_type: 'env', path: 'SEEN', secret_id: secret.id, secret_key }];
+  const lambda = await root.create(`${place.environment}/lambdas`, lambdaBody(place, fresh(), { code, secrets }));
+  const api = await root.create(`${place.environment}/apis`, { name: fresh() });
+  const { properties } = await root.create(`/acme/apis/${api.id}/apiendpoints`, {
+    name: 'seen',
+    properties: { resource: '/seen', implementation_type: 'lambda', implementation_id: lambda.id },
+  });
+  return (await send('GET', properties.public_url)).body;
+};
 
 describe('a secret (D-078)', () => {
   it('shows the keys of its items and never a value, whichever way it is read', async () => {
@@ -99,6 +114,20 @@ describe('a secret (D-078)', () => {
     expect(await patch(test)).toMatchObject(refusal(422, test.path));
     const copy = { op: 'copy', from: '/properties/items/0/value', path: '/description' };
     expect(await patch(copy)).toMatchObject(refusal(422));
+  });
+
+  it('keeps each value under its key when records are compared by position', async () => {
+    const secret = await createSecret();
+    const wanted = structuredClone(secret);
+    wanted.properties.items.shift();
+    const reply = await root.patch(`/acme/secrets/${secret.id}`, compare(secret, wanted));
+    expect(keysOf(reply.body)).toEqual(['pass']);
+    expect(await seenValue(secret, 'pass')).toBe('plain text');
+    const replace = { op: 'replace', path: '/properties/items/0/value', value: 'new' };
+    expect((await root.patch(`/acme/secrets/${secret.id}`, [replace])).status).toBe(200);
+    expect(await seenValue(secret, 'pass')).toBe('new');
+    const unknown = { op: 'replace', path: '/properties/items/1/value', value: 'new' };
+    expect(await root.patch(`/acme/secrets/${secret.id}`, [unknown])).toMatchObject(refusal(422, unknown.path));
   });
 
   it('cannot be posted again as it was exported: the values are missing', async () => {
