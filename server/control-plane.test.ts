@@ -241,14 +241,21 @@ describe('requests as clients send them', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it.each(['/meta/root\\x', '/meta/\\a:999999', '/meta/\\\\', '/meta/[::', '/meta/root|', "/meta/root'"])(
-    'a target that no browser would send is no fault of ours: %s',
-    async (path) => {
-      const { host } = new URL(emulator.baseUrl);
-      const head = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${auth}\r\nConnection: close\r\n\r\n`;
-      expect(await raw(head)).toMatch(/^HTTP\/1\.1 40[04] [\s\S]*"code":40[04]/);
-    },
-  );
+  it.each([
+    '/meta/..',
+    '/meta/%2e%2e',
+    '/meta/./root',
+    '/meta/root\\x',
+    '/meta/\\a:999999',
+    '/meta/\\\\',
+    '/meta/[::',
+    '/meta/root|',
+    "/meta/root'",
+  ])('a target that no browser would send is no fault of ours: %s', async (path) => {
+    const { host } = new URL(emulator.baseUrl);
+    const head = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${auth}\r\nConnection: close\r\n\r\n`;
+    expect(await raw(head)).toMatch(/^HTTP\/1\.1 40[04] [\s\S]*"code":40[04]/);
+  });
 
   it('a request without a Host is refused in JSON, and so is one for another host', async () => {
     expect(await raw('GET /meta/health HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(

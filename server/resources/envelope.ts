@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { invalid, PlatformError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { ResourceType } from '../model/resource-type.ts';
+import { parseTypeName } from '../model/type-names.ts';
 import { parseWith } from '../model/validate.ts';
 
 const MAX_NAME = 255;
@@ -59,4 +60,18 @@ export function parseProperties(type: ResourceType, properties: JsonObject): Jso
   const ignored = new Set(['parent', ...type.serverSet]);
   const written = Object.fromEntries(Object.entries(properties).filter(([name]) => !ignored.has(name)));
   return parseWith(type.properties, written, '/properties') as JsonObject; // the schema of properties is one of objects
+}
+
+/** The full type name a record gets; what the body says must agree with the route (D-032, D-064, D-077). */
+export function typeNameIn({ resource_type: given }: Envelope, type: ResourceType): string {
+  const subTypes = Object.keys(type.subTypes ?? {});
+  if (given === undefined && subTypes.length === 0) return type.name;
+  const allowed = subTypes.length === 0 ? [type.name] : subTypes;
+  const name = given === undefined ? undefined : parseTypeName(given);
+  if (name !== undefined && allowed.includes(name)) return name;
+  const problem = given === undefined ? 'is required' : `'${given.slice(0, 64)}' does not name a ${type.noun}`;
+  const choice = allowed.map((one) => `<prefix>::${one}`).join(', ');
+  throw new PlatformError(type.word === 'rules' ? 422 : 400, `/resource_type ${problem}; it can be ${choice}`, {
+    details: [{ pointer: '/resource_type', message: `${problem}; it can be ${choice}` }],
+  });
 }

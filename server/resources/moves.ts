@@ -90,7 +90,9 @@ export class Moves {
         const { grants } = from;
         // Whoever had a right on it keeps it: it is the same resource, elsewhere.
         const copy = { ...this.#copyOf(act, from, parent, providerId), ...(grants && { grants }) };
-        const followers = view.referrers(from.id).map((one) => this.#service.touched(act, following(one, from, copy)));
+        const followers = view
+          .referrers(from.id)
+          .map((one) => this.#service.drafts.touched(act, following(one, from, copy)));
         return [copy, ...followers];
       },
     });
@@ -116,7 +118,10 @@ export class Moves {
       wish: { parent: target.id },
       plan: (from) => {
         const there = view.named(typeOf(from).word, from.name, target.id).find((one) => !this.#moving.has(one.id));
-        if (there) return [this.#service.draftUpdate(act, there, carriedOver(there, from))];
+        if (there) {
+          const updated = { ...there, properties: carriedOver(there, from) };
+          return [this.#service.drafts.update(act, there, updated).record];
+        }
         return [this.#copyOf(act, from, target, this.#providerAt(from, target))];
       },
     });
@@ -172,15 +177,8 @@ export class Moves {
 
   /** The same resource, new id, elsewhere (D-133); passes all checks of a create there. */
   #copyOf(act: Act, source: StoredResource, parent: StoredResource, providerId: Uuid): StoredResource {
-    const { name, description, type, variables, tags } = source;
-    const draft = {
-      id: this.#newId(),
-      type,
-      name,
-      ...(description !== undefined && { description }),
-      properties: onProvider(source, providerId),
-    };
-    return this.#service.draftCreate(act, draft, parent.id, { ...(variables && { variables }), ...(tags && { tags }) });
+    const wish = { ...source, id: this.#newId(), properties: onProvider(source, providerId) };
+    return this.#service.drafts.create(act, wish, parent).record;
   }
 
   /** The source's provider if it fits the target environment, else the first visible one of its type that does (D-133). */

@@ -1,21 +1,20 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
 import type { Judge } from '../model/caller.ts';
 import { forbidden, PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
-import { applyPatch } from '../model/patch.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
-import type { Companion, Draft, ResourceType, WriteContext } from '../model/resource-type.ts';
-import { parseTypeName } from '../model/type-names.ts';
+import type { Companion, ResourceType } from '../model/resource-type.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldStore } from '../store/world-store.ts';
 import { type Act, causeOf } from './act.ts';
 import { type DeletionWish, planDeletion } from './deletion.ts';
-import { type Envelope, parseEnvelope, parseProperties } from './envelope.ts';
+import { Drafts, type DraftsOptions } from './drafts.ts';
+import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from './envelope.ts';
 import type { Policies } from './policies.ts';
+import { patchedDocument, writtenForm } from './written-form.ts';
 
 /** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
 const KEPT_BY_PUT = new Set(['provider', 'external_id']);
@@ -27,18 +26,12 @@ export interface GrantChange {
   properties?: JsonObject;
 }
 
-export interface ResourceServiceOptions {
+export interface ResourceServiceOptions extends Omit<DraftsOptions, 'view'> {
   store: WorldStore;
   judge: Judge;
   policies: Policies;
   /** One-way hash of a user's password. */
   hashPassword(password: string): Promise<string>;
-  limits: WriteContext['limits'];
-  allowedHostPaths: readonly string[];
-  nowMs(): number;
-  newId(): Uuid;
-  /** Is the resource being moved away, so that its name is free (D-134)? */
-  isMoving(id: Uuid): boolean;
   /** The record as a client sees it, for read-only members in a patch (D-093). */
   shown(resource: StoredResource): JsonObject;
 }
@@ -48,10 +41,12 @@ export interface ResourceServiceOptions {
  * Everything between the last read and the commit is synchronous, so no two requests can interleave there.
  */
 export class ResourceService {
+  readonly drafts: Drafts;
   readonly #options: ResourceServiceOptions;
 
   constructor(options: ResourceServiceOptions) {
     this.#options = options;
+    this.drafts = new Drafts({ ...options, view: options.store.view });
   }
 
   get view(): WorldView {
@@ -86,7 +81,7 @@ export class ResourceService {
     const type = typeOfWord(word);
     this.demand(act, `${type.noun}.create`, this.#present(parentId));
     const envelope = parseEnvelope(body, type);
-    const typeName = typeNameFor(type, envelope);
+    const typeName = typeNameIn(envelope, type);
     const written = await this.#sealed(type, parseProperties(type, envelope.properties));
 
     const parent = this.#present(parentId);
@@ -94,11 +89,8 @@ export class ResourceService {
     const pending = this.view.named(word, envelope.name, parent.id).find(({ state }) => state === 'Pending');
     const id = envelope.id === undefined ? (pending?.id ?? this.#options.newId()) : parseUuid(envelope.id);
     if (id !== pending?.id && this.view.find(id)) throw new PlatformError(409, `id ${id} is taken`);
-    this.#demandFreeName(type, parent, envelope.name, id);
-    const draft: Draft = { id, type: typeName, ...pick(envelope), properties: written };
-    const admitted = type.admit?.(draft, this.#writeContext(parent)) ?? { properties: written };
-    const record = this.#newRecord(act, { ...draft, properties: admitted.properties }, parent.id, envelope);
-    const companions = this.#companionsOf(act, admitted.companions);
+    const wish = { ...envelope, id, type: typeName, properties: written };
+    const { record, companions } = this.drafts.create(act, wish, parent);
     return this.#enact(act, 'create', this.#unlessSuppressed(record), companions);
   }
 
@@ -115,16 +107,7 @@ export class ResourceService {
     shown: (resource: StoredResource) => JsonObject = this.#options.shown,
   ): Promise<StoredResource> {
     return this.#rewrite(act, id, 'update', (before) => {
-      const type = typeOf(before);
-      const seen = shown(before);
-      const document = applyPatch(patchedForm(before, seen), seen, operations, {
-        renamable: type.renamable ?? true,
-        serverSet: ['parent', ...type.serverSet],
-        unreadable: [...(type.hidden ?? []), ...(type.unreadable ?? [])],
-        replaceCreates: type.replaceCreates ?? [],
-        ...(type.rewrite && { rewrite: type.rewrite }),
-      });
-      return parseEnvelope(document, type);
+      return parseEnvelope(patchedDocument(before, shown(before), operations), typeOf(before));
     });
   }
 
@@ -169,7 +152,7 @@ export class ResourceService {
   async setGrants(act: Act, id: Uuid, change: (before: StoredResource) => GrantChange): Promise<StoredResource> {
     const { grants: _, ...before } = this.#present(id);
     const { grants, properties } = change(this.#present(id));
-    const after = this.touched(act, { ...before, ...(grants && { grants }), ...(properties && { properties }) });
+    const after = this.drafts.touched(act, { ...before, ...(grants && { grants }), ...(properties && { properties }) });
     await this.#options.store.commit({ put: [after] }, causeOf(act, 'entitlement.update'));
     return after;
   }
@@ -183,7 +166,7 @@ export class ResourceService {
     const { policies, store } = this.#options;
     policies.limit({ verb: 'delete', record: target }, { removed });
     const finish = removed.map((record) => policies.announce(act, { verb: 'delete', record }));
-    const put = updated.map((one) => this.touched(act, one));
+    const put = updated.map((one) => this.drafts.touched(act, one));
     await store.commit({ put, remove: removed.map((one) => one.id) }, causeOf(act, action));
     for (const done of finish) done();
   }
@@ -191,30 +174,6 @@ export class ResourceService {
   /** Commits records that another part of this room has put together, e.g. a move. */
   async commit(act: Act, action: string, put: readonly StoredResource[], remove: readonly Uuid[] = []): Promise<void> {
     await this.#options.store.commit({ put, remove }, causeOf(act, action));
-  }
-
-  /** A record as a create would store it, but not committed yet; throws what a create would. */
-  draftCreate(act: Act, draft: Draft, parentId: Uuid, envelope: Pick<Envelope, 'tags' | 'variables'>): StoredResource {
-    const parent = this.#present(parentId);
-    this.#demandFreeName(typeOf(draft), parent, draft.name, draft.id);
-    const admitted = typeOf(draft).admit?.(draft, this.#writeContext(parent)) ?? draft;
-    return this.#newRecord(act, { ...draft, properties: admitted.properties }, parentId, envelope);
-  }
-
-  /** A record as an update would store it, but not committed yet; throws what an update would. */
-  draftUpdate(act: Act, before: StoredResource, properties: JsonObject): StoredResource {
-    const context = { ...this.#writeContext(this.#present(before.parent ?? before.id)), previous: before };
-    const admitted = typeOf(before).admit?.({ ...before, properties }, context) ?? { properties };
-    return this.touched(act, { ...before, properties: admitted.properties });
-  }
-
-  /** A record after a change, with who made it and when. Rights given or taken are no change of the resource itself. */
-  touched(act: Act, after: StoredResource): StoredResource {
-    const { grants: _before, ...shownBefore } = this.#present(after.id);
-    const { grants: _after, ...shownAfter } = after;
-    if (isDeepStrictEqual(shownBefore, shownAfter)) return after;
-    const at = new Date(this.#options.nowMs()).toISOString();
-    return { ...after, modified: { action: 'update', by: act.caller.userId, at } };
   }
 
   async #rewrite(
@@ -230,46 +189,22 @@ export class ResourceService {
       const envelope = wish(before);
       const written = await this.#sealed(type, parseProperties(type, envelope.properties), before);
       // Someone else may have changed it while a password was hashed: then start from what is there now.
-      if (this.view.find(id) === before) return this.#admitRewrite(act, verb, before, envelope, written);
+      if (this.view.find(id) !== before) continue;
+      const after = { ...envelope, id, type: before.type, properties: written };
+      const { record, companions } = this.drafts.update(act, before, after);
+      return record === before ? before : this.#enact(act, verb, record, companions);
     }
-  }
-
-  #admitRewrite(
-    act: Act,
-    verb: string,
-    before: StoredResource,
-    envelope: Envelope,
-    written: JsonObject,
-  ): Promise<StoredResource> {
-    const type = typeOf(before);
-    const { description: _d, tags: _t, variables: _v, ...kept } = before;
-    const withProperties = (properties: JsonObject): StoredResource => ({
-      ...kept,
-      ...pick(envelope),
-      ...extras(envelope),
-      properties,
-    });
-    // What stays as it is need not pass the type's rules again: they may have become stricter, or a target may be gone.
-    if (isDeepStrictEqual(before, withProperties(written))) return Promise.resolve(before);
-    const parent = this.#present(before.parent ?? before.id);
-    if (envelope.name !== before.name) this.#demandFreeName(type, parent, envelope.name, before.id);
-    const draft: Draft = { id: before.id, type: before.type, ...pick(envelope), properties: written };
-    const context = { ...this.#writeContext(parent), previous: before };
-    const admitted = type.admit?.(draft, context) ?? { properties: written };
-    const after = withProperties(admitted.properties);
-    if (isDeepStrictEqual(before, after)) return Promise.resolve(before);
-    const companions = this.#companionsOf(act, admitted.companions);
-    return this.#enact(act, verb, this.touched(act, after), companions);
   }
 
   async #enact(
     act: Act,
     verb: string,
     record: StoredResource,
-    companions: readonly StoredResource[],
+    companions: readonly Companion[],
   ): Promise<StoredResource> {
     const { policies, store } = this.#options;
-    const actions = [...companions.map((one) => ({ verb: 'create', record: one })), { verb, record }];
+    const alongside = companions.map((one) => ({ verb: 'create', record: this.#companion(act, one) }));
+    const actions = [...alongside, { verb, record }];
     const added = actions.filter((one) => one.verb === 'create').map((one) => one.record);
     for (const action of actions) policies.limit(action, { added });
     const finish = actions.map((action) => policies.announce(act, action));
@@ -291,107 +226,20 @@ export class ResourceService {
     return sealed;
   }
 
-  #demandFreeName(type: ResourceType, parent: StoredResource, name: string, id: Uuid): void {
-    const scope = type.nameScope === 'world' ? undefined : parent.id;
-    const taken = this.view
-      .named(type.word, name, scope)
-      .some((one) => one.id !== id && !this.#options.isMoving(one.id));
-    if (!taken) return;
-    const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).noun} '${parent.name}'`;
-    throw new PlatformError(409, `${type.noun} '${name}' already exists ${where}`);
-  }
-
   #present(id: Uuid): StoredResource {
     const resource = this.view.find(id);
     if (!resource) throw new PlatformError(404, `resource ${id} not found`);
     return resource;
   }
 
-  #writeContext(parent: StoredResource): WriteContext {
-    const { limits, allowedHostPaths, newId } = this.#options;
-    return { view: this.view, parent, limits, allowedHostPaths, newId };
-  }
-
-  #newRecord(act: Act, draft: Draft, parent: Uuid, envelope: Pick<Envelope, 'tags' | 'variables'>): StoredResource {
-    const at = new Date(this.#options.nowMs()).toISOString();
-    const by = act.caller.userId;
-    const { id, type, name, description, properties } = draft;
-    return {
-      id,
-      type,
-      name,
-      ...(description !== undefined && { description }),
-      parent,
-      state: 'Active',
-      owner: by,
-      created: { by, at },
-      modified: { action: 'create', by, at },
-      properties,
-      ...extras(envelope),
-    };
-  }
-
-  #companionsOf(act: Act, companions: readonly Companion[] = []): StoredResource[] {
-    return companions.map(({ word, parent, ...draft }) => {
-      this.demand(act, `${typeOfWord(word).noun}.create`, this.#present(parent));
-      return this.#unlessSuppressed(this.draftCreate(act, draft, parent, {}));
-    });
+  #companion(act: Act, { word, parent: parentId, ...wish }: Companion): StoredResource {
+    const parent = this.#present(parentId);
+    this.demand(act, `${typeOfWord(word).noun}.create`, parent);
+    return this.#unlessSuppressed(this.drafts.create(act, wish, parent).record);
   }
 
   /** A new record, which waits when a policy says so (D-127). */
   #unlessSuppressed(record: StoredResource): StoredResource {
     return this.#options.policies.suppresses(record) ? { ...record, state: 'Pending' } : record;
   }
-}
-
-/** The record as its writer left it. */
-function writtenForm({
-  name,
-  description,
-  tags,
-  variables,
-  properties,
-}: StoredResource): JsonObject & { properties: JsonObject } {
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    ...(tags && { tags }),
-    ...(variables && { variables }),
-    properties,
-  };
-}
-
-/** The document that a patch works on: the written form but for what a type lets be patched as it is shown (D-090, D-097). */
-function patchedForm(record: StoredResource, shown: JsonObject): ReturnType<typeof writtenForm> {
-  const written = writtenForm(record);
-  const asShown = (typeOf(record).patchedAsShown ?? []).flatMap((name) => {
-    const value = memberOf(shown.properties, name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
-}
-
-function pick({ name, description }: Envelope): { name: string; description?: string } {
-  return { name, ...(description !== undefined && { description }) };
-}
-
-function extras({ tags, variables }: Pick<Envelope, 'tags' | 'variables'>): {
-  tags?: string[];
-  variables?: Record<string, string>;
-} {
-  return { ...(tags && { tags }), ...(variables && { variables }) };
-}
-
-/** The full type name a record gets; what the body says must agree with the route (D-032, D-064, D-077). */
-function typeNameFor(type: ResourceType, { resource_type: given }: Envelope): string {
-  const subTypes = Object.keys(type.subTypes ?? {});
-  if (given === undefined && subTypes.length === 0) return type.name;
-  const allowed = subTypes.length === 0 ? [type.name] : subTypes;
-  const name = given === undefined ? undefined : parseTypeName(given);
-  if (name !== undefined && allowed.includes(name)) return name;
-  const problem = given === undefined ? 'is required' : `'${given.slice(0, 64)}' does not name a ${type.noun}`;
-  const choice = allowed.map((one) => `<prefix>::${one}`).join(', ');
-  throw new PlatformError(type.word === 'rules' ? 422 : 400, `/resource_type ${problem}; it can be ${choice}`, {
-    details: [{ pointer: '/resource_type', message: `${problem}; it can be ${choice}` }],
-  });
 }

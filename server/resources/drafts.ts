@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import { PlatformError } from '../model/errors.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import type { Companion, Draft, WriteContext } from '../model/resource-type.ts';
+import type { WorldView } from '../model/world-view.ts';
+import type { Act } from './act.ts';
+
+/** What a record shall be, as its writer wants it: properties in written form, checked by the type's schema. */
+export type Wish = Draft & Pick<StoredResource, 'tags' | 'variables'>;
+
+/** A record as it would be stored, and what is to be created along with it. */
+export interface Drafted {
+  record: StoredResource;
+  companions: readonly Companion[];
+}
+
+export interface DraftsOptions {
+  view: WorldView;
+  limits: WriteContext['limits'];
+  allowedHostPaths: readonly string[];
+  nowMs(): number;
+  newId(): Uuid;
+  /** Is the resource being moved away, so that its name is free (D-134)? */
+  isMoving(id: Uuid): boolean;
+}
+
+/**
+ * Makes records as a create or an update would store them: checks names and the rules of the type, fills in who and when.
+ * Nothing is committed.
+ */
+export class Drafts {
+  readonly #options: DraftsOptions;
+
+  constructor(options: DraftsOptions) {
+    this.#options = options;
+  }
+
+  /** A new record. Throws 409 for a taken name, and what its type throws. */
+  create(act: Act, wish: Wish, parent: StoredResource): Drafted {
+    this.#demandFreeName(wish, parent);
+    const { properties, companions = [] } = typeOf(wish).admit?.(wish, this.#contextBelow(parent)) ?? passed(wish);
+    const at = this.#now();
+    const by = act.caller.userId;
+    const provenance = { owner: by, created: { by, at }, modified: { action: 'create', by, at } } as const;
+    const record: StoredResource = { ...written(wish), parent: parent.id, state: 'Active', ...provenance, properties };
+    return { record, companions };
+  }
+
+  /** A record after a change; the very same one when nothing changes. Throws 409 for a taken name, and what its type throws. */
+  update(act: Act, before: StoredResource, wish: Wish): Drafted {
+    const { description: _d, tags: _t, variables: _v, ...kept } = before;
+    const as = (properties: StoredResource['properties']): StoredResource => ({
+      ...kept,
+      ...written(wish),
+      properties,
+    });
+    // What stays as it is need not pass the type's rules again: they may have become stricter, or a target may be gone.
+    if (isDeepStrictEqual(before, as(wish.properties))) return { record: before, companions: [] };
+    const parent = this.#options.view.find(before.parent ?? before.id) ?? before;
+    if (wish.name !== before.name) this.#demandFreeName(wish, parent);
+    const context = { ...this.#contextBelow(parent), previous: before };
+    const { properties, companions = [] } = typeOf(before).admit?.(wish, context) ?? passed(wish);
+    const after = as(properties);
+    return { record: isDeepStrictEqual(before, after) ? before : this.touched(act, after), companions };
+  }
+
+  /** A record after a change, with who made it and when. Rights given or taken are no change of the resource itself. */
+  touched(act: Act, after: StoredResource): StoredResource {
+    const { grants: _before, ...shownBefore } = this.#options.view.find(after.id) ?? after;
+    const { grants: _after, ...shownAfter } = after;
+    if (isDeepStrictEqual(shownBefore, shownAfter)) return after;
+    return { ...after, modified: { action: 'update', by: act.caller.userId, at: this.#now() } };
+  }
+
+  /** Names are unique among siblings of a type, those of some types on the whole platform (D-184). */
+  #demandFreeName(wish: Wish, parent: StoredResource): void {
+    const { word, noun, nameScope } = typeOf(wish);
+    const scope = nameScope === 'world' ? undefined : parent.id;
+    const others = this.#options.view.named(word, wish.name, scope).filter((one) => one.id !== wish.id);
+    if (others.every((one) => this.#options.isMoving(one.id))) return;
+    const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).noun} '${parent.name}'`;
+    throw new PlatformError(409, `${noun} '${wish.name}' already exists ${where}`);
+  }
+
+  #contextBelow(parent: StoredResource): WriteContext {
+    const { view, limits, allowedHostPaths, newId } = this.#options;
+    return { view, parent, limits, allowedHostPaths, newId };
+  }
+
+  #now(): string {
+    return new Date(this.#options.nowMs()).toISOString();
+  }
+}
+
+/** For a type without rules of its own. */
+function passed({ properties }: Wish): { properties: StoredResource['properties']; companions?: Companion[] } {
+  return { properties };
+}
+
+/** The members of a record that its writer decides, but for its properties; absent ones are left out. */
+function written({ id, type, name, description, tags, variables }: Wish) {
+  return {
+    id,
+    type,
+    name,
+    ...(description !== undefined && { description }),
+    ...(tags && { tags }),
+    ...(variables && { variables }),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Operation } from 'fast-json-patch';
+import { type JsonObject, memberOf } from '../model/json.ts';
+import { applyPatch } from '../model/patch.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+
+/** The record as its writer left it: what can be parsed like the body of a request. */
+export function writtenForm({
+  name,
+  description,
+  tags,
+  variables,
+  properties,
+}: StoredResource): JsonObject & { properties: JsonObject } {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(tags && { tags }),
+    ...(variables && { variables }),
+    properties,
+  };
+}
+
+/** The document that a patch works on: the written form but for what a type lets be patched as it is shown (D-090, D-097). */
+function patchedForm(record: StoredResource, shown: JsonObject): ReturnType<typeof writtenForm> {
+  const written = writtenForm(record);
+  const asShown = (typeOf(record).patchedAsShown ?? []).flatMap((name) => {
+    const value = memberOf(shown.properties, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
+}
+
+/**
+ * The written form after a patch (D-090..D-095); still to be checked like the body of a create (D-096).
+ *
+ * @param shown the record as the client sees it, against which harmless writes are recognised (D-093)
+ * @throws PlatformError 422 for an operation that does not apply
+ */
+export function patchedDocument(
+  record: StoredResource,
+  shown: JsonObject,
+  operations: readonly Operation[],
+): JsonObject {
+  const type = typeOf(record);
+  return applyPatch(patchedForm(record, shown), shown, operations, {
+    renamable: type.renamable ?? true,
+    serverSet: ['parent', ...type.serverSet],
+    unreadable: [...(type.hidden ?? []), ...(type.unreadable ?? [])],
+    replaceCreates: type.replaceCreates ?? [],
+    ...(type.rewrite && { rewrite: type.rewrite }),
+  });
+}
