@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { refuseConnection, refuseMalformed } from '../http/connection-faults.ts';
 import type { Authenticator, Judge } from '../model/caller.ts';
 import type { Change } from '../model/commit.ts';
 import { toPlatformError } from '../model/errors.ts';
@@ -13,7 +14,6 @@ import { AsyncCalls } from './async-calls.ts';
 import { AsyncResults, type StoredResult } from './async-results.ts';
 import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
-import { refuseConnection, refuseMalformed } from './connection-faults.ts';
 import type { ContainerUpstreams } from './container-upstreams.ts';
 import { Exchange } from './exchange.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
@@ -194,11 +194,22 @@ export class Gateway {
 
   #refuseConnect(socket: Duplex): void {
     const message = 'the gateway is no proxy: CONNECT is not supported';
-    refuseConnection(socket, { status: 501, message }, this.#options.version);
+    refuseConnection(socket, { status: 501, message }, this.#refusalHeaders());
+  }
+
+  /** What every answer carries (D-157, D-199), where no exchange has begun. */
+  #refusalHeaders(): Record<string, string> {
+    return {
+      'X-Terrarium-Version': this.#options.version,
+      'X-Terrarium-Proxy-Latency': '0',
+      'X-Terrarium-Upstream-Latency': '0',
+      'Server-Timing': 'proxy;dur=0, upstream;dur=0',
+    };
   }
 
   #refuseMalformed(fault: Error, socket: Socket): void {
-    const refuse = () => refuseMalformed(fault, socket, this.#options.version, this.#limits.requestTargetBytes);
+    const { requestTargetBytes } = this.#limits;
+    const refuse = () => refuseMalformed(fault, socket, { headers: this.#refusalHeaders(), requestTargetBytes });
     const last = this.#exchanges.findLast(socket);
     // Bytes after a complete request: that one gets its answer first. A fault in the midst of one can't be told any more
     // when its answer has begun.

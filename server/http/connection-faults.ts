@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 /** How long a refused client may go on sending before its connection is cut. */
 const LINGER_MS = 2_000;
 
+/** Connections that were told: newer versions of node:http report a fault again for every further packet. */
 const refused = new WeakSet<Duplex>();
 
 /** Why a connection's bytes did not make a request. */
@@ -73,7 +74,7 @@ export function refuseMalformed(
   socket: Duplex,
   { headers, requestTargetBytes }: { headers: Readonly<Record<string, string>>; requestTargetBytes: number },
 ): void {
-  if (refused.has(socket)) return; // what follows the fault is thrown away
+  if (refused.has(socket)) return;
   const refusal = socket.writable ? diagnose(fault, requestTargetBytes) : undefined;
   if (refusal) refuseConnection(socket, refusal, headers);
   else socket.destroy();
