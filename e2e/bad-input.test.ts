@@ -212,6 +212,14 @@ describe('the listener', () => {
     expect(await raw('HELLO\r\n\r\n', portOf(platform[listener]))).toMatch(/^HTTP\/1\.1 400 /);
   });
 
+  it.each(['/meta/..', '/meta/%2e%2e/health', '/meta/../../etc/passwd'])(
+    'has nothing at %s, which it takes as it is sent',
+    async (path) => {
+      const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${auth}\r\nConnection: close\r\n\r\n`;
+      expect(await raw(request, portOf(platform.baseUrl))).toMatch(/^HTTP\/1\.1 404 /);
+    },
+  );
+
   it('goes on after all of this', async () => {
     expect(await send('GET', `${platform.metaUrl}/health`)).toMatchObject({ status: 200, body: { status: 'healthy' } });
   });

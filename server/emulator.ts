@@ -4,25 +4,27 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Request } from 'express';
 import manifest from '../package.json' with { type: 'json' };
-import { createAccountWriter } from './account-writer.ts';
 import { completeOptions } from './config.ts';
 import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
-import { createControlPlane } from './control-plane.ts';
-import { createCore } from './core.ts';
-import { documentation } from './documentation.ts';
-import { makeFirstWorld } from './first-world.ts';
+import { createAccountWriter } from './emulator/account-writer.ts';
+import { createControlPlane } from './emulator/control-plane.ts';
+import { createCore } from './emulator/core.ts';
+import { documentation } from './emulator/documentation.ts';
+import { makeFirstWorld } from './emulator/first-world.ts';
+import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
+import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
+import { indexing } from './emulator/world-indexing.ts';
 import type { StoredResult } from './gateway/async-results.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { baseUrlOf } from './http/addresses.ts';
-import { inspectorRoutes } from './inspector/routes.ts';
+import { Arrivals } from './inspector/arrivals.ts';
+import { inspectorRoutes, LEADS } from './inspector/routes.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
-import { closeGently, hostsOf, listen, urlOf } from './listeners.ts';
 import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
 import type { WorldView } from './model/world-view.ts';
 import { packageFile } from './package-file.ts';
 import { resourceRoutes } from './resources/routes.ts';
-import { type RootCredentials, rootAct, settleRootAccount } from './root-account.ts';
 import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials, type KeyRecord, type TokenRecord } from './security/credentials.ts';
 import { securityRoutes } from './security/routes.ts';
@@ -32,7 +34,6 @@ import { type Lead, parseLeadFilter } from './standins/lead.ts';
 import type { Medium } from './store/files.ts';
 import { openKeyedLog } from './store/keyed-log.ts';
 import { openStore } from './store/world-store.ts';
-import { indexing } from './world-indexing.ts';
 
 /** Most leads that the CRM stand-in keeps. */
 const MAX_LEADS = 10_000;
@@ -148,7 +149,9 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   const authenticator = createAuthenticator(view, credentials);
 
   const certificate = await loadOrCreateCertificate({ ...(isKept && { dir: config.data }), nowMs, warn: onWarning });
-  const crm = new CrmStandIn({ leads, certificate, nowMs, newId: randomUUID, maxLeads: MAX_LEADS });
+  const arrivals = new Arrivals();
+  const onLead = () => arrivals.announce(LEADS);
+  const crm = new CrmStandIn({ leads, certificate, nowMs, newId: randomUUID, maxLeads: MAX_LEADS, onLead });
   const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
   unwind.add(() => crm.stop());
 
@@ -169,6 +172,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       logLines: config.limits.logLines,
     },
     outbound: { crm: config.outbound.crm, crmAddress: () => crmAddress },
+    onLog: (lambdaId) => arrivals.announce(lambdaId),
   });
   unwind.add(() => lambdas.stop());
 
@@ -205,6 +209,8 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     authenticator,
     judge,
     lambdaLog: lambdas,
+    invoker: lambdas,
+    arrivals,
     leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,
@@ -261,6 +267,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     },
   });
   unwind.add(() => closeGently(controlPlane));
+  unwind.add(() => arrivals.stop());
   const basePort = await listen(controlPlane, config.host, config.basePort);
   own.baseUrl = urlOf(config.host, basePort);
 

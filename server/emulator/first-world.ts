@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from './config-schema.ts';
+import type { Config } from '../config-schema.ts';
+import { ORGANIZATION } from '../model/hierarchy.ts';
+import type { LambdaInvoker, Outcome } from '../model/invocation.ts';
+import type { StoredResource, World } from '../model/record.ts';
+import { USER } from '../model/type-names.ts';
+import { packageFile } from '../package-file.ts';
+import { hashPassword } from '../security/passwords.ts';
+import { applySeed } from '../seed/apply-seed.ts';
+import { readSeed } from '../seed/read-seed.ts';
+import { openStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';
-import { ORGANIZATION } from './model/hierarchy.ts';
-import type { LambdaInvoker, Outcome } from './model/invocation.ts';
-import type { StoredResource, World } from './model/record.ts';
-import { USER } from './model/type-names.ts';
-import { packageFile } from './package-file.ts';
 import { rootAct } from './root-account.ts';
-import { hashPassword } from './security/passwords.ts';
-import { applySeed } from './seed/apply-seed.ts';
-import { readSeed } from './seed/read-seed.ts';
-import { openStore } from './store/world-store.ts';
 import { indexing } from './world-indexing.ts';
 
 /**

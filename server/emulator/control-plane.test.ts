@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, send } from '../e2e/client.ts';
-import { type Platform, startPlatform } from '../e2e/platform.ts';
-import type { Emulator } from './emulator.ts';
+import { basic, send } from '../../e2e/client.ts';
+import { type Platform, startPlatform } from '../../e2e/platform.ts';
+import type { Emulator } from '../emulator.ts';
 
 let platform: Platform;
 let emulator: Emulator;

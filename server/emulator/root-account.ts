@@ -1,14 +1,14 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from './config-schema.ts';
-import type { Caller } from './model/caller.ts';
-import type { StoredResource } from './model/record.ts';
-import type { WorldView } from './model/world-view.ts';
-import type { Act } from './resources/act.ts';
-import type { ResourceService } from './resources/resource-service.ts';
-import type { Credentials } from './security/credentials.ts';
-import { verifyPassword } from './security/passwords.ts';
+import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from '../config-schema.ts';
+import type { Caller } from '../model/caller.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { WorldView } from '../model/world-view.ts';
+import type { Act } from '../resources/act.ts';
+import type { ResourceService } from '../resources/resource-service.ts';
+import type { Credentials } from '../security/credentials.ts';
+import { verifyPassword } from '../security/passwords.ts';
 
 /** How root signs in (D-175). */
 export interface RootCredentials {

@@ -1,7 +1,7 @@
-import type { Uuid } from './model/ids.ts';
-import type { StoredResource } from './model/record.ts';
-import { typeOf } from './model/registry.ts';
-import type { TypeWord } from './model/type-words.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import type { TypeWord } from '../model/type-words.ts';
 
 /** How the store finds its way in a world of this platform's types. */
 export const indexing = {

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import express, { type RequestHandler, type Router } from 'express';
-import { answerErrors } from './http/answer-error.ts';
-import { refuseMalformed } from './http/connection-faults.ts';
-import { isOurHost } from './http/host-guard.ts';
-import { BODY_LIMIT_SETTING } from './http/read-body.ts';
-import { PlatformError } from './model/errors.ts';
+import { answerErrors } from '../http/answer-error.ts';
+import { refuseMalformed } from '../http/connection-faults.ts';
+import { isOurHost } from '../http/host-guard.ts';
+import { BODY_LIMIT_SETTING } from '../http/read-body.ts';
+import { PlatformError } from '../model/errors.ts';
 
 export interface ControlPlaneOptions {
   version: string;

@@ -1,7 +1,7 @@
 import express, { type Request, type Router } from 'express';
-import manifest from '../package.json' with { type: 'json' };
-import { packageFile } from './package-file.ts';
-import type { Addresses } from './resources/routes.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { packageFile } from '../package-file.ts';
+import type { Addresses } from '../resources/routes.ts';
 
 /** What a client is told of the platform: addresses as it reaches them, and the names of types. */
 interface Described extends Addresses {
@@ -14,8 +14,8 @@ export function documentation(describe: (req: Request) => Described): Router {
   const router = express.Router();
   let loaded: Promise<Router> | undefined;
   const load = async () => {
-    const { docsRoutes } = await import('./openapi/docs-routes.ts');
-    const { openApiDocument } = await import('./openapi/document.ts');
+    const { docsRoutes } = await import('../openapi/docs-routes.ts');
+    const { openApiDocument } = await import('../openapi/document.ts');
     return docsRoutes({
       document: (req) => openApiDocument({ version: manifest.version, ...describe(req) }),
       gatewayUrl: (req) => describe(req).gatewayUrl,

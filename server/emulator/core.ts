@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from './config-schema.ts';
-import { unattachedStatus } from './containers/unattached.ts';
-import type { Judge } from './model/caller.ts';
-import type { LambdaInvoker } from './model/invocation.ts';
-import type { JsonObject } from './model/json.ts';
-import type { StoredResource } from './model/record.ts';
-import { typeOf } from './model/registry.ts';
-import { Moves } from './resources/moves.ts';
-import { Policies } from './resources/policies.ts';
-import { ProviderDefaults } from './resources/provider-defaults.ts';
-import { Renderer } from './resources/renderer.ts';
-import { ResourceService } from './resources/resource-service.ts';
-import { EntitlementFinder } from './security/entitlement-finder.ts';
-import { createJudge } from './security/judge.ts';
-import { hashPassword } from './security/passwords.ts';
-import type { WorldStore } from './store/world-store.ts';
+import type { Config } from '../config-schema.ts';
+import { unattachedStatus } from '../containers/unattached.ts';
+import type { Judge } from '../model/caller.ts';
+import type { LambdaInvoker } from '../model/invocation.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import { Moves } from '../resources/moves.ts';
+import { Policies } from '../resources/policies.ts';
+import { ProviderDefaults } from '../resources/provider-defaults.ts';
+import { Renderer } from '../resources/renderer.ts';
+import { ResourceService } from '../resources/resource-service.ts';
+import { EntitlementFinder } from '../security/entitlement-finder.ts';
+import { createJudge } from '../security/judge.ts';
+import { hashPassword } from '../security/passwords.ts';
+import type { WorldStore } from '../store/world-store.ts';
 
 export interface CoreOptions {
   store: WorldStore;

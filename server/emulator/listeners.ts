@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Config } from './config-schema.ts';
-import { hostNameOf } from './http/host-guard.ts';
+import type { Config } from '../config-schema.ts';
+import { hostNameOf } from '../http/host-guard.ts';
 
 /** How long requests under way may go on once the control plane stops. */
 const DRAIN_MS = 5_000;
