@@ -4,9 +4,11 @@ import { booleanParameter, queryOf, singleParameter } from '../http/query.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
 import { forbidden, PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
-import type { StoredResource } from '../model/record.ts';
+import type { LambdaInvoker } from '../model/invocation.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
+import type { Arrivals } from './arrivals.ts';
+import { type LambdaRoutesOptions, type LogPages, lambdaRoutes, noContainerLogs } from './lambda-routes.ts';
 
 /** Captured output of lambdas or containers (D-191). */
 export interface LogSource {
@@ -14,20 +16,30 @@ export interface LogSource {
   log(resourceId: string, query: { time?: string | undefined; stderr?: string | undefined }): readonly string[];
 }
 
+/** What waits for a lead waits for this. */
+export const LEADS = 'leads';
+
 export interface InspectorOptions {
   view: WorldView;
   authenticator: Authenticator;
   judge: Judge;
-  lambdaLog: LogSource;
+  lambdaLog: LogSource & LogPages;
+  invoker: LambdaInvoker;
+  /** Told of each lead under the topic LEADS, and of each line of a log. */
+  arrivals: Arrivals;
   /** Caught leads, oldest first; throws 400 for an unknown filter. */
   leads(query: URLSearchParams): readonly object[];
   securityUrlFor(request: Request): string;
   onFault(fault: unknown): void;
 }
 
-/** What is seen of the platform beyond its contract: `/inspect/leads` and the logs of `/log` (D-001, D-191, D-200). */
+/**
+ * What is seen of the platform beyond its contract: `/inspect/...` and the logs of `/log` (D-001, D-191, D-200).
+ *
+ * `GET /leads?email=&since=&waitS=` lists caught leads; while there is none it waits for one up to `waitS` seconds.
+ */
 export function inspectorRoutes(options: InspectorOptions): { inspect: Router; log: Router } {
-  const { view, judge } = options;
+  const { view, judge, arrivals } = options;
 
   const callerOf = (req: Request): Caller => {
     const identification = options.authenticator.identify(req.headers.authorization);
@@ -38,26 +50,33 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
       },
     });
   };
-  const viewable = (req: Request, word: 'lambdas' | 'containers'): StoredResource => {
+  const target: LambdaRoutesOptions['target'] = (req, verb, words) => {
     const caller = callerOf(req);
     const id = parseUuid(String(req.params.id));
-    const found = view.find(id);
-    if (!found || typeOf(found).word !== word) throw new PlatformError(404, `${word} ${id} not found`);
-    const action = `${typeOf(found).noun}.view`;
-    if (!judge.may(caller, action, found.id)) throw forbidden(action);
-    return found;
+    const resource = view.find(id);
+    if (!resource || !words.includes(typeOf(resource).word)) {
+      throw new PlatformError(404, `${words.join(' or ')} ${id} not found`);
+    }
+    const action = `${typeOf(resource).noun}.${verb}`;
+    if (!judge.may(caller, action, resource.id)) throw forbidden(action);
+    return { caller, resource };
   };
 
   const inspect = express.Router({ caseSensitive: true });
-  inspect.get('/leads', (req, res) => {
+  inspect.get('/leads', async (req, res) => {
     const caller = callerOf(req);
     if (!judge.may(caller, 'org.view', view.root.id)) throw forbidden('org.view');
-    res.json(options.leads(queryOf(req)));
+    const query = queryOf(req);
+    const waitS = singleParameter(query, 'waitS');
+    query.delete('waitS');
+    const find = () => options.leads(query);
+    res.json(await arrivals.look(find, (leads) => leads.length > 0, { topic: LEADS, waitS, res }));
   });
+  inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, arrivals, target }));
 
   const log = express.Router({ caseSensitive: true });
   log.get('/lambda/:id', (req, res) => {
-    const lambda = viewable(req, 'lambdas');
+    const { resource: lambda } = target(req, 'view', ['lambdas']);
     const query = queryOf(req);
     res.json(
       options.lambdaLog.log(lambda.id, {
@@ -67,11 +86,9 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     );
   });
   log.get('/container/:id', (req) => {
-    viewable(req, 'containers');
+    target(req, 'view', ['containers']);
     booleanParameter(queryOf(req), 'stderr');
-    throw new PlatformError(503, 'container logs need a container engine, and none is attached', {
-      headers: { 'Retry-After': '5' },
-    });
+    throw noContainerLogs();
   });
   for (const router of [inspect, log]) {
     router.use((req) => {

@@ -54,6 +54,15 @@ const DEFAULT_LIMITS: LambdaLimits = {
   spares: 1,
 };
 
+/** Some lines of a log, oldest first. */
+export interface LogPage {
+  lines: LogLine[];
+  /** Where the next page begins. */
+  cursor: string;
+  /** Have lines gone before this page could be read? */
+  hasGap: boolean;
+}
+
 /** What is known of a lambda as of some state of the world. */
 interface Known {
   /** Number of world changes seen when it was read. */
@@ -136,8 +145,21 @@ export class LambdaService implements LambdaInvoker {
 
   /** Lines of a lambda's log, newest last (D-191). Throws 400 for a query that cannot be read. */
   log(lambdaId: Uuid, query: LogParameters): string[] {
+    return this.readLog(lambdaId, query).lines.map(({ text }) => text);
+  }
+
+  /**
+   * The same, line by line with a cursor: given back as `after`, it leads to what has come since.
+   *
+   * @throws PlatformError 400 for a query or a cursor that cannot be read
+   */
+  readLog(lambdaId: Uuid, query: LogParameters & { after?: string | undefined }): LogPage {
     const wanted = parseLogQuery(query, this.#options.nowMs());
-    return selectLines(this.#logs.get(lambdaId)?.lines() ?? [], wanted);
+    const ring = this.#logOf(lambdaId);
+    const { cursor } = ring;
+    if (query.after === undefined) return { lines: selectLines(ring.lines(), wanted), cursor, hasGap: false };
+    const { lines, hasGap } = ring.after(query.after);
+    return { lines: selectLines(lines, { ...wanted, newest: Number.POSITIVE_INFINITY }), cursor, hasGap };
   }
 
   /** Ends all processes; what runs or waits ends as `interrupted`. Resolves when no child is left. */
@@ -193,10 +215,14 @@ export class LambdaService implements LambdaInvoker {
   }
 
   #addLine(lambdaId: Uuid, line: LogLine): void {
+    this.#logOf(lambdaId).add(line);
+    this.#options.onLog?.(lambdaId, line);
+  }
+
+  #logOf(lambdaId: Uuid): LogRing {
     const ring = this.#logs.get(lambdaId) ?? new LogRing(this.#limits.logLines);
     this.#logs.set(lambdaId, ring);
-    ring.add(line);
-    this.#options.onLog?.(lambdaId, line);
+    return ring;
   }
 }
 

@@ -35,10 +35,10 @@ export function parseLogQuery({ time, stderr }: LogParameters, nowMs: number): L
   return { ...parseTime(time, nowMs), withStderr: stderr !== 'false' };
 }
 
-/** The lines of a log, oldest first, that a query asks for, as text. */
-export function selectLines(lines: readonly LogLine[], { sinceMs, newest, withStderr }: LogQuery): string[] {
+/** The lines of a log, oldest first, that a query asks for. */
+export function selectLines(lines: readonly LogLine[], { sinceMs, newest, withStderr }: LogQuery): LogLine[] {
   const wanted = lines.filter((line) => line.atMs >= sinceMs && (withStderr || line.stream === 'stdout'));
-  return wanted.slice(Math.max(0, wanted.length - newest)).map((line) => line.text);
+  return wanted.slice(Math.max(0, wanted.length - newest));
 }
 
 function parseTime(time: string | undefined, nowMs: number): Pick<LogQuery, 'sinceMs' | 'newest'> {

@@ -21,3 +21,24 @@ it('a log of very long lines keeps fewer of them', () => {
   expect(characters).toBeLessThanOrEqual(8 * 1024 * 1024);
   expect(ring.lines().length).toBeGreaterThan(100);
 });
+
+it('a cursor leads to each later line once, and tells when some of them are gone', () => {
+  const ring = new LogRing(3);
+  const start = ring.cursor;
+  expect(ring.after(start)).toEqual({ lines: [], hasGap: false });
+  for (const text of ['a', 'b', 'c']) ring.add(line(text));
+  expect(ring.after(start)).toEqual({ lines: ['a', 'b', 'c'].map(line), hasGap: false });
+  const middle = ring.cursor;
+  ring.add(line('d'));
+  expect(ring.after(middle)).toEqual({ lines: [line('d')], hasGap: false });
+  expect(ring.after(start)).toEqual({ lines: ['b', 'c', 'd'].map(line), hasGap: true });
+});
+
+it("another log's cursor leads to all there is, and to a gap", () => {
+  const ring = new LogRing(3);
+  ring.add(line('a'));
+  expect(ring.after(new LogRing(3).cursor)).toEqual({ lines: [line('a')], hasGap: true });
+  for (const nonsense of ['', '7', 'x-7', `${ring.cursor}0000000000000000`]) {
+    expect(() => ring.after(nonsense)).toThrow(/no cursor/);
+  }
+});

@@ -18,8 +18,21 @@ export const emulatorOperations: readonly Operation[] = [
     success: lines,
     errors: [400, 403, 404, 503],
   }),
+  logs('get /inspect/logs/{lambda_id}', 'readOnInLog', 'What a lambda printed since a cursor', {
+    description:
+      'Without `after` the lines that `/log` gives. Gives back a cursor; with that as `after` it gives what has come since, and waits up to `waitS` seconds for a first line.',
+    query: ['log_after', 'wait_s', 'log_time', 'stderr'],
+    success: ok(ref('LogPage')),
+    errors: [400, 403, 404, 503],
+  }),
+  rowsOf('Invocations')('post /inspect/lambdas/{lambda_id}/invoke', 'invokeLambda', 'Run a lambda', {
+    description: 'The body is the event. The answer is the record of the invocation, whatever came of it.',
+    body: { schema: {}, optional: true },
+    success: ok(ref('Invocation')),
+    errors: [403, 404],
+  }),
   rowsOf('Caught leads')('get /inspect/leads', 'listLeads', 'Web forms that the CRM stand-in caught, oldest first', {
-    query: ['lead_email', 'lead_since'],
+    query: ['lead_email', 'lead_since', 'wait_s'],
     success: ok(listOf(ref('Lead'))),
     errors: [400, 403],
   }),

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 
 const id = z.uuid();
+const time = z.iso.datetime();
+const logLine = z.object({
+  at: time,
+  stream: z.enum(['stdout', 'stderr']),
+  text: z.string(),
+  executionId: id.optional(),
+});
 const count = z.int().min(0);
 
 /** What the gateway's own routes (D-164..D-167) and those of the emulator (D-191, D-200, seeds) are sent and answer. */
@@ -42,5 +49,44 @@ export const emulatorSchemas = {
       }),
     ),
     commit: z.int().optional().describe('Sequence number of the one commit; absent when nothing was changed'),
+  }),
+  LogPage: z.object({
+    lines: z.array(logLine).describe('Oldest first'),
+    cursor: z.string().describe('For `after` in the next request'),
+    hasGap: z.boolean().describe('Lines have gone before they could be read'),
+  }),
+  Invocation: z.object({
+    executionId: id,
+    lambdaId: id,
+    lambdaName: z.string(),
+    trigger: z.enum(['gateway', 'async', 'event', 'move', 'manual']),
+    cold: z.boolean().describe('A process had to be made ready'),
+    acceptedAt: time,
+    startedAt: time.optional().describe('When the handler began; absent if it never did'),
+    finishedAt: time,
+    durationMs: z.int(),
+    outcome: z.object({
+      ok: z.boolean(),
+      failure: z.string().optional().describe('Kind of failure, such as `error` or `timeout`'),
+      message: z.string().optional(),
+      result: z
+        .unknown()
+        .optional()
+        .describe('What the handler gave back, or the second argument of a failed callback'),
+    }),
+    logs: z.array(logLine),
+    outbound: z
+      .array(
+        z.object({
+          startedAt: time,
+          method: z.string(),
+          url: z.string(),
+          durationMs: z.number(),
+          status: z.int().optional(),
+          error: z.string().optional(),
+          caughtBy: z.enum(['crm']).optional(),
+        }),
+      )
+      .describe('HTTP calls that the lambda made'),
   }),
 };

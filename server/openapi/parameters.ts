@@ -92,6 +92,12 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     description:
       'Back from now (`90s`, `15m`, `2h`, `1d`), an ISO timestamp, or `all`; the newest 1000 lines unless given',
   },
+  log_after: { name: 'after', schema: text, description: 'The cursor of an earlier answer: only lines since' },
+  wait_s: {
+    name: 'waitS',
+    schema: { type: 'integer', minimum: 0, maximum: 60, default: 0 },
+    description: 'Seconds to wait for a first one when there is none',
+  },
   stderr: { schema: { type: 'boolean', default: true }, description: 'With standard error' },
   lead_email: { name: 'email', schema: text, description: 'Only leads of this address, in any letter case' },
   lead_since: {

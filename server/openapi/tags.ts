@@ -37,6 +37,7 @@ export function tagGroups(): readonly TagGroup[] {
       name: 'Emulator',
       tags: [
         ['Logs', 'What lambdas and containers print.'],
+        ['Invocations', 'Lambdas run by hand.'],
         ['Caught leads', 'Web forms that lambdas meant to send to a CRM.'],
         ['Seeds', 'The world as a document that can be kept, edited and applied again.'],
       ],

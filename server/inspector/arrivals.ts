@@ -1,0 +1,66 @@
+import type { Response } from 'express';
+import { PlatformError } from '../model/errors.ts';
+
+/** Longest time that one request may wait. */
+const MAX_WAIT_S = 60;
+
+/** Lets requests wait for what has not come yet (long polling). */
+export class Arrivals {
+  readonly #waiting = new Map<string, Set<() => void>>();
+  #isStopped = false;
+
+  /** Something of this topic is here. */
+  announce(topic: string): void {
+    for (const wake of this.#waiting.get(topic) ?? []) wake();
+  }
+
+  /**
+   * Looks until there is enough: at once, at each arrival, and a last time when the wait is over.
+   *
+   * @param wait.waitS whole seconds from 0 to 60 as they stand in a query; none unless given
+   * @param wait.res the answer that waits: nobody waits on when its client has gone
+   * @throws PlatformError 400 for another waitS
+   */
+  async look<T>(
+    find: () => T,
+    isEnough: (found: T) => boolean,
+    wait: { topic: string; waitS: string | undefined; res: Response },
+  ): Promise<T> {
+    const untilMs = performance.now() + waitMsOf(wait.waitS);
+    for (;;) {
+      const found = find();
+      const leftMs = untilMs - performance.now();
+      if (isEnough(found) || leftMs <= 0 || this.#isStopped || wait.res.closed) return found;
+      await this.#next(wait.topic, leftMs, wait.res);
+    }
+  }
+
+  /** Whoever waits gets what there is; nobody waits from now on. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const topic of this.#waiting.keys()) this.announce(topic);
+  }
+
+  #next(topic: string, timeoutMs: number, res: Response): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(topic) ?? new Set();
+      this.#waiting.set(topic, waiting);
+      const wake = () => {
+        clearTimeout(timer);
+        res.off('close', wake);
+        waiting.delete(wake);
+        if (waiting.size === 0 && this.#waiting.get(topic) === waiting) this.#waiting.delete(topic);
+        resolve();
+      };
+      const timer = setTimeout(wake, timeoutMs);
+      res.on('close', wake);
+      waiting.add(wake);
+    });
+  }
+}
+
+function waitMsOf(waitS: string | undefined): number {
+  if (waitS === undefined) return 0;
+  if (/^\d{1,2}$/.test(waitS) && Number(waitS) <= MAX_WAIT_S) return Number(waitS) * 1_000;
+  throw new PlatformError(400, `waitS '${waitS.slice(0, 64)}' is no whole number of seconds from 0 to ${MAX_WAIT_S}`);
+}

@@ -1,0 +1,40 @@
+import type { Invocation, LambdaValue, LogLine } from '../model/invocation.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+
+/** The record of an invocation as a client sees it; times are ISO-8601 UTC (D-014). */
+export function shownInvocation(invocation: Invocation): JsonObject {
+  const { executionId, lambdaId, lambdaName, trigger, cold, outcome, logs, outbound } = invocation;
+  const { acceptedAtMs, startedAtMs, finishedAtMs } = invocation;
+  return {
+    executionId,
+    lambdaId,
+    lambdaName,
+    trigger,
+    cold,
+    acceptedAt: timeOf(acceptedAtMs),
+    ...(startedAtMs !== undefined && { startedAt: timeOf(startedAtMs) }),
+    finishedAt: timeOf(finishedAtMs),
+    durationMs: finishedAtMs - (startedAtMs ?? acceptedAtMs),
+    outcome: {
+      ok: outcome.ok,
+      ...(!outcome.ok && { failure: outcome.failure, message: outcome.message }),
+      ...(outcome.value.kind !== 'nothing' && { result: resultOf(outcome.value) }),
+    },
+    logs: logs.map(shownLine),
+    outbound: outbound.map(({ startedAtMs, ...call }) => ({ startedAt: timeOf(startedAtMs), ...call })),
+  };
+}
+
+/** A line of a log as a client sees it. */
+export function shownLine({ atMs, stream, text, executionId }: LogLine): JsonObject {
+  return { at: timeOf(atMs), stream, text, ...(executionId && { executionId }) };
+}
+
+function resultOf(value: Exclude<LambdaValue, { kind: 'nothing' }>): Json {
+  const text = new TextDecoder().decode(value.bytes);
+  return value.kind === 'json' ? JSON.parse(text) : text;
+}
+
+function timeOf(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
