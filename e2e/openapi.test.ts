@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { inspectorRoutes } from '../server/inspector/routes.ts';
 import { typeOfWord } from '../server/model/registry.ts';
 import { openApiDocument } from '../server/openapi/document.ts';
 import { resourceRoutes } from '../server/resources/routes.ts';
@@ -53,7 +54,13 @@ describe('of the routes of the services', () => {
   // Tables are made without a look at what their handlers will use, so next to nothing is enough here.
   const resources = resourceRoutes({ service: {}, status: {} } as never);
   const security = securityRoutes({ limits: {}, prefix: '' } as never);
-  const routes = [...routesOf(resources, '/meta'), ...routesOf(security, '/security')];
+  const { inspect, log } = inspectorRoutes({} as never);
+  const routes = [
+    ...routesOf(resources, '/meta'),
+    ...routesOf(security, '/security'),
+    ...routesOf(inspect, '/inspect'),
+    ...routesOf(log, '/log'),
+  ];
 
   it.each(routes.filter((route) => !refusing.test(route)))('%s is in the document', (route) => {
     const [verb, path = ''] = route.split(' ');
@@ -108,12 +115,14 @@ describe('of the operations of the document', () => {
     const said = JSON.stringify(reply.body);
     expect(said).not.toMatch(/no route|unknown resource type/);
     expect(Object.keys(operation.responses), said).toContain(String(reply.status));
-    const answered = responseOf(operation, reply.status).content?.['application/json']?.schema;
-    if (answered) expect(offences(answered, reply.body)).toEqual([]);
-    else expect(reply.body).toBe('');
+    const documented = responseOf(operation, reply.status).content;
+    if (!documented) return expect(reply.body).toBe('');
+    const [mediaType = ''] = (reply.headers.get('content-type') ?? '').split(';');
+    expect(Object.keys(documented)).toContain(mediaType);
+    if (mediaType === 'application/json') expect(offences(documented[mediaType]?.schema ?? {}, reply.body)).toEqual([]);
   };
 
-  const own = operations.filter(({ path }) => path !== '/{api_name}/{endpoint}' && path !== '/openapi.json');
+  const own = operations.filter(({ path }) => path !== '/{api_name}/{endpoint}');
   const reads = own.filter(({ verb }) => verb === 'get');
   const lists = reads.filter(({ path }) => /^.meta.*s$/.test(path));
   const patches = own.filter(({ verb, path }) => verb === 'patch' && path.startsWith('/meta'));
@@ -138,6 +147,21 @@ describe('of the operations of the document', () => {
     const nothing = operation.verb === 'patch' ? [] : {};
     const sent = operation.requestBody && { body: isForm ? new URLSearchParams() : nothing };
     await expectAsDocumented(operation, addressOf(operation, unknown), sent);
+  });
+});
+
+describe('the documentation page of a platform', () => {
+  it('finds its script and the document beside it', async () => {
+    const platform = await startPlatform();
+    const { baseUrl } = platform.emulator;
+    const page = await send('GET', `${baseUrl}/docs`);
+    expect(page.status).toBe(200);
+    const addresses = [...page.body.matchAll(/(?:src|spec-url)="([^"]+)"/g)].map(([, address]) => address);
+    expect(addresses).toEqual(['docs/openapi-explorer.min.js', 'openapi.json']);
+    for (const address of addresses) {
+      expect((await fetch(new URL(address, `${baseUrl}/docs`))).status, address).toBe(200);
+    }
+    await platform.stop();
   });
 });
 

@@ -169,6 +169,6 @@ function contentOf(schema: JsonObject, mediaTypes: readonly string[] = [JSON_TYP
 }
 
 /** Names of the parameters in a path, in order. */
-export function namesInBraces(path: string): string[] {
+function namesInBraces(path: string): string[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].flatMap(([, name]) => name ?? []);
 }
