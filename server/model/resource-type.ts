@@ -91,8 +91,6 @@ export interface ResourceType {
   readonly serverSet: readonly string[];
   /** Never rendered (D-029). */
   readonly hidden?: readonly string[];
-  /** Rendered only in part (D-029), so never to be read back by a patch's test, copy or move. */
-  readonly unreadable?: readonly string[];
   /** Stored as a one-way hash. */
   readonly hashed?: readonly string[];
   readonly nameRule?: NameRule;

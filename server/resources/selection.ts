@@ -82,15 +82,10 @@ function subTypeCriterion(wanted: string): (resource: StoredResource) => boolean
 
 function fieldOf(resource: StoredResource, name: string, renderer: Renderer): Json | undefined {
   const stored = resource.properties;
-  if (Object.hasOwn(stored, name) && !isReadDifferently(resource, name)) return stored[name];
+  // Hidden values are no criteria: a filter must not tell what a read does not.
+  if (Object.hasOwn(stored, name) && !typeOf(resource).hidden?.includes(name)) return stored[name];
   if (name === 'name' || name === 'description' || name === 'id') return resource[name];
   return memberOf(renderer.properties(resource), name);
-}
-
-/** Hidden values are no criteria: a filter must not tell what a read does not. */
-function isReadDifferently(resource: StoredResource, name: string): boolean {
-  const { hidden = [], unreadable = [] } = typeOf(resource);
-  return hidden.includes(name) || unreadable.includes(name);
 }
 
 /** Does a field hold what is wanted? Scalars compare by their text, ids in any letter case; objects and lists match nothing (D-187). */

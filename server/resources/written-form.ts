@@ -46,7 +46,7 @@ export function patchedDocument(
   return applyPatch(patchedForm(record, shown), shown, operations, {
     renamable: type.renamable ?? true,
     serverSet: ['parent', ...type.serverSet],
-    unreadable: [...(type.hidden ?? []), ...(type.unreadable ?? [])],
+    unreadable: type.hidden ?? [],
     replaceCreates: type.replaceCreates ?? [],
     ...(type.rewrite && { rewrite: type.rewrite }),
   });
