@@ -1,4 +1,4 @@
-/** Names of the files that the page loads, in the folder of assets. */
+/** The page's script, in the folder of assets. */
 const SCRIPT = 'openapi-explorer.min.js';
 
 /**
