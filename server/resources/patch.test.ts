@@ -426,6 +426,54 @@ describe('A patch and its inverse', () => {
   });
 });
 
+describe('The difference between two records as read (D-093)', () => {
+  it('leads from any container to any other', async () => {
+    let container = await makeContainer();
+    const host = `${container.name}.${place.environmentId}.svc.cluster.local`;
+    const name = fc.stringMatching(/^[a-z]{1,3}$/);
+    const mapping = fc
+      .record({ name, port: fc.integer({ min: 1, max: 9 }), isExposed: fc.boolean() })
+      .map(({ name, port, isExposed }) => ({
+        name,
+        protocol: 'tcp',
+        container_port: port,
+        expose_endpoint: isExposed,
+        ...(isExposed && { lb_port: port, type: 'internal', service_address: { host, port, protocol: 'tcp' } }),
+      }));
+    const strings = fc.dictionary(name, name, { noNullPrototype: true });
+    const properties = fc.record(
+      {
+        image: name,
+        cpus: fc.integer({ min: 1, max: 3 }),
+        env: strings,
+        labels: strings,
+        port_mappings: fc.uniqueArray(mapping, { selector: (one) => one.name, maxLength: 4 }),
+        cmd: name,
+        args: fc.array(name),
+      },
+      { requiredKeys: ['image', 'cpus', 'env', 'labels', 'port_mappings'] },
+    );
+    const wish = fc.record(
+      { properties, description: name, tags: fc.array(name), variables: strings },
+      { requiredKeys: ['properties'] },
+    );
+    await fc.assert(
+      fc.asyncProperty(wish, async ({ properties: wanted, ...members }) => {
+        const { description: _d, tags: _t, variables: _v, ...record } = structuredClone(container);
+        const { cmd: _c, args: _a, ...kept } = record.properties;
+        const target = { ...record, ...members, properties: { ...kept, ...wanted } };
+        const reply = await patch(container, ...compare(container, target));
+        expect(reply.status).toBe(200);
+        const { modified: _, ...shown } = reply.body;
+        const { modified: __, ...expected } = target;
+        expect(shown).toEqual(expected);
+        container = reply.body;
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
 describe('Two clients that patch at once', () => {
   it('both changes last when they do not touch each other', async () => {
     const lambda = await makeLambda({ env: {} });
