@@ -1,6 +1,6 @@
 import { forbidden } from '../model/errors.ts';
 import { refuseListPatch } from './record-routes.ts';
-import { created, ok, type ResourceRequest, type Route } from './request.ts';
+import { type Answer, created, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
 import { list, read } from './selection.ts';
 
@@ -8,11 +8,13 @@ import { list, read } from './selection.ts';
 export function globalRoutes(service: ResourceService): Route[] {
   const { view } = service;
 
-  const listAll = (word: 'orgs' | 'users' | 'rules'): Route => ({
-    verb: 'get',
-    path: `/${word}`,
-    handle: (request) => list(service, request, view.all(word)),
-  });
+  /** The caller's own record, for which no right is needed. */
+  const self = (request: ResourceRequest): Answer => {
+    const { userId } = request.act.caller;
+    const user = view.find(userId);
+    if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);
+    return ok(request.renderer.record(user));
+  };
   const noOp = (path: string, answer: string): Route => ({
     verb: 'post',
     path,
@@ -22,13 +24,9 @@ export function globalRoutes(service: ResourceService): Route[] {
     },
   });
   return [
-    {
-      verb: 'get',
-      path: '/users/self',
-      handle: (request) => ok(request.renderer.record(view.find(request.act.caller.userId) ?? view.root)),
-    },
+    { verb: 'get', path: '/users/self', handle: self },
     ...(['orgs', 'users', 'rules'] as const).flatMap((word): Route[] => [
-      listAll(word),
+      { verb: 'get', path: `/${word}`, handle: (request) => list(service, request, view.all(word)) },
       { verb: 'patch', path: `/${word}`, handle: refuseListPatch },
     ]),
     {
