@@ -11,6 +11,7 @@ import { readSeed } from '../seed/read-seed.ts';
 import { openStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';
 import { rootAct } from './root-account.ts';
+import { seedTarget } from './seed-target.ts';
 import { indexing } from './world-indexing.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function makeFirstWorld(
   config: Config,
   options: Pick<CoreOptions, 'addresses' | 'nowMs' | 'onWarning'>,
 ): Promise<World> {
-  const plan = await readSeed(seedFile(config.seed));
+  const seed = await readSeed(seedFile(config.seed));
   const bare = await bareWorld(config.rootPassword, options.nowMs());
   const store = await openStore({
     medium: { kind: 'memory' },
@@ -34,17 +35,8 @@ export async function makeFirstWorld(
     onWarning: options.onWarning,
   });
   try {
-    const { service, defaults } = createCore({ ...options, store, config, invoker: noInvoker });
-    const act = rootAct(store.view.root, 'seed');
-    await applySeed(plan, {
-      rootId: store.view.root.id,
-      find: (word, name, parentId) => store.view.named(word, name, parentId)[0]?.id,
-      initializeProviders: async () => void (await defaults.initialize(act)),
-      create: (parentId, word, body) => service.create(act, parentId, word, body),
-      grant: async (resourceId, grants) => {
-        await service.setGrants(act, resourceId, (before) => ({ grants: { ...before.grants, ...grants } }));
-      },
-    });
+    const core = createCore({ ...options, store, config, invoker: noInvoker });
+    await applySeed(seed, seedTarget(core, rootAct(store.view.root, 'seed')));
     return { format: 1, id: store.world.id, resources: Object.fromEntries(store.world.resources) };
   } finally {
     await store.close();

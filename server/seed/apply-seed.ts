@@ -1,157 +1,220 @@
-import { unescapePathComponent } from 'fast-json-patch';
+import { isDeepStrictEqual } from 'node:util';
+import { type Operation, unescapePathComponent } from 'fast-json-patch';
+import { actionsOf } from '../model/actions.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { Json, JsonObject } from '../model/json.ts';
-import type { Grant } from '../model/record.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOfWord } from '../model/registry.ts';
+import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { pointerTo } from '../model/validate.ts';
-import { descendants, type SeedNode, type SeedPlan } from './read-seed.ts';
-import { replaceReferences } from './seed-references.ts';
-import { type ExistingResources, type Found, SeedScope } from './seed-scope.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { madeVolumes, withMadeVolumes } from './inline-volumes.ts';
+import { type GrantEntry, type Grants, grantsOf, plainGrants } from './seed-grants.ts';
+import { descendants, type Seed, type SeedNode } from './seed-node.ts';
+import { identityWords, replaceReferences } from './seed-references.ts';
+import { type Found, LITERAL, SeedScope } from './seed-scope.ts';
+import { NOT_EXPORTED, replaceSecrets, storedSecret } from './seed-secrets.ts';
+import { operationsTo } from './seed-update.ts';
 
 /** The world that a seed is applied to; acts as the root user. What it refuses it throws as PlatformError. */
-export interface SeedTarget extends ExistingResources {
-  /** Makes the default providers (D-067). */
-  initializeProviders(): Promise<void>;
+export interface SeedTarget {
+  /** Always the present world. */
+  readonly view: WorldView;
+  /** Makes the default providers that are missing (D-067). */
+  initializeProviders(): Promise<unknown>;
   create(parentId: Uuid, word: TypeWord, body: JsonObject): Promise<{ id: Uuid }>;
-  /** Adds to and removes from the identities of a resource's entitlements, keyed by action (D-115). */
-  grant(resourceId: Uuid, grants: Record<string, Grant>): Promise<void>;
+  patch(id: Uuid, operations: readonly Operation[]): Promise<unknown>;
+  /** Replaces all grants of a resource (D-115). */
+  setGrants(id: Uuid, grants: Grants): Promise<unknown>;
+  /** Deletes a resource, unless something is in the way. */
+  remove(id: Uuid): Promise<unknown>;
+  /** Is this the password behind the hash? */
+  isPassword(text: string, hash: string): Promise<boolean>;
+  /** The source that a lambda's `code` stands for (D-056). */
+  sourceOf(code: string): string;
 }
 
 /**
- * Creates everything in a seed: the default providers, then each resource after those it names, then the rights. References
- * are all resolved before the first resource is created; what the target refuses later leaves the ones before it created.
+ * Makes a world what a seed says: the default providers, then each resource after those it names, created or patched, then the
+ * rights. What is as the seed says is left alone, so applying a seed again does nothing.
  *
- * @returns how many resources were created
- * @throws SeedError that names the line of what could not be created
+ * A resource is known by its id where the seed gives one, else by its name and place. Of its members those are changed that the
+ * seed has: description, tags, variables, the properties as a whole, the entitlements as a whole.
+ *
+ * All references are resolved before the first change; what the target refuses later leaves the changes before it made. Who
+ * wants all or nothing hands in a copy of the world.
+ *
+ * @returns the ids of all resources that the seed speaks of, in its order, then of the volumes that its containers asked for
+ * @throws SeedError that names the line of what could not be applied
  */
-export function applySeed(plan: SeedPlan, target: SeedTarget): Promise<number> {
-  return new Application(plan, target).run();
+export async function applySeed(seed: Seed, target: SeedTarget): Promise<Uuid[]> {
+  if (seed.defaultProviders) await blaming(seed, seed.root, () => target.initializeProviders());
+  return new Application(seed, target).run();
 }
-
-/** A grant whose identities are known. */
-interface ResolvedGrant {
-  actions: readonly string[];
-  add: Found[];
-  remove: Found[];
-  value: Json | undefined;
-}
-
-const identityWords: readonly TypeWord[] = ['groups', 'users'];
 
 class Application {
-  readonly #plan: SeedPlan;
+  readonly #seed: Seed;
   readonly #target: SeedTarget;
   readonly #scope: SeedScope;
-  readonly #ids: Map<SeedNode, Uuid>;
+  readonly #ids = new Map<SeedNode, Uuid>();
+  readonly #companions: Uuid[] = [];
 
-  constructor(plan: SeedPlan, target: SeedTarget) {
-    this.#plan = plan;
+  constructor(seed: Seed, target: SeedTarget) {
+    this.#seed = seed;
     this.#target = target;
-    this.#scope = new SeedScope(plan.root, target);
-    this.#ids = new Map([[plan.root, target.rootId]]);
+    this.#scope = new SeedScope(seed.root, target.view);
   }
 
-  async run(): Promise<number> {
-    const { root, defaultProviders } = this.#plan;
-    if (defaultProviders) await this.#attempt(root, () => this.#target.initializeProviders());
-    const order = this.#creationOrder();
-    const granting = [root, ...order].filter((node) => node.grants.length > 0);
-    const grants = new Map(granting.map((node) => [node, this.#resolveGrants(node)]));
-    for (const node of order) await this.#create(node);
-    for (const [node, ofNode] of grants) await this.#grant(node, ofNode);
-    return order.length;
+  async run(): Promise<Uuid[]> {
+    const { root } = this.#seed;
+    const order = this.#order();
+    const grants = order.flatMap((node) => (node.grants ? [{ node, entries: this.#grantEntries(node) }] : []));
+    for (const node of order) await blaming(this.#seed, node, () => this.#settle(node));
+    for (const { node, entries } of grants) await blaming(this.#seed, node, () => this.#grant(node, entries));
+    return [...[root, ...descendants(root)].map((node) => this.#idOf(node)), ...this.#companions];
   }
 
-  /** All resources in the order of the file, but each after its parent and whatever it names. */
-  #creationOrder(): SeedNode[] {
-    const order = new Set([this.#plan.root]);
+  /** All resources in the order of the document, but each after its parent and whatever it names. */
+  #order(): SeedNode[] {
+    const order = new Set<SeedNode>();
     const underway = new Set<SeedNode>();
     const visit = (node: SeedNode) => {
       if (order.has(node)) return;
       if (underway.has(node)) {
-        throw this.#plan.errorAt(node.path, 'cannot be created: what it names needs it to be there first');
+        if (this.#scope.present(node)) return;
+        throw this.#seed.errorAt(node.path, 'cannot be created: what it names needs it to be there first');
       }
       underway.add(node);
       if (node.parent) visit(node.parent);
-      replaceReferences(node.word, node.properties, (text, words, path) => {
-        const found = this.#resolve(node, text, words, ['properties', ...path]);
+      this.#referring(node, (found) => {
         if (typeof found !== 'string') visit(found);
-        return text;
+        return '';
       });
       order.add(node);
     };
-    const nodes = [...descendants(this.#plan.root)];
-    // Organizations first: a user's home names one by its fqon, wherever the two stand in the file.
+    const nodes = [this.#seed.root, ...descendants(this.#seed.root)];
+    // Organizations first: a user's home names one by its fqon, wherever the two stand in the document.
     for (const node of nodes) if (node.word === 'orgs') visit(node);
     for (const node of nodes) visit(node);
-    order.delete(this.#plan.root);
     return [...order];
   }
 
-  #resolveGrants(node: SeedNode): ResolvedGrant[] {
-    return node.grants.map(({ actions, identities = [], without = [], value }, index) => {
-      const resolveAll = (names: string[], member: string) =>
-        names.map((name, at) => this.#resolve(node, name, identityWords, ['entitlements', index, member, at]));
-      return {
-        actions,
-        add: resolveAll(identities, 'identities'),
-        remove: resolveAll(without, 'without'),
-        value,
-      };
+  async #settle(node: SeedNode): Promise<void> {
+    const { view } = this.#target;
+    const stored = view.find(this.#scope.present(node)?.id ?? '');
+    const properties = await this.#written(node, stored);
+    if (stored) {
+      this.#demandSame(node, stored);
+      this.#ids.set(node, stored.id);
+      const operations = operationsTo(stored, node, properties, this.#target.sourceOf);
+      if (operations.length > 0) await this.#target.patch(stored.id, operations);
+    } else {
+      const parentId = this.#idOf(node.parent ?? this.#seed.root);
+      const body = { ...node.record, name: node.name, properties: properties ?? {} };
+      const { id } = await this.#target.create(parentId, node.word, body);
+      this.#ids.set(node, id);
+    }
+    const made = view.find(this.#idOf(node));
+    if (made && node.properties) this.#companions.push(...madeVolumes(node.properties, made));
+  }
+
+  /** What a resource cannot be changed in has to be as the seed says. */
+  #demandSame({ path, name, parent, record }: SeedNode, stored: StoredResource): void {
+    const refuse = (member: string, reason: string) => {
+      throw this.#seed.errorAt([...path, member], reason);
+    };
+    const { id, resource_type: type } = record;
+    if (typeof id === 'string' && id.toLowerCase() !== stored.id) {
+      refuse('id', `in this world '${name}' has the id ${stored.id}, which cannot be changed; take the id out`);
+    }
+    if (parent && this.#idOf(parent) !== stored.parent) {
+      refuse('id', `in this world it is the id of '${stored.name}' in another place, and nothing can be moved`);
+    }
+    if (typeof type === 'string' && parseTypeName(type) !== stored.type) {
+      refuse('resource_type', `in this world '${name}' is a ${stored.type}, which cannot be changed`);
+    }
+  }
+
+  /** The properties to store: ids in place of references, and what is kept in place of what stands for it. */
+  async #written(node: SeedNode, stored: StoredResource | undefined): Promise<JsonObject | undefined> {
+    if (!node.properties) return undefined;
+    const referring = this.#referring(node, (found) => this.#idOf(found));
+    const whole = replaceSecrets(node.word, referring, (value, path) => {
+      if (value !== NOT_EXPORTED) return value;
+      const kept = stored && storedSecret(stored.properties, referring, path);
+      if (kept !== undefined) return kept;
+      const reason = `'${NOT_EXPORTED}' keeps what is stored, and here nothing is; write the value instead`;
+      throw this.#seed.errorAt([...node.path, 'properties', ...path], reason);
+    });
+    if (!stored) return whole;
+    const kept = { ...withMadeVolumes(whole, stored, this.#target.view) };
+    for (const name of typeOfWord(node.word).hashed ?? []) {
+      const [wanted, hash] = [kept[name], stored.properties[name]];
+      if (wanted === hash || typeof hash !== 'string') continue;
+      const isKept = typeof wanted === 'string' ? await this.#target.isPassword(wanted, hash) : wanted === undefined;
+      if (isKept) kept[name] = hash;
+    }
+    return kept;
+  }
+
+  #grantEntries(node: SeedNode): GrantEntry<Found>[] {
+    const known = actionsOf({ type: typeOfWord(node.word).name });
+    return (node.grants ?? []).map(({ actions, identities = [], without = [], value }, index) => {
+      const at = (...path: PropertyKey[]) => ['entitlements', index, ...path];
+      const unknown = actions.findIndex((action) => !known.has(action));
+      if (unknown >= 0) {
+        const reason = `'${actions[unknown]}' is no action of ${typeOfWord(node.word).word} (D-116)`;
+        throw this.#seed.errorAt([...node.path, ...at('actions', unknown)], reason);
+      }
+      const resolveAll = (names: readonly string[], member: string) =>
+        names.map((name, position) => this.#resolve(node, name, identityWords, at(member, position)));
+      return { actions, add: resolveAll(identities, 'identities'), remove: resolveAll(without, 'without'), value };
     });
   }
 
-  async #create(node: SeedNode): Promise<void> {
-    const properties = replaceReferences(node.word, node.properties, (text, words, path) =>
-      this.#idOf(this.#resolve(node, text, words, ['properties', ...path])),
-    );
-    const parentId = this.#idOf(node.parent ?? this.#plan.root);
-    const body = { ...node.record, name: node.name, properties };
-    const { id } = await this.#attempt(node, () => this.#target.create(parentId, node.word, body));
-    this.#ids.set(node, id);
+  async #grant(node: SeedNode, entries: readonly GrantEntry<Found>[]): Promise<void> {
+    const id = this.#idOf(node);
+    const idsOf = (identities: readonly Found[]) => identities.map((found) => this.#idOf(found));
+    const wanted = grantsOf(entries.map((entry) => ({ ...entry, add: idsOf(entry.add), remove: idsOf(entry.remove) })));
+    if (isDeepStrictEqual(plainGrants(this.#target.view.find(id)?.grants), wanted)) return;
+    await this.#target.setGrants(id, wanted);
   }
 
-  async #grant(node: SeedNode, ofNode: readonly ResolvedGrant[]): Promise<void> {
-    const grants: Record<string, Grant> = {};
-    for (const { actions, add, remove, value } of ofNode) {
-      for (const action of actions) {
-        const before = grants[action];
-        grants[action] = {
-          ...before,
-          add: [...(before?.add ?? []), ...add.map((found) => this.#idOf(found))],
-          remove: [...(before?.remove ?? []), ...remove.map((found) => this.#idOf(found))],
-          ...(value !== undefined && { value }),
-        };
-      }
-    }
-    await this.#attempt(node, () => this.#target.grant(this.#idOf(node), grants));
+  /** The properties of a node with something else in place of each reference. */
+  #referring(node: SeedNode, replace: (found: Found) => string): JsonObject {
+    return replaceReferences(node.word, node.properties ?? {}, (text, words, path) =>
+      text.startsWith(LITERAL)
+        ? text.slice(LITERAL.length)
+        : replace(this.#resolve(node, text, words, ['properties', ...path])),
+    );
   }
 
   #resolve(node: SeedNode, text: string, words: readonly TypeWord[], path: readonly PropertyKey[]): Found {
     try {
       return this.#scope.resolve(text, words, node);
     } catch (cause) {
-      throw this.#plan.errorAt([...node.path, ...path], cause instanceof Error ? cause.message : String(cause), cause);
+      throw this.#seed.errorAt([...node.path, ...path], cause instanceof Error ? cause.message : String(cause), cause);
     }
   }
 
   #idOf(found: Found): Uuid {
     if (typeof found === 'string') return found;
-    const id = this.#ids.get(found);
+    const id = this.#ids.get(found) ?? this.#scope.present(found)?.id;
     if (id === undefined) throw new Error(`${pointerTo(found.path)} is named before it is created`);
     return id;
   }
+}
 
-  /** Does a part of the work; what the target refuses is blamed on the line of the file it comes from. */
-  async #attempt<T>(node: SeedNode, act: () => Promise<T>): Promise<T> {
-    try {
-      return await act();
-    } catch (cause) {
-      if (!(cause instanceof PlatformError) || cause.status === 500) throw cause;
-      const [detail] = cause.details ?? [];
-      const within = detail?.pointer.split('/').slice(1).map(unescapePathComponent) ?? [];
-      throw this.#plan.errorAt([...node.path, ...within], detail?.message ?? cause.message, cause);
-    }
+/** Does a part of the work; what the target refuses is blamed on the part of the document that it comes from. */
+async function blaming<T>(seed: Seed, node: SeedNode, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (cause) {
+    if (!(cause instanceof PlatformError) || cause.status === 500) throw cause;
+    const [detail] = cause.details ?? [];
+    const within = detail?.pointer.split('/').slice(1).map(unescapePathComponent) ?? [];
+    throw seed.errorAt([...node.path, ...within], detail?.message ?? cause.message, cause);
   }
 }

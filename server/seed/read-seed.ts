@@ -1,80 +1,44 @@
 import path from 'node:path';
+import { unescapePathComponent } from 'fast-json-patch';
 import { z } from 'zod';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { resourceTypes } from '../model/registry.ts';
-import type { TypeWord } from '../model/type-words.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { readSeedDocument, readUtf8, type SeedDocument } from './seed-document.ts';
-
-/** Who gets which rights on a resource (D-115). Identities are references to users and groups. */
-export interface SeedGrant {
-  actions: string[];
-  /** Added to the inherited identities. */
-  identities?: string[] | undefined;
-  /** Removed from the inherited identities. */
-  without?: string[] | undefined;
-  value?: Json | undefined;
-}
-
-/** One resource of a seed file, and all below it. */
-export interface SeedNode {
-  word: TypeWord;
-  name: string;
-  /** Null for the root organization, which is there already. */
-  parent: SeedNode | null;
-  /** Where it stands in the file. */
-  path: readonly string[];
-  /** The body of its creation (D-030) but for name and properties. */
-  record: JsonObject;
-  /** What they name is not resolved yet. */
-  properties: JsonObject;
-  grants: SeedGrant[];
-  children: SeedNode[];
-}
-
-/** A seed file that was read and understood. */
-export interface SeedPlan {
-  /** Make the default providers first (D-067)? */
-  defaultProviders: boolean;
-  root: SeedNode;
-  errorAt: SeedDocument['errorAt'];
-}
-
-/** Everything below a node, parents before children, in the order of the file. */
-export function* descendants(node: SeedNode): Generator<SeedNode> {
-  for (const child of node.children) {
-    yield child;
-    yield* descendants(child);
-  }
-}
+import { childWordsOf, descendants, type Seed, type SeedNode } from './seed-node.ts';
 
 const json = z.json();
 const references = z.array(z.string()).optional();
-const entitlements = z
-  .array(
-    z.strictObject({
-      actions: z.array(z.string().regex(/^[a-z]+\.[a-z]+$/, 'must be an action such as lambda.view')).min(1),
-      identities: references,
-      without: references,
-      value: json.optional(),
-    }),
-  )
-  .optional();
-
-const fileSchema = z.strictObject({
-  format: z.literal(1, 'must be 1: the version of the seed format'),
-  defaultProviders: z.boolean().optional(),
-  entitlements,
-});
-const nodeSchema = z.strictObject({
-  id: z.string().optional(),
+const ownMembers = {
   description: z.string().optional(),
-  resource_type: z.string().optional(),
   tags: z.array(z.string()).optional(),
   variables: z.record(z.string(), z.string()).optional(),
   properties: z.record(z.string(), json).optional(),
-  codeFile: z.string().optional(),
-  entitlements,
+  entitlements: z
+    .array(
+      z.strictObject({
+        actions: z.array(z.string().regex(/^[a-z]+\.[a-z]+$/, 'must be an action such as lambda.view')).min(1),
+        identities: references,
+        without: references,
+        value: json.optional(),
+      }),
+    )
+    .optional(),
+};
+const fileSchema = z.strictObject({
+  format: z.literal(1, 'must be 1: the version of the seed format'),
+  scope: z.string().optional(),
+  defaultProviders: z.boolean().optional(),
+  ...ownMembers,
 });
+const nodeSchema = z.strictObject({
+  id: z.string().optional(),
+  name: z.string().optional(),
+  resource_type: z.string().optional(),
+  codeFile: z.string().optional(),
+  ...ownMembers,
+});
+
+/** Gives the source that a `codeFile` names; throws an Error with the reason. */
+type CodeReader = (codeFile: string) => Promise<string>;
 
 /**
  * Reads a seed file: YAML or JSON, a tree of resources from the root organization down.
@@ -92,45 +56,100 @@ const nodeSchema = z.strictObject({
  * ```
  * Where a property names a resource there may stand its id, its path from the root organization, such as
  * `/demo/website/development/contact-form` (a `/` inside a name is written `~1`), or its name, which is looked for here and
- * then upwards.
+ * then upwards. A text that names none, but is to stand there, is written with `=` before it.
+ *
+ * At the top there may also stand members of the root organization itself, and `scope: /demo/shop`: the document is whole
+ * about that organization, and pruning reaches no further. A `name` beside the other members wins over the key.
  *
  * @throws SeedError that names file, line and JSON Pointer and says what was expected
  */
-export async function readSeed(file: string): Promise<SeedPlan> {
+export async function readSeed(file: string): Promise<Seed> {
   const document = await readSeedDocument(file);
+  return understand(document, (codeFile) => readUtf8(path.resolve(path.dirname(file), codeFile)));
+}
+
+/** The same for a document that was sent, whose lambda code has to be in it. Throws SeedError likewise. */
+export function readSentSeed(document: SeedDocument): Promise<Seed> {
+  return understand(document, async () => {
+    throw new Error('a document that is sent has it in it; give properties.code');
+  });
+}
+
+/**
+ * Reads a seed file as it can be sent to `POST /inspect/apply`: lambda code is in it, no longer beside it.
+ *
+ * @returns the document, and for a JSON Pointer into it (an answer's `details` have such) where that is in the file, e.g.
+ *   `demo.yaml:12`
+ * @throws SeedError as readSeed does
+ */
+export async function readSeedFileForApply(
+  file: string,
+): Promise<{ document: JsonObject; placeOf(pointer: string): string }> {
+  const seed = await readSeed(file);
+  const source = await readSeedDocument(file);
+  // Aliases lead to one and the same object; a copy has one for each place.
+  const document: JsonObject = JSON.parse(JSON.stringify(source.content));
+  for (const node of descendants(seed.root)) {
+    const member = node.path.reduce<Json | undefined>(memberOf, document);
+    if (!isJsonObject(member) || member.codeFile === undefined) continue;
+    delete member.codeFile;
+    member.properties = { ...node.properties };
+  }
+  const placeOf = (pointer: string) => {
+    const { line } = seed.errorAt(pointer.split('/').slice(1).map(unescapePathComponent), '');
+    return `${file}:${line}`;
+  };
+  return { document, placeOf };
+}
+
+async function understand(document: SeedDocument, readCode: CodeReader): Promise<Seed> {
   const root: SeedNode = {
     word: 'orgs',
     name: 'root',
     parent: null,
     path: [],
     record: {},
-    properties: {},
-    grants: [],
+    properties: undefined,
+    grants: undefined,
     children: [],
   };
   const content = document.content ?? {};
-  const { defaultProviders = true, entitlements: grants = [] } = readMembers(document, fileSchema, content, root);
-  root.grants = grants;
-  root.children = await readChildren(document, content, root);
-  return { defaultProviders, root, errorAt: document.errorAt };
+  const members = readMembers(document, fileSchema, content, root);
+  const { format: _, scope, defaultProviders = true, properties, entitlements, ...record } = members;
+  root.record = presentMembers(record);
+  root.properties = properties;
+  root.grants = entitlements;
+  root.children = await readChildren(document, content, root, readCode);
+  return { defaultProviders, scope: scopeIn(document, root, scope), root, errorAt: document.errorAt };
+}
+
+/** zod types an optional member as possibly undefined, but leaves out what is absent: this is JSON. */
+function presentMembers(members: object): JsonObject {
+  return members as JsonObject;
 }
 
 async function readNode(
   document: SeedDocument,
   value: unknown,
   place: Pick<SeedNode, 'word' | 'name' | 'parent' | 'path'>,
+  readCode: CodeReader,
 ): Promise<SeedNode> {
   const members = readMembers(document, nodeSchema, value, place);
-  const { entitlements: grants = [], properties = {}, codeFile, ...record } = members;
-  if (codeFile !== undefined) properties.code = await readCode(document, codeFile, place, properties);
-  // zod types an optional member as possibly undefined, but leaves out what is absent: this is JSON.
-  const node: SeedNode = { ...place, record: record as JsonObject, properties, grants, children: [] };
-  node.children = await readChildren(document, value, node);
+  const { name = place.name, properties: given, entitlements: grants, codeFile, ...record } = members;
+  const code = codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, given);
+  const properties = code === undefined ? given : { ...given, code };
+  const node: SeedNode = { ...place, name, record: presentMembers(record), properties, grants, children: [] };
+  node.children = await readChildren(document, value, node, readCode);
   return node;
 }
 
-/** The resources in the collections of a node, in the order of the file. */
-async function readChildren(document: SeedDocument, value: unknown, parent: SeedNode): Promise<SeedNode[]> {
+/** The resources in the collections of a node, in the order of the document. */
+async function readChildren(
+  document: SeedDocument,
+  value: unknown,
+  parent: SeedNode,
+  readCode: CodeReader,
+): Promise<SeedNode[]> {
   const words = childWordsOf(parent.word);
   const children: SeedNode[] = [];
   for (const [key, collection] of Object.entries(isJsonObject(value) ? value : {})) {
@@ -138,8 +157,13 @@ async function readChildren(document: SeedDocument, value: unknown, parent: Seed
     if (!word || collection === null) continue;
     const path = [...parent.path, word];
     if (!isJsonObject(collection)) throw document.errorAt(path, `expected ${word} by name, such as {my-name: {...}}`);
+    const names = new Set<string>();
     for (const [name, body] of Object.entries(collection)) {
-      children.push(await readNode(document, body ?? {}, { word, name, parent, path: [...path, name] }));
+      const place = { word, name, parent, path: [...path, name] };
+      const node = await readNode(document, body ?? {}, place, readCode);
+      if (names.has(node.name)) throw document.errorAt(node.path, `is the second of the ${word} named '${node.name}'`);
+      names.add(node.name);
+      children.push(node);
     }
   }
   return children;
@@ -166,24 +190,35 @@ function readMembers<T extends z.ZodObject>(
   throw document.errorAt([...path, ...(issue?.path ?? [])], issue?.message ?? 'is not valid');
 }
 
-/** The words of the types that may be created below one. */
-function childWordsOf(word: TypeWord): TypeWord[] {
-  return resourceTypes.filter((type) => type.parents.includes(word)).map((type) => type.word);
+/** What the document is whole about: the organization that it names as its scope, else those at its top. */
+function scopeIn(document: SeedDocument, root: SeedNode, scope: string | undefined): SeedNode[] {
+  const childOrganizations = (node: SeedNode) => node.children.filter(({ word }) => word === 'orgs');
+  if (scope === undefined) return childOrganizations(root);
+  const names = scope.split('/').slice(1).map(unescapePathComponent);
+  const found = names.reduce<SeedNode | undefined>(
+    (at, name) => at && childOrganizations(at).find((child) => child.name === name),
+    scope.startsWith('/') ? root : undefined,
+  );
+  if (found) return [found];
+  throw document.errorAt(
+    ['scope'],
+    `must be the path of an organization in this document, such as /demo; not '${scope}'`,
+  );
 }
 
 /** A lambda's source as its `code` property has it (D-056). */
-async function readCode(
+async function codeOf(
   document: SeedDocument,
-  codeFile: string,
   place: Pick<SeedNode, 'word' | 'path'>,
-  properties: JsonObject,
+  codeFile: string,
+  readCode: CodeReader,
+  properties: JsonObject = {},
 ): Promise<string> {
   const where = [...place.path, 'codeFile'];
   if (place.word !== 'lambdas') throw document.errorAt(where, 'is for lambdas only');
   if ('code' in properties) throw document.errorAt(where, 'stands beside properties.code; give one of them');
   try {
-    const source = await readUtf8(path.resolve(path.dirname(document.file), codeFile));
-    return Buffer.from(source).toString('base64');
+    return Buffer.from(await readCode(codeFile)).toString('base64');
   } catch (cause) {
     throw document.errorAt(where, `the code cannot be read: ${cause instanceof Error ? cause.message : cause}`, cause);
   }

@@ -7,7 +7,7 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024;
 /** Aliases that may be expanded while reading: plenty for people, too few for a bomb. */
 const MAX_ALIASES = 1000;
 
-/** The content of a seed file, and where in it each part stands. */
+/** The content of a seed, and where in it each part stands. */
 export interface SeedDocument {
   file: string;
   content: unknown;
@@ -35,7 +35,22 @@ export async function readUtf8(file: string): Promise<string> {
   }
 }
 
-function parseSeedDocument(file: string, text: string): SeedDocument {
+/** A document that was sent as JSON, and parsed: its parts have no lines. */
+export function sentSeedDocument(file: string, content: unknown): SeedDocument {
+  return {
+    file,
+    content,
+    errorAt: (path, reason, cause) => new SeedError({ file, pointer: pointerTo(path) }, reason, cause),
+  };
+}
+
+/**
+ * Reads YAML text.
+ *
+ * @param file how messages name it
+ * @throws SeedError when it is not well-formed
+ */
+export function parseSeedDocument(file: string, text: string): SeedDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, stringKeys: true, prettyErrors: false });
   const lineAt = (offset: number) => lines.linePos(offset).line;

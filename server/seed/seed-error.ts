@@ -1,11 +1,13 @@
-/** What is wrong with a seed file, in one sentence that begins with where: `demo.yaml:12: /orgs/demo: ...`. */
+/** What is wrong with a seed document, in one sentence that begins with where: `demo.yaml:12: /orgs/demo: ...`. */
 export class SeedError extends Error {
   override readonly name = 'SeedError';
   readonly file: string;
-  /** Counted from 1; absent when the file as a whole is meant. */
+  /** Counted from 1; absent when the document as a whole is meant, or was JSON that was sent. */
   readonly line: number | undefined;
-  /** JSON Pointer into the file; empty when the file as a whole is meant. */
+  /** JSON Pointer into the document; empty when it is meant as a whole. */
   readonly pointer: string;
+  /** The message without where. */
+  readonly reason: string;
 
   constructor(at: { file: string; line?: number | undefined; pointer?: string }, reason: string, cause?: unknown) {
     const place = at.line === undefined ? at.file : `${at.file}:${at.line}`;
@@ -13,5 +15,6 @@ export class SeedError extends Error {
     this.file = at.file;
     this.line = at.line;
     this.pointer = at.pointer ?? '';
+    this.reason = reason;
   }
 }

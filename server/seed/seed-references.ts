@@ -1,37 +1,38 @@
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
+import { type JsonObject, memberOf } from '../model/json.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import { type Place, place, replaceAt } from './property-places.ts';
 
-/** A place in properties that names another resource (`*` is every member or element), and what may stand there. */
+/** A place in properties that names another resource, and what may stand there. */
 interface ReferencePlace {
-  at: readonly string[];
+  at: Place;
   words: readonly TypeWord[];
 }
 
-function place(at: string, ...words: TypeWord[]): ReferencePlace {
-  return { at: at.split('.'), words };
+function to(at: string, ...words: TypeWord[]): ReferencePlace {
+  return { at: place(at), words };
 }
 
-const provider = place('provider.id', 'providers');
-const mountedSecret = place('secrets.*.secret_id', 'secrets');
+const provider = to('provider.id', 'providers');
+const mountedSecret = to('secrets.*.secret_id', 'secrets');
 const container = [
   provider,
   mountedSecret,
-  place('volumes.*.volume_id', 'volumes'),
-  place('volumes.*.volume_resource.properties.provider.id', 'providers'),
+  to('volumes.*.volume_id', 'volumes'),
+  to('volumes.*.volume_resource.properties.provider.id', 'providers'),
 ];
 
 const places: Partial<Record<TypeWord, readonly ReferencePlace[]>> = {
   containers: container,
   jobs: container,
   lambdas: [provider, mountedSecret],
-  apis: [provider, place('provider.locations.*', 'providers')],
-  apiendpoints: [place('plugins.*.users.*', 'users'), place('plugins.*.groups.*', 'groups')],
+  apis: [provider, to('provider.locations.*', 'providers')],
+  apiendpoints: [to('plugins.*.users.*', 'users'), to('plugins.*.groups.*', 'groups')],
   providers: [
-    place('linked_providers.*.id', 'providers'),
-    place('services.*.container_spec.properties.provider.id', 'providers'),
+    to('linked_providers.*.id', 'providers'),
+    to('services.*.container_spec.properties.provider.id', 'providers'),
   ],
-  groups: [place('users.*', 'users')],
-  rules: [place('lambda', 'lambdas')],
+  groups: [to('users.*', 'users')],
+  rules: [to('lambda', 'lambdas')],
   secrets: [provider],
   volumes: [provider],
 };
@@ -40,8 +41,11 @@ function placesIn(word: TypeWord, properties: JsonObject): readonly ReferencePla
   const known = places[word] ?? [];
   if (word !== 'apiendpoints') return known;
   const target = memberOf(properties, 'implementation_type') === 'container' ? 'containers' : 'lambdas';
-  return [...known, place('implementation_id', target)];
+  return [...known, to('implementation_id', target)];
 }
+
+/** The types that an identity of an entitlement may be of. */
+export const identityWords: readonly TypeWord[] = ['groups', 'users'];
 
 /**
  * A copy of a resource's properties in which each text that names another resource is replaced.
@@ -54,31 +58,8 @@ export function replaceReferences(
   replace: (text: string, words: readonly TypeWord[], path: readonly string[]) => string,
 ): JsonObject {
   return placesIn(word, properties).reduce<JsonObject>(
-    (copy, { at, words }) => mapMembers(copy, at, [], (text, path) => replace(text, words, path)),
+    (copy, { at, words }) =>
+      replaceAt(copy, at, (value, path) => (typeof value === 'string' ? replace(value, words, path) : value)),
     properties,
   );
-}
-
-type ReplaceText = (text: string, path: readonly string[]) => string;
-
-function mapMembers(
-  value: JsonObject,
-  at: readonly string[],
-  path: readonly string[],
-  replace: ReplaceText,
-): JsonObject {
-  const [part, ...rest] = at;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      part === '*' || part === name ? mapText(member, rest, [...path, name], replace) : member,
-    ]),
-  );
-}
-
-function mapText(value: Json, at: readonly string[], path: readonly string[], replace: ReplaceText): Json {
-  if (at.length === 0) return typeof value === 'string' ? replace(value, path) : value;
-  if (isJsonObject(value)) return mapMembers(value, at, path, replace);
-  if (!Array.isArray(value) || at[0] !== '*') return value;
-  return value.map((element, index) => mapText(element, at.slice(1), [...path, String(index)], replace));
 }

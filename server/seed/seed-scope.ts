@@ -1,33 +1,47 @@
 import { unescapePathComponent } from 'fast-json-patch';
 import { isUuid, type Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { descendants, type SeedNode } from './read-seed.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { descendants, type SeedNode } from './seed-node.ts';
 
-/** What a reference leads to: a resource of the seed, or one that is in the world already. */
+/** What a reference leads to: a resource of the seed, or one that only the world has. */
 export type Found = SeedNode | Uuid;
 
-/** The present world, as far as a seed may refer to it. */
-export interface ExistingResources {
-  readonly rootId: Uuid;
-  /** The id of the resource of that type and exact name directly under a parent. */
-  find(word: TypeWord, name: string, parentId: Uuid): Uuid | undefined;
-}
+/** Begins a text that stands where a reference may stand, but names nothing. */
+export const LITERAL = '=';
 
 const levels: readonly TypeWord[] = ['orgs', 'workspaces', 'environments'];
 
-/** Finds what the references in a seed mean. */
+/** A seed laid over a world: which resources it speaks of, and what the references in it mean. */
 export class SeedScope {
   readonly #root: SeedNode;
-  readonly #existing: ExistingResources;
-  /** Resources of the seed that were given an id. */
+  readonly #view: WorldView;
+  /** The resources that were in the world before the seed was applied. */
+  readonly #present = new Map<SeedNode, StoredResource>();
+  /** Nodes that were given an id. */
   readonly #byId = new Map<Uuid, SeedNode>();
+  /** The children of each node by type and name. */
+  readonly #children = new Map<SeedNode, Map<string, SeedNode>>();
 
-  constructor(root: SeedNode, existing: ExistingResources) {
+  constructor(root: SeedNode, view: WorldView) {
     this.#root = root;
-    this.#existing = existing;
-    for (const node of descendants(root)) {
+    this.#view = view;
+    const nodes = [root, ...descendants(root)];
+    for (const node of nodes) {
+      this.#children.set(node, new Map(node.children.map((child) => [`${child.word}/${child.name}`, child])));
       if (isUuid(node.record.id)) this.#byId.set(node.record.id.toLowerCase(), node);
     }
+    for (const node of nodes) {
+      const found = this.#match(node);
+      if (found) this.#present.set(node, found);
+    }
+  }
+
+  /** The resource that a node speaks of, as it was before the seed was applied; undefined when it was not there. */
+  present(node: SeedNode): StoredResource | undefined {
+    return this.#present.get(node);
   }
 
   /**
@@ -51,6 +65,16 @@ export class SeedScope {
     );
   }
 
+  /** By its id when it has one that is known, else by its name under its parent, unless another node has that one's id. */
+  #match(node: SeedNode): StoredResource | undefined {
+    if (!node.parent) return this.#view.root;
+    const byId = isUuid(node.record.id) ? this.#view.find(node.record.id.toLowerCase()) : undefined;
+    if (byId && typeOf(byId).word === node.word) return byId;
+    const above = this.#present.get(node.parent);
+    const byName = above && this.#view.named(node.word, node.name, above.id)[0];
+    return byName && this.#byId.has(byName.id) ? undefined : byName;
+  }
+
   #byPath(text: string, words: readonly TypeWord[]): Found[] {
     const names = text.split('/').slice(1).map(unescapePathComponent);
     return names.reduce<Found[]>(
@@ -69,13 +93,12 @@ export class SeedScope {
   }
 
   #below(at: Found, words: readonly TypeWord[], name: string): Found[] {
-    const planned =
-      typeof at === 'string' ? [] : at.children.filter((child) => words.includes(child.word) && child.name === name);
-    const parentId = typeof at === 'string' ? at : at === this.#root ? this.#existing.rootId : undefined;
-    if (parentId === undefined) return planned;
-    const existing = words
-      .filter((word) => !planned.some((child) => child.word === word))
-      .flatMap((word) => this.#existing.find(word, name, parentId) ?? []);
-    return [...planned, ...existing];
+    const parentId = typeof at === 'string' ? at : this.#present.get(at)?.id;
+    return words.flatMap((word): Found[] => {
+      const planned = typeof at === 'string' ? undefined : this.#children.get(at)?.get(`${word}/${name}`);
+      if (planned) return [planned];
+      const existing = parentId === undefined ? undefined : this.#view.named(word, name, parentId)[0];
+      return existing ? [existing.id] : [];
+    });
   }
 }

@@ -1,0 +1,42 @@
+import { PlatformError } from '../model/errors.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { WorldView } from '../model/world-view.ts';
+import type { SeedTarget } from './apply-seed.ts';
+import { pathOf } from './resource-path.ts';
+
+/**
+ * Deletes what stands below organizations and is not to be kept, whatever uses another before that, children before parents.
+ *
+ * @throws PlatformError 409 when something that stays uses what would go; what was deleted before stays deleted
+ */
+export async function pruneWorld(
+  target: Pick<SeedTarget, 'view' | 'remove'>,
+  organizations: readonly Uuid[],
+  kept: ReadonlySet<Uuid>,
+): Promise<void> {
+  const { view } = target;
+  const doomed = new Set(organizations.flatMap((id) => [...below(view, id)]).filter((id) => !kept.has(id)));
+  const remove = async (record: StoredResource): Promise<void> => {
+    if (!doomed.delete(record.id)) return;
+    for (const one of [...view.children(record.id), ...view.referrers(record.id)]) await remove(one);
+    const path = pathOf(record, (id) => view.find(id));
+    try {
+      await target.remove(record.id);
+    } catch (cause) {
+      if (!(cause instanceof PlatformError)) throw cause;
+      throw new PlatformError(cause.status, `${path} cannot be pruned: ${cause.message}`, { cause });
+    }
+  };
+  for (const id of doomed) {
+    const record = view.find(id);
+    if (record) await remove(record);
+  }
+}
+
+function* below(view: WorldView, id: Uuid): Generator<Uuid> {
+  for (const child of view.children(id)) {
+    yield child.id;
+    yield* below(view, child.id);
+  }
+}

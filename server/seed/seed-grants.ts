@@ -1,0 +1,63 @@
+import type { Uuid } from '../model/ids.ts';
+import type { Json } from '../model/json.ts';
+import type { Grant } from '../model/record.ts';
+import type { SeedGrant } from './seed-node.ts';
+
+/** What is added to and removed from the entitlements of one resource, by action (D-115). */
+export type Grants = Readonly<Record<string, Grant>>;
+
+/** An entry of a document whose references to identities lead to something. */
+export interface GrantEntry<Identity = Uuid> {
+  actions: readonly string[];
+  add: readonly Identity[];
+  remove: readonly Identity[];
+  value: Json | undefined;
+}
+
+/** The grants that entries make together: of several about one action the identities add up, and the last value holds. */
+export function grantsOf(entries: readonly GrantEntry[]): Grants {
+  const grants: Record<string, Grant> = {};
+  for (const { actions, add, remove, value } of entries) {
+    for (const action of actions) {
+      const before = grants[action];
+      grants[action] = {
+        ...before,
+        add: [...(before?.add ?? []), ...add],
+        remove: [...(before?.remove ?? []), ...remove],
+        ...(value !== undefined && { value }),
+      };
+    }
+  }
+  return plainGrants(grants);
+}
+
+/** The same grants without what says nothing: empty lists, repeated identities, actions with neither. */
+export function plainGrants(grants: Grants = {}): Grants {
+  const plain = Object.entries(grants).map(([action, { add = [], remove = [], value }]): [string, Grant] => [
+    action,
+    {
+      ...(add.length > 0 && { add: [...new Set(add)] }),
+      ...(remove.length > 0 && { remove: [...new Set(remove)] }),
+      ...(value !== undefined && { value }),
+    },
+  ]);
+  return Object.fromEntries(plain.filter(([, grant]) => Object.keys(grant).length > 0));
+}
+
+/** Grants as a document writes them: actions that are granted alike in one entry, in the order of their names. */
+export function entriesOf(grants: Grants | undefined, refer: (id: Uuid) => string): SeedGrant[] {
+  const entries = new Map<string, SeedGrant>();
+  const byAction = Object.entries(plainGrants(grants)).sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [action, { add, remove, value }] of byAction) {
+    const rest = {
+      ...(add && { identities: add.map(refer) }),
+      ...(remove && { without: remove.map(refer) }),
+      ...(value !== undefined && { value }),
+    };
+    const alike = JSON.stringify(rest);
+    const entry = entries.get(alike);
+    if (entry) entry.actions.push(action);
+    else entries.set(alike, { actions: [action], ...rest });
+  }
+  return [...entries.values()];
+}

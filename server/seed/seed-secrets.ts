@@ -1,0 +1,44 @@
+import { type Json, type JsonObject, memberOf } from '../model/json.ts';
+import type { TypeWord } from '../model/type-words.ts';
+import { type Place, place, replaceAt } from './property-places.ts';
+
+/** Stands in a document for a value that nobody may read: applied, it keeps what is stored. */
+export const NOT_EXPORTED = '<not exported>';
+
+const places: Partial<Record<TypeWord, Place>> = {
+  users: place('password'),
+  secrets: place('items.*.value'),
+  providers: place('config.auth.credentials'),
+};
+
+/**
+ * A copy of a resource's properties in which each value that nobody may read is replaced (D-029, D-066).
+ *
+ * @param replace gets the value and its path in the properties
+ */
+export function replaceSecrets(
+  word: TypeWord,
+  properties: JsonObject,
+  replace: (value: Json, path: readonly string[]) => Json,
+): JsonObject {
+  const at = places[word];
+  return at ? replaceAt(properties, at, replace) : properties;
+}
+
+/**
+ * The stored value that the one at a path in other properties of that resource would take the place of: an item of a secret is known
+ * by its key, wherever it stands.
+ */
+export function storedSecret(stored: JsonObject, wanted: JsonObject, path: readonly string[]): Json | undefined {
+  const at = (properties: JsonObject, ...names: readonly string[]) =>
+    names.reduce<Json | undefined>(
+      (value, name) => (Array.isArray(value) ? value[Number(name)] : memberOf(value, name)),
+      properties,
+    );
+  const [list, index, ...rest] = path;
+  if (list !== 'items' || index === undefined) return at(stored, ...path);
+  const { items } = stored;
+  const key = at(wanted, list, index, 'key');
+  const item = Array.isArray(items) ? items.find((one) => memberOf(one, 'key') === key) : undefined;
+  return item && at({ item }, 'item', ...rest);
+}
