@@ -33,7 +33,11 @@ export function planDeletion(view: WorldView, target: StoredResource, wish: Dele
   const goesAlong = (one: StoredResource) => wish.force || (takesContainers && typeOf(one).word === 'containers');
   const inTheWay = dependants.filter((one) => !goesAlong(one));
   if (inTheWay.length > 0) {
-    throw new PlatformError(409, `${typeOf(target).noun} '${target.name}' has children: ${countsOf(inTheWay)}`);
+    const isMounted = inTheWay.every((one) => typeOf(one).forget?.(one, target.id));
+    const state = isMounted
+      ? `is mounted by ${countsOf(inTheWay)}; force=true takes the mounts away`
+      : `has children: ${countsOf(inTheWay)}; force=true deletes them too`;
+    throw new PlatformError(409, `${typeOf(target).noun} '${target.name}' ${state}`);
   }
   const removed = new Map<Uuid, StoredResource>();
   collect(view, target, removed);
