@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AsyncResults, type StoredResult } from './async-results.ts';
-import { FakeLog, invocation, text } from './gateway-under-test.ts';
+import { FakeLog, invocation, text } from './gateway-for-tests.ts';
 import { defaultLimits } from './limits.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

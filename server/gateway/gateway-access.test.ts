@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
-import { GatewayUnderTest, json, text } from './gateway-under-test.ts';
+import { GatewayUnderTest, json, text } from './gateway-for-tests.ts';
 
 let jar: GatewayUnderTest;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResult } from './async-results.ts';
-import { FakeLog, GatewayUnderTest, type Got, json, text } from './gateway-under-test.ts';
+import { FakeLog, GatewayUnderTest, type Got, json, text } from './gateway-for-tests.ts';
 
 const READER = { headers: { Authorization: 'Bearer reader' } };
 

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
-import { GatewayUnderTest, text } from './gateway-under-test.ts';
+import { GatewayUnderTest, text } from './gateway-for-tests.ts';
 
 const started: GatewayUnderTest[] = [];
 async function start(options: ConstructorParameters<typeof GatewayUnderTest>[0] = {}): Promise<GatewayUnderTest> {

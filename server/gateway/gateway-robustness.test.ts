@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
-import { GatewayUnderTest, text } from './gateway-under-test.ts';
+import { GatewayUnderTest, text } from './gateway-for-tests.ts';
 
 const HOST = 'Host: localhost\r\n';
 

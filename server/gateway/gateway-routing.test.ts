@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GatewayUnderTest, json, ok, text } from './gateway-under-test.ts';
+import { GatewayUnderTest, json, ok, text } from './gateway-for-tests.ts';
 
 let jar: GatewayUnderTest;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureKind, Outcome } from '../model/invocation.ts';
-import { invocation, json, ok, text } from './gateway-under-test.ts';
+import { invocation, json, ok, text } from './gateway-for-tests.ts';
 import { lambdaAnswer } from './lambda-answer.ts';
 
 const answerOf = (outcome: Outcome, isHttpAware = false, accept?: string) =>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StoredResource } from '../model/record.ts';
-import { PASSWORD, TestService } from './test-service.ts';
+import { PASSWORD, TestService } from './service-for-tests.ts';
 
 let service: TestService;
 let ada: StoredResource;

@@ -3,7 +3,7 @@ import type { Authenticator } from '../model/caller.ts';
 import type { StoredResource } from '../model/record.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { Credentials } from './credentials.ts';
-import { TestLog, TestWorld } from './test-world.ts';
+import { TestLog, TestWorld } from './world-for-tests.ts';
 
 let nowMs: number;
 let world: TestWorld;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { Credentials, type KeyRecord, type TokenRecord } from './credentials.ts';
-import { TestLog } from './test-world.ts';
+import { TestLog } from './world-for-tests.ts';
 
 const ADA = 'a0000000-0000-4000-8000-000000000001';
 const BOB = 'b0000000-0000-4000-8000-000000000002';

@@ -4,7 +4,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { Grant, StoredResource } from '../model/record.ts';
 import { EntitlementFinder } from './entitlement-finder.ts';
 import { entitlementsOf, findEntitlement, grantsAfter, grantsWithout } from './entitlements.ts';
-import { TestWorld } from './test-world.ts';
+import { TestWorld } from './world-for-tests.ts';
 
 const VIEW = 'environment.view';
 /** Could be an entitlement's id, but is not. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { actionsOf } from '../model/actions.ts';
 import type { StoredResource } from '../model/record.ts';
-import { TestService } from './test-service.ts';
+import { TestService } from './service-for-tests.ts';
 
 let service: TestService;
 let ada: StoredResource;

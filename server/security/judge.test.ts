@@ -3,7 +3,7 @@ import type { Caller } from '../model/caller.ts';
 import type { StoredResource } from '../model/record.ts';
 import { callerOf } from './accounts.ts';
 import { createJudge } from './judge.ts';
-import { TestWorld } from './test-world.ts';
+import { TestWorld } from './world-for-tests.ts';
 
 let world: TestWorld;
 let workspace: StoredResource;

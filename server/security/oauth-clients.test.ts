@@ -1,7 +1,7 @@
 import * as openid from 'openid-client';
 import { ClientCredentials, ResourceOwnerPassword } from 'simple-oauth2';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PASSWORD, TestService } from './test-service.ts';
+import { PASSWORD, TestService } from './service-for-tests.ts';
 
 // Clients that were not written for us, obtaining tokens from us (D-170).
 

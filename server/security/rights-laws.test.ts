@@ -6,7 +6,7 @@ import type { TypeWord } from '../model/type-words.ts';
 import { callerOf } from './accounts.ts';
 import { findEntitlement, grantsAfter } from './entitlements.ts';
 import { createJudge } from './judge.ts';
-import { TestWorld } from './test-world.ts';
+import { TestWorld } from './world-for-tests.ts';
 
 /** A line of resources from the root organization down to a container. */
 const LINE: readonly TypeWord[] = ['orgs', 'orgs', 'workspaces', 'environments', 'containers'];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestService } from './test-service.ts';
+import { TestService } from './service-for-tests.ts';
 
 let service: TestService;
 let root: string;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PASSWORD, TestService } from './test-service.ts';
+import { PASSWORD, TestService } from './service-for-tests.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const rootLogin = { grant_type: 'password', username: 'root', password: PASSWORD };

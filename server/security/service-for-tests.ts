@@ -10,7 +10,7 @@ import { Credentials } from './credentials.ts';
 import { createJudge } from './judge.ts';
 import { hashPassword } from './passwords.ts';
 import { securityRoutes } from './routes.ts';
-import { TestLog, TestWorld } from './test-world.ts';
+import { TestLog, TestWorld } from './world-for-tests.ts';
 
 /** Everybody's password in tests. */
 export const PASSWORD = 'correct horse';
