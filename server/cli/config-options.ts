@@ -1,7 +1,10 @@
 import { type Command, Option } from 'commander';
 import { settings } from '../config-settings.ts';
 import { type ConfigWithOrigins, readConfig } from '../config-sources.ts';
+import { addInstanceOption, namedFolder } from './instance-name.ts';
 import type { Terminal } from './terminal.ts';
+
+type Flags = Record<string, string | boolean>;
 
 const options = new Map(
   settings.map((setting) => {
@@ -10,21 +13,35 @@ const options = new Map(
   }),
 );
 
-/** Gives a command an option for every setting. */
+/** Gives a command an option for every setting, and the one that names an instance. */
 export function addConfigOptions(command: Command): Command {
   for (const option of options.values()) command.addOption(option);
-  return command;
+  return addInstanceOption(command);
 }
 
 /**
- * The configuration as the command's options, the environment and terrarium.json say.
+ * The configuration as the command's options, the environment and terrarium.json say. A named instance has its own data
+ * folder and, unless flags say which, free ports.
+ *
+ * @param presets what the command itself sets instead of environment and terrarium.json, unless a flag says otherwise
  * @throws UserError
  */
-export function configOf(command: Command, terminal: Pick<Terminal, 'env' | 'folder'>): ConfigWithOrigins {
-  const flags: Record<string, string | boolean> = {};
+export function configOf(
+  command: Command,
+  terminal: Pick<Terminal, 'env' | 'folder'>,
+  presets: Flags = {},
+): ConfigWithOrigins {
+  const folder = namedFolder(command);
+  const named: Flags = folder === undefined ? {} : { data: folder, basePort: '0', gatewayPort: '0', crmPort: '0' };
+  const flags = { ...presets, ...named, ...flagsOf(command) };
+  return readConfig({ flags, env: terminal.env, folder: terminal.folder });
+}
+
+function flagsOf(command: Command): Flags {
+  const flags: Flags = {};
   for (const [key, option] of options) {
     const written: unknown = command.getOptionValue(option.attributeName());
     if (typeof written === 'string' || typeof written === 'boolean') flags[key] = written;
   }
-  return readConfig({ flags, env: terminal.env, folder: terminal.folder });
+  return flags;
 }

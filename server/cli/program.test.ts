@@ -26,6 +26,10 @@ class TestTerminal extends EventEmitter implements Terminal {
   readonly folder = folder;
   env: Record<string, string | undefined> = {};
   hasColour = false;
+  readonly isInteractive = false;
+  readInput(): Promise<string> {
+    return Promise.resolve('');
+  }
   print(line: string): void {
     this.out.push(line);
     this.emit('line');
@@ -135,10 +139,14 @@ describe('terrarium start', () => {
       pid: 4242,
       dataDir: folder,
     });
-    expect(readdirSync(folder)).toEqual(['ready.json']);
+    expect(readdirSync(folder).sort()).toEqual(['instance.json', 'ready.json']);
+    expect(JSON.parse(readFileSync(join(folder, 'instance.json'), 'utf8'))).toMatchObject({
+      pid: 4242,
+      dataDir: folder,
+    });
     terminal.signals.emit('SIGTERM');
     await ended;
-    expect(existsSync(readyFile)).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('leaves no ready file of an earlier run behind when the start fails', async () => {

@@ -2,8 +2,12 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { addConfigCommand } from './config-command.ts';
 import { describeFailure, USER_FAILURE } from './describe-failure.ts';
-import { addStartCommand, type EmulatorStarter } from './start-command.ts';
+import { ExitWith } from './exit-with.ts';
+import type { EmulatorStarter } from './running-platform.ts';
+import { addStartCommand } from './start-command.ts';
+import { addStatusCommand } from './status-command.ts';
 import type { Terminal } from './terminal.ts';
+import { addTokenCommand } from './token-command.ts';
 
 const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
 
@@ -21,6 +25,8 @@ function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Comman
     });
   addStartCommand(program, terminal, startEmulator);
   addConfigCommand(program, terminal);
+  addStatusCommand(program, terminal);
+  addTokenCommand(program, terminal);
   return program;
 }
 
@@ -28,7 +34,7 @@ function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Comman
  * Runs one command line to its end.
  *
  * @param args what stands behind `terrarium`
- * @returns the exit code: 0, 2 for what the user can put right, 1 for a fault of the emulator
+ * @returns the exit code: 0, 2 for what the user can put right, 1 for a no and for a fault of the emulator; or the command's own
  */
 export async function runCommandLine(
   args: readonly string[],
@@ -41,6 +47,10 @@ export async function runCommandLine(
   } catch (failure) {
     // Commander has said already what is wrong with the arguments, or printed the help that was asked for.
     if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : USER_FAILURE;
+    if (failure instanceof ExitWith) {
+      if (failure.message) terminal.complain(`terrarium: ${failure.message}`);
+      return failure.exitCode;
+    }
     const { text, exitCode } = describeFailure(failure);
     terminal.complain(`terrarium: ${text}`);
     return exitCode;

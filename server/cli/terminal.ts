@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 
 /** What a command sees of the process that runs it; handed in, so that a test can be one. */
@@ -7,6 +8,8 @@ export interface Terminal {
   print(line: string): void;
   /** Writes a line to standard error. */
   complain(line: string): void;
+  /** All of standard input. */
+  readInput(): Promise<string>;
   /** Emits `SIGINT`, `SIGTERM`, `SIGHUP`. */
   signals: EventEmitter;
   /** Ends the process at once. */
@@ -18,6 +21,8 @@ export interface Terminal {
   folder: string;
   pid: number;
   hasColour: boolean;
+  /** Does a person sit at it? Then its Ctrl+C reaches our children, too. */
+  isInteractive: boolean;
 }
 
 /** The terminal of this process. Colour only on a screen, and never against NO_COLOR. */
@@ -31,6 +36,7 @@ export function processTerminal(): Terminal {
   return {
     print: (line) => process.stdout.write(`${line}\n`),
     complain: (line) => process.stderr.write(`${line}\n`),
+    readInput: () => text(process.stdin),
     signals: process,
     exit: (code) => process.exit(code),
     nowMs: () => performance.now(),
@@ -38,10 +44,26 @@ export function processTerminal(): Terminal {
     folder: process.cwd(),
     pid: process.pid,
     hasColour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
+    isInteractive: process.stdin.isTTY === true,
   };
 }
 
 /** The text in a style, where there is colour. */
 export function styled(terminal: Pick<Terminal, 'hasColour'>, style: 'bold' | 'dim' | 'green', text: string): string {
   return terminal.hasColour ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** Prints rows of cells in columns. */
+export function printRows(terminal: Pick<Terminal, 'print'>, rows: readonly (readonly string[])[]): void {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  }
+  for (const row of rows)
+    terminal.print(
+      row
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
 }

@@ -1,0 +1,80 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import manifest from '../../package.json' with { type: 'json' };
+import { UserError } from '../config.ts';
+import { IN_MEMORY } from '../config-schema.ts';
+import type { Emulator } from '../emulator.ts';
+
+/** How other commands find a running platform: by this file in its data folder. */
+const FILE = 'instance.json';
+
+const instanceSchema = z.object({
+  pid: z.int().positive(),
+  version: z.string(),
+  /** ISO-8601 UTC. */
+  startedAt: z.string(),
+  baseUrl: z.url(),
+  metaUrl: z.url(),
+  securityUrl: z.url(),
+  gatewayUrl: z.url(),
+  crmUrl: z.url(),
+  dataDir: z.string(),
+});
+
+/** A platform that was started on a data folder. */
+export type InstanceRecord = z.output<typeof instanceSchema>;
+
+/**
+ * Tells other commands of the platform, in its data folder and for its owner's eyes only. One in memory has none: nobody
+ * could find it there.
+ *
+ * @throws UserError when the file cannot be written
+ */
+export async function writeInstanceFile(emulator: Emulator, pid: number): Promise<void> {
+  const { baseUrl, metaUrl, securityUrl, gatewayUrl, crmUrl, dataDir } = emulator;
+  if (dataDir === IN_MEMORY) return;
+  const addresses = { baseUrl, metaUrl, securityUrl, gatewayUrl, crmUrl };
+  const startedAt = new Date().toISOString();
+  const record: InstanceRecord = { pid, version: manifest.version, startedAt, ...addresses, dataDir };
+  const file = join(dataDir, FILE);
+  const draft = `${file}.${pid}.tmp`;
+  try {
+    await writeFile(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+    await rename(draft, file);
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new UserError(`the file that tells where the platform runs cannot be written: ${reason}`, { cause });
+  }
+}
+
+/** Takes the file away when the platform stops. */
+export async function removeInstanceFile({ dataDir }: Emulator): Promise<void> {
+  if (dataDir !== IN_MEMORY) await rm(join(dataDir, FILE), { force: true });
+}
+
+/** The platform that was last started on a data folder; undefined when it has ended, whether it could say so or not. */
+export async function findInstance(dataDir: string): Promise<InstanceRecord | undefined> {
+  const text = await readFile(join(dataDir, FILE), 'utf8').catch(() => undefined);
+  const { success, data } = instanceSchema.safeParse(parsed(text));
+  return success && isAlive(data.pid) ? data : undefined;
+}
+
+/** Does a process of this id live? */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'; // alive, but somebody else's
+  }
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+import { rm } from 'node:fs/promises';
+import type { Config } from '../config-schema.ts';
+import type { Emulator, StartHooks } from '../emulator.ts';
+import { describeFault } from './describe-failure.ts';
+import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
+import { writeReadyFile } from './ready-file.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Starts the emulator; loads it first, which is most of the work. */
+export type EmulatorStarter = (config: Config, hooks: StartHooks) => Promise<Emulator>;
+
+/** Starts a platform, tells other processes that it is ready, works with it, and stops it whatever came of the work. */
+export async function withPlatform<T>(
+  config: Config,
+  terminal: Terminal,
+  startEmulator: EmulatorStarter,
+  work: (emulator: Emulator) => Promise<T>,
+): Promise<T> {
+  // One of an earlier run would tell whoever waits for it that this one is ready.
+  if (config.readyFile) await rm(config.readyFile, { force: true });
+  const emulator = await startEmulator(config, {
+    onWarning: (message) => terminal.complain(`terrarium: ${message}`),
+    onFault: (fault) => terminal.complain(`terrarium: ${describeFault(fault)}`),
+  });
+  try {
+    await writeInstanceFile(emulator, terminal.pid);
+    if (config.readyFile) await writeReadyFile(config.readyFile, emulator, terminal.pid);
+    return await work(emulator);
+  } finally {
+    if (config.readyFile) await rm(config.readyFile, { force: true });
+    await removeInstanceFile(emulator);
+    await emulator.stop();
+  }
+}

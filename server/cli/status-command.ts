@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { ExitWith, NO } from './exit-with.ts';
+import { addPlatformOptions, findTarget } from './instance-options.ts';
+import type { PlatformClient } from './platform-client.ts';
+import { printRows, type Terminal } from './terminal.ts';
+
+/** `terrarium status`: does the platform run, where, and how does it fare? */
+export function addStatusCommand(program: Command, terminal: Terminal): void {
+  const command = program.command('status').description('say whether the platform runs, where, and how it fares');
+  addPlatformOptions(command).action(async () => {
+    const status = await statusOf(command, terminal);
+    if (command.getOptionValue('json')) terminal.print(JSON.stringify(status, null, 2));
+    else
+      printRows(
+        terminal,
+        Object.entries(status).map(([name, value]) => [name, textOf(value)]),
+      );
+    if (!status.running || status.health !== 'healthy') throw new ExitWith(NO);
+  });
+}
+
+interface Status {
+  running: boolean;
+  health?: string;
+  [more: string]: unknown;
+}
+
+async function statusOf(command: Command, terminal: Terminal): Promise<Status> {
+  const target = await findTarget(command, terminal);
+  if (target.kind === 'address') return { running: true, ...(await askedStatus(target.client)) };
+  if (!target.running) return { running: false, dataDir: target.dataDir };
+  const { client, instance } = target.running;
+  try {
+    return { running: true, ...(await askedStatus(client)), ...instance };
+  } catch (failure) {
+    // The process lives; what it is can only be told by its answers.
+    if (!(failure instanceof ExitWith)) throw failure;
+    return { running: false, reason: failure.message, dataDir: target.dataDir };
+  }
+}
+
+const placesSchema = z.object({ metaUrl: z.string(), securityUrl: z.string(), gatewayUrl: z.string() });
+const aboutSchema = z.object({ status: z.string(), version: z.string(), services: z.record(z.string(), z.string()) });
+
+async function askedStatus(client: PlatformClient): Promise<Omit<Status, 'running'>> {
+  const about = aboutSchema.safeParse(await client.json('GET', '/meta/about'));
+  const places = placesSchema.safeParse(await client.json('GET', '/'));
+  if (!about.success || !places.success) throw new ExitWith(NO, `${client.baseUrl} is no Terrarium`);
+  const { status, version, services } = about.data;
+  return { health: status, version, baseUrl: client.baseUrl, ...places.data, services };
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null)
+    return value === true ? 'yes' : value === false ? 'no' : String(value);
+  return Object.entries(value)
+    .map(([name, state]) => `${name}: ${state}`)
+    .join(', ');
+}
