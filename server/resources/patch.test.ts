@@ -1,30 +1,23 @@
-import * as fc from 'fast-check';
-import { compare, type Operation } from 'fast-json-patch';
+import type { Operation } from 'fast-json-patch';
 import suite from 'json-patch-test-suite/tests.json' with { type: 'json' };
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Body, containerBody, lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
+import { type Maker, makerFor } from '../../e2e/maker.ts';
+import { type Body, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';
 
 let platform: Platform;
 let place: Place;
+let make: Maker;
 beforeAll(async () => {
   platform = await startPlatform();
+  make = makerFor(platform.root);
   place = await makePlace(platform.root, 'patched');
 });
 afterAll(() => platform?.stop());
 
-let made = 0;
-const fresh = (name: string) => `${name}-${made++}`;
-const makeLambda = (properties = {}) =>
-  platform.root.create(`${place.environment}/lambdas`, lambdaBody(place, fresh('lambda'), properties));
-const makeContainer = (properties = {}) =>
-  platform.root.create(`${place.environment}/containers`, containerBody(place, fresh('container'), properties));
-const makeProvider = (properties = {}) =>
-  platform.root.create(`${place.org}/providers`, {
-    name: fresh('provider'),
-    resource_type: 'Platform::Configuration::Provider::Logging',
-    properties,
-  });
+const makeLambda = (properties = {}) => make.lambda(place, properties);
+const makeContainer = (properties = {}) => make.container(place, properties);
+const makeProvider = (properties = {}) => make.provider(place, 'Logging', properties);
 const pathOf = ({ resource_type, id }: Body) => {
   const word = /::(Lambda|Container|Provider|User|Rule|Environment|Secret|Volume)\b/.exec(resource_type)?.[1];
   return `${place.org}/${word?.toLowerCase()}s/${id}`;
@@ -231,76 +224,6 @@ describe('What is not applicable is 422, says which operation, and changes nothi
   });
 });
 
-describe('Clients that compare whole records are understood (D-093)', () => {
-  it('a remove of a server-set property, or a write of the value it has, does nothing', async () => {
-    const container = await makeContainer();
-    const reply = await patch(
-      container,
-      { op: 'remove', path: '/properties/status' },
-      { op: 'remove', path: '/properties/parent' },
-      { op: 'remove', path: '/properties/instances' },
-      { op: 'replace', path: '/properties/tasks_running', value: container.properties.tasks_running },
-      { op: 'add', path: '/properties/external_id', value: container.properties.external_id },
-      { op: 'replace', path: '/properties/parent', value: container.properties.parent },
-      { op: 'replace', path: '/id', value: container.id },
-      { op: 'add', path: '/org', value: container.org },
-      { op: 'replace', path: '/modified', value: container.modified },
-    );
-    expect(reply).toMatchObject({ status: 200, body: container });
-  });
-  it('whatever name the platform was reached by', async () => {
-    const container = await makeContainer();
-    const headers = {
-      'X-Forwarded-Proto': 'https',
-      'X-Forwarded-Host': 'localhost',
-      'Content-Type': 'application/json',
-    };
-    const seen = (await platform.root.send('GET', pathOf(container), { headers })).body;
-    expect(seen.properties.parent.href).toMatch(/^https:\/\/localhost\//);
-    const body = JSON.stringify([{ op: 'replace', path: '/properties/parent', value: seen.properties.parent }]);
-    expect((await platform.root.send('PATCH', pathOf(container), { headers, body })).status).toBe(200);
-  });
-  it('a port mapping can be taken out of the middle of the record as read', async () => {
-    const mapping = (name: string, port: number) => ({
-      name,
-      protocol: 'tcp',
-      container_port: port,
-      expose_endpoint: true,
-    });
-    const container = await makeContainer({ port_mappings: [mapping('a', 1), mapping('b', 2), mapping('c', 3)] });
-    const wanted = structuredClone(container);
-    wanted.properties.port_mappings.splice(1, 1);
-    const reply = await patch(container, ...compare(container, wanted));
-    expect(reply.status).toBe(200);
-    expect(reply.body.properties.port_mappings).toEqual(wanted.properties.port_mappings);
-  });
-  it('a service address is the server’s whatever a patch says of it', async () => {
-    const mapping = { name: 'web', protocol: 'tcp', container_port: 80, expose_endpoint: true };
-    const container = await makeContainer({ port_mappings: [mapping] });
-    const reply = await patch(container, { op: 'remove', path: '/properties/port_mappings/0/service_address' });
-    expect(reply).toMatchObject({ status: 200, body: container });
-    const test = { op: 'test', path: '/properties/port_mappings', value: container.properties.port_mappings };
-    expect((await patch(container, test)).status).toBe(200);
-  });
-  it('a provider can be changed within the provider object as read', async () => {
-    const container = await makeContainer();
-    const wanted = structuredClone(container);
-    wanted.properties.provider = { id: place.docker };
-    const reply = await patch(container, ...compare(container, wanted));
-    expect(reply).toMatchObject({ status: 200, body: container });
-  });
-  it('linked providers can be reordered as read', async () => {
-    const { id: first } = await makeProvider();
-    const { id: second } = await makeProvider();
-    const provider = await makeProvider({ linked_providers: [{ id: first }, { id: second, location: 'here' }] });
-    const wanted = structuredClone(provider);
-    wanted.properties.linked_providers.reverse();
-    const reply = await patch(provider, ...compare(provider, wanted));
-    expect(reply.status).toBe(200);
-    expect(reply.body.properties).toEqual(wanted.properties);
-  });
-});
-
 describe('add and replace (D-095)', () => {
   it('add on an existing member replaces it, whole maps included', async () => {
     const container = await makeContainer({ env: { A: '1' }, labels: { l: '1' } });
@@ -320,7 +243,7 @@ describe('add and replace (D-095)', () => {
         const reply = await patch(
           provider,
           { op, path, value: [] },
-          { op: 'replace', path: '/name', value: fresh('p') },
+          { op: 'replace', path: '/name', value: make.fresh('p') },
         );
         expect(reply.status).toBe(200);
         expect(reply.body.properties[path.slice('/properties/'.length)]).toEqual([]);
@@ -371,139 +294,5 @@ describe('The result is validated like a create (D-096)', () => {
     expect(reply.status).toBe(200);
     expect(reply.body.properties).not.toHaveProperty('timeout');
     expect(reply.body).not.toHaveProperty('description');
-  });
-});
-
-describe('Links are patched in their written form (D-097)', () => {
-  it("a rule's lambda by id", async () => {
-    const [one, other] = [await makeLambda(), await makeLambda()];
-    const policy = await platform.root.create(`${place.org}/policies`, { name: fresh('policy') });
-    const rule = await platform.root.create(`${place.org}/policies/${policy.id}/rules`, {
-      name: 'rule',
-      resource_type: 'Platform::Resource::Rule::Event',
-      properties: { match_actions: [{ action: 'volume.import' }], lambda: one.id },
-    });
-    const reply = await patch(
-      rule,
-      { op: 'test', path: '/properties/lambda', value: one.id },
-      { op: 'replace', path: '/properties/lambda', value: other.id },
-    );
-    expect(reply.body.properties.lambda).toMatchObject({ id: other.id, name: other.name });
-  });
-  it("an environment's type by name", async () => {
-    const environment = await platform.root.create(`${place.workspace}/environments`, {
-      name: fresh('env'),
-      properties: { environment_type: 'TEST' },
-    });
-    const reply = await patch(environment, {
-      op: 'replace',
-      path: '/properties/environment_type',
-      value: 'Production',
-    });
-    expect(reply.body.properties.environment_type).toBe('production');
-  });
-});
-
-describe('A patch and its inverse', () => {
-  it('lead from any document to any other and back', async () => {
-    const provider = await makeProvider({ config: { doc: {} } });
-    const json = fc.jsonValue({ maxDepth: 3 }).filter((value) => !JSON.stringify(value).includes('__proto__'));
-    await fc.assert(
-      fc.asyncProperty(json, json, async (one, other) => {
-        const doc = (value: unknown) => ({ properties: { config: { doc: value } } });
-        await patch(provider, { op: 'replace', path: '/properties/config/doc', value: one });
-        for (const [from, to] of [
-          [one, other],
-          [other, one],
-        ]) {
-          const reply = await patch(provider, ...compare(doc(from), doc(to)));
-          expect(reply.status).toBe(200);
-          expect(reply.body.properties.config.doc).toEqual(JSON.parse(JSON.stringify(to)));
-        }
-      }),
-      { numRuns: 40 },
-    );
-  });
-});
-
-describe('The difference between two records as read (D-093)', () => {
-  it('leads from any container to any other', async () => {
-    let container = await makeContainer();
-    const host = `${container.name}.${place.environmentId}.svc.cluster.local`;
-    const name = fc.stringMatching(/^[a-z]{1,3}$/);
-    const mapping = fc
-      .record({ name, port: fc.integer({ min: 1, max: 9 }), isExposed: fc.boolean() })
-      .map(({ name, port, isExposed }) => ({
-        name,
-        protocol: 'tcp',
-        container_port: port,
-        expose_endpoint: isExposed,
-        ...(isExposed && { lb_port: port, type: 'internal', service_address: { host, port, protocol: 'tcp' } }),
-      }));
-    const strings = fc.dictionary(name, name, { noNullPrototype: true });
-    const properties = fc.record(
-      {
-        image: name,
-        cpus: fc.integer({ min: 1, max: 3 }),
-        env: strings,
-        labels: strings,
-        port_mappings: fc.uniqueArray(mapping, { selector: (one) => one.name, maxLength: 4 }),
-        cmd: name,
-        args: fc.array(name),
-      },
-      { requiredKeys: ['image', 'cpus', 'env', 'labels', 'port_mappings'] },
-    );
-    const wish = fc.record(
-      { properties, description: name, tags: fc.array(name), variables: strings },
-      { requiredKeys: ['properties'] },
-    );
-    await fc.assert(
-      fc.asyncProperty(wish, async ({ properties: wanted, ...members }) => {
-        const { description: _d, tags: _t, variables: _v, ...record } = structuredClone(container);
-        const { cmd: _c, args: _a, ...kept } = record.properties;
-        const target = { ...record, ...members, properties: { ...kept, ...wanted } };
-        const reply = await patch(container, ...compare(container, target));
-        expect(reply.status).toBe(200);
-        const { modified: _, ...shown } = reply.body;
-        const { modified: __, ...expected } = target;
-        expect(shown).toEqual(expected);
-        container = reply.body;
-      }),
-      { numRuns: 60 },
-    );
-  });
-});
-
-describe('Two clients that patch at once', () => {
-  it('both changes last when they do not touch each other', async () => {
-    const lambda = await makeLambda({ env: {} });
-    const names = Array.from({ length: 20 }, (_, index) => `V${index}`);
-    const replies = await Promise.all(
-      names.map((name) => patch(lambda, { op: 'add', path: `/properties/env/${name}`, value: name })),
-    );
-    expect(replies.map(({ status }) => status)).toEqual(names.map(() => 200));
-    expect(Object.keys((await read(lambda)).properties.env).sort()).toEqual(names.sort());
-  });
-  it('of those that test what they saw, one wins', async () => {
-    const lambda = await makeLambda({ env: { LOCK: 'free' } });
-    const replies = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((who) =>
-        patch(
-          lambda,
-          { op: 'test', path: '/properties/env/LOCK', value: 'free' },
-          { op: 'replace', path: '/properties/env/LOCK', value: who },
-        ),
-      ),
-    );
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, 422, 422, 422]);
-  });
-  it('of a user keep both what they say, though a password takes long to hash', async () => {
-    const user = await platform.root.create('/root/users', { name: fresh('user'), properties: { password: 'old' } });
-    await Promise.all([
-      patch(user, { op: 'replace', path: '/properties/password', value: 'new' }),
-      patch(user, { op: 'add', path: '/properties/firstName', value: 'Ann' }),
-    ]);
-    expect((await read(user)).properties).toMatchObject({ firstName: 'Ann' });
-    await platform.as(user.name, 'new');
   });
 });

@@ -1,0 +1,48 @@
+import { type Body, containerBody, lambdaBody, type Place } from './place.ts';
+import type { Voice } from './platform.ts';
+
+/** Makes resources with names of their own in places; each function gives the record. */
+export type Maker = ReturnType<typeof makerFor>;
+
+/** A maker that acts as root. */
+export function makerFor(root: Voice) {
+  let made = 0;
+  const fresh = (noun: string) => `${noun}-${made++}`;
+  return {
+    /** A name that this maker gives to nothing else. */
+    fresh,
+    lambda: (place: Place, properties: object = {}, at = place.environment): Promise<Body> =>
+      root.create(`${at}/lambdas`, lambdaBody(place, fresh('lambda'), properties)),
+    container: (place: Place, properties: object = {}): Promise<Body> =>
+      root.create(`${place.environment}/containers`, containerBody(place, fresh('container'), properties)),
+    volume: (place: Place, properties: object = {}): Promise<Body> =>
+      root.create(`${place.environment}/volumes`, {
+        name: fresh('volume'),
+        properties: { type: 'empty_dir', provider: { id: place.docker }, ...properties },
+      }),
+    secret: (place: Place, properties: object = {}): Promise<Body> =>
+      root.create(`${place.environment}/secrets`, {
+        name: fresh('secret'),
+        properties: { provider: { id: place.docker }, items: [{ key: 'k', value: 'v' }], ...properties },
+      }),
+    /** @param kind what follows `Provider::` in its type, e.g. `CaaS::Docker` */
+    provider: (place: Place, kind: string, properties: object = {}): Promise<Body> =>
+      root.create(`${place.org}/providers`, {
+        name: fresh('provider'),
+        resource_type: `Platform::Configuration::Provider::${kind}`,
+        properties,
+      }),
+    api: (place: Place, properties: object = {}): Promise<Body> =>
+      root.create(`${place.environment}/apis`, { name: fresh('api'), properties }),
+    /** An endpoint `/e` of an API that a lambda answers. */
+    endpoint: (api: Body, lambda: Body, properties: object = {}): Promise<Body> =>
+      root.create(`/root/apis/${api.id}/apiendpoints`, {
+        name: 'e',
+        properties: { resource: '/e', implementation_type: 'lambda', implementation_id: lambda.id, ...properties },
+      }),
+    user: (at: string): Promise<Body> =>
+      root.create(`${at}/users`, { name: fresh('user'), properties: { password: 'x' } }),
+    group: (at: string, users: readonly string[] = []): Promise<Body> =>
+      root.create(`${at}/groups`, { name: fresh('group'), properties: { users } }),
+  };
+}
