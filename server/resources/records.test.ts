@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
+import { type Body, containerBody, lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from '../../e2e/platform.ts';
 import { typeOfWord } from '../model/registry.ts';
 import { typeIdOf } from '../model/type-names.ts';
@@ -424,65 +424,5 @@ describe('resource states (D-035)', () => {
     expect(states[0].id).toBe('2ad1f4ce-7d1e-4bc9-a9bd-4de30a63521d');
     expect(states[3].id).toBe('681099f4-da63-48ef-99d0-75c01166d202');
     expect((await root.get('/acme/resourcestates')).body).toEqual(states);
-  });
-});
-
-describe('embedded records (D-037)', () => {
-  let lambda: Body;
-  let container: Body;
-  let volume: Body;
-  let endpoint: Body;
-  beforeAll(async () => {
-    lambda = await make('lambdas');
-    volume = await make('volumes');
-    container = await make('containers', {
-      properties: { ...samples.containers.properties, volumes: [{ mount_path: '/data', volume_id: volume.id }] },
-    });
-    const properties = { ...samples.apiendpoints.properties, resource: '/embedded', implementation_id: lambda.id };
-    endpoint = await make('apiendpoints', { properties });
-  });
-  const embed = async (word: TypeWord, record: Body, query: string) => root.get(`${pathOf(word, record)}?${query}`);
-
-  it('stand in place of the property of that name', async () => {
-    const provider = (await root.get(`/root/providers/${place.lambdas}`)).body;
-    expect((await embed('lambdas', lambda, 'embed=provider')).body.properties.provider).toEqual(provider);
-    expect((await embed('lambdas', lambda, 'embed=apiendpoints')).body.properties.apiendpoints).toEqual([endpoint]);
-    const both = (await embed('lambdas', lambda, 'embed=apiendpoints&embed=provider')).body.properties;
-    expect(both).toMatchObject({ apiendpoints: [{ id: endpoint.id }], provider });
-    const ofContainer = (await embed('containers', container, 'embed=volumes&embed=provider&embed=apiendpoints')).body;
-    expect(ofContainer.properties).toMatchObject({
-      volumes: [await read('volumes', volume)],
-      provider: { id: place.docker, org: {} },
-      apiendpoints: [],
-    });
-    expect((await embed('volumes', volume, 'embed=container')).body.properties.container).toEqual(
-      await read('containers', container),
-    );
-  });
-
-  it('an unknown word is 400, also on types that embed nothing', async () => {
-    expect(await embed('lambdas', lambda, 'embed=volumes')).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('apiendpoints, provider') },
-    });
-    expect(await embed('lambdas', lambda, 'embed=provider&embed=x')).toMatchObject({ status: 400 });
-    expect(await root.get('/acme?embed=children')).toMatchObject({ status: 400 });
-  });
-
-  it('apiendpoints never appear unasked', async () => {
-    for (const record of [lambda, container]) {
-      const word = record === lambda ? 'lambdas' : 'containers';
-      expect((await read(word, record)).properties).not.toHaveProperty('apiendpoints');
-      const [listed] = (await root.get(`/acme/${word}?id=${record.id}&expand=true&embed=apiendpoints`)).body;
-      expect(listed.properties).not.toHaveProperty('apiendpoints');
-    }
-  });
-
-  it('are only those that the caller may view', async () => {
-    const { id, voice } = await makeUser(platform, 'reader');
-    await grant(root, '/acme', 'lambda.view', id);
-    const { body } = await voice.get(`${pathOf('lambdas', lambda)}?embed=apiendpoints&embed=provider`);
-    expect(body.properties).toMatchObject({ provider: samples.lambdas.properties.provider, apiendpoints: [] });
-    expect(body.properties.provider).not.toHaveProperty('org');
   });
 });
