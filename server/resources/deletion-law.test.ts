@@ -1,0 +1,85 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Maker, makerFor } from '../../e2e/maker.ts';
+import { type Body, entitlementOf, grant, makePlace, type Place } from '../../e2e/place.ts';
+import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
+
+let platform: Platform;
+let root: Voice;
+let make: Maker;
+beforeAll(async () => {
+  platform = await startPlatform();
+  root = platform.root;
+  make = makerFor(root);
+});
+afterAll(() => platform?.stop());
+
+/** What a client can know of a world: every record of every organization, by id. */
+async function everything(): Promise<Map<string, Body>> {
+  const orgs: Body[] = (await root.get('/orgs?expand=true')).body;
+  const lists = await Promise.all(
+    orgs.map(async (org) => (await root.get(`/${org.properties.fqon}/resources?expand=true`)).body),
+  );
+  return new Map([...orgs, ...lists.flat()].map((one: Body) => [one.id, one]));
+}
+
+/** Chooses one of a list, which must not be empty. */
+type Pick = <T>(list: readonly T[]) => T;
+
+/** Two places that mention each other's users, groups, lambdas and engine, as it comes. */
+async function mingle(pick: Pick): Promise<{ places: Place[]; identities: string[]; victims: string[] }> {
+  const places = [await makePlace(root, make.fresh('one')), await makePlace(root, make.fresh('two'))];
+  const orgs = ['/root', ...places.map(({ org }) => org)];
+  const users = [await make.user(pick(orgs)), await make.user(pick(orgs)), await make.user(pick(orgs))];
+  const groups = [];
+  for (const user of users) groups.push(await make.group(pick(orgs), [...new Set([user.id, pick(users).id])]));
+  const lambdas = [await make.lambda(pick(places)), await make.lambda(pick(places))];
+  const engine = await make.provider(pick(places), 'CaaS::Docker');
+  const others = [];
+  for (const place of places) {
+    const engines = [engine.id, place.docker];
+    const volume = await make.volume(place, { provider: { id: pick(engines) } });
+    const container = await make.container(pick(places), {
+      provider: { id: pick(engines) },
+      volumes: [{ mount_path: '/v', volume_id: volume.id }],
+    });
+    const security = { enabled: true, users: [pick(users).id], groups: [pick(groups).id] };
+    await make.endpoint(await make.api(place), pick(lambdas), { plugins: { platformSecurity: security } });
+    await grant(root, place.environment, 'lambda.view', pick(users).id, pick(groups).id);
+    others.push(volume.id, container.id, place.organizationId, place.workspaceId, place.environmentId);
+  }
+  const identities = [...users, ...groups].map(({ id }) => id);
+  return { places, identities, victims: [...identities, engine.id, ...lambdas.map(({ id }) => id), ...others] };
+}
+
+it('a forced deletion leaves no record whose parent is gone and no mention of whom it deletes, and takes nothing else along (D-072, D-128, D-129)', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.infiniteStream(fc.nat()), async (numbers) => {
+      const pick: Pick = <T>(list: readonly T[]) => list[numbers.next().value % list.length] as T; // see Pick
+      const { places, identities, victims } = await mingle(pick);
+      const before = await everything();
+      const victim = pick(victims);
+      expect((await root.delete(`/root/resources/${victim}?force=true`)).status).toBe(204);
+      const after = await everything();
+
+      const gone = new Set([...before.keys()].filter((id) => !after.has(id)));
+      expect(gone).toContain(victim);
+      for (const id of gone) {
+        const { parent, provider } = before.get(id).properties;
+        // What went was below the victim, or a workload of a provider that went.
+        expect(id === victim || gone.has(parent?.id) || gone.has(provider?.id)).toBe(true);
+      }
+      for (const { properties } of after.values()) {
+        if (properties.parent) expect(after.has(properties.parent.id)).toBe(true);
+      }
+      const left = places.filter(({ environmentId }) => after.has(environmentId));
+      const rights = await Promise.all(left.map((one) => entitlementOf(root, one.environment, 'lambda.view')));
+      const mentions = JSON.stringify([...after.values(), ...rights].map(({ properties }) => properties));
+      for (const id of identities.filter((one) => gone.has(one))) expect(mentions).not.toContain(id);
+
+      for (const { org } of places) await root.delete(`${org}?force=true`);
+      for (const id of identities) await root.delete(`/root/resources/${id}`);
+    }),
+    { numRuns: 10 },
+  );
+});
