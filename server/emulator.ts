@@ -55,8 +55,8 @@ export interface Emulator {
   /** The folder that keeps the world, or `:memory:`. */
   readonly dataDir: string;
   readonly rootCredentials: RootCredentials;
-  /** Where the demo world's web form can be tried, if that world was seeded. */
-  readonly tour?: { leadUrl?: string };
+  /** Where the world's web form and its deployment lambda are, if it has them. */
+  readonly tour?: { leadUrl?: string; deployUrl?: string };
   /** Lets running requests and invocations end, saves, and closes everything. Calling it again waits for the same end. */
   stop(): Promise<void>;
 }
@@ -288,8 +288,12 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   };
 }
 
-/** The demo world's public web form, where there is one. */
-function findTour(view: WorldView, gatewayUrl: string): { leadUrl?: string } {
-  const endpoint = view.all('apiendpoints').find((one) => one.properties.resource === '/lead');
-  return endpoint ? { leadUrl: publicUrlOf(view, endpoint, gatewayUrl) } : {};
+/** Public addresses that a person or a pipeline begins with, of the endpoints that the demo world and the specification name. */
+function findTour(view: WorldView, gatewayUrl: string): { leadUrl?: string; deployUrl?: string } {
+  const urlOfEndpoint = (path: string) => {
+    const endpoint = view.all('apiendpoints').find((one) => one.properties.resource === path);
+    return endpoint && publicUrlOf(view, endpoint, gatewayUrl);
+  };
+  const [leadUrl, deployUrl] = [urlOfEndpoint('/lead'), urlOfEndpoint('/deploy')];
+  return { ...(leadUrl && { leadUrl }), ...(deployUrl && { deployUrl }) };
 }

@@ -2,7 +2,11 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { addConfigCommand } from './config-command.ts';
 import { describeFailure, USER_FAILURE } from './describe-failure.ts';
+import { addExecCommand } from './exec-command.ts';
 import { ExitWith } from './exit-with.ts';
+import { addInvokeCommand } from './invoke-command.ts';
+import { addLeadsCommand } from './leads-command.ts';
+import { addLogsCommand } from './logs-command.ts';
 import type { EmulatorStarter } from './running-platform.ts';
 import { addStartCommand } from './start-command.ts';
 import { addStatusCommand } from './status-command.ts';
@@ -16,6 +20,7 @@ function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Comman
   const program = new Command('terrarium')
     .description(manifest.description)
     .version(manifest.version, '-V, --version', 'print the version')
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
@@ -25,7 +30,11 @@ function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Comman
     });
   addStartCommand(program, terminal, startEmulator);
   addConfigCommand(program, terminal);
+  addExecCommand(program, terminal, startEmulator);
   addStatusCommand(program, terminal);
+  addInvokeCommand(program, terminal);
+  addLogsCommand(program, terminal);
+  addLeadsCommand(program, terminal);
   addTokenCommand(program, terminal);
   return program;
 }

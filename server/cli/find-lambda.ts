@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { UserError } from '../config.ts';
+import { isUuid } from '../model/ids.ts';
+import type { PlatformClient } from './platform-client.ts';
+
+/** How a lambda is named on the command line. */
+export const LAMBDA_ARGUMENT = 'its id, or its path such as /demo/website/development/contact-form';
+
+const listSchema = z.array(z.looseObject({ id: z.string() }));
+
+/**
+ * The id of a lambda that is named by its id or by its path: organizations, workspace, environment, name.
+ *
+ * @throws UserError when the path leads nowhere
+ */
+export async function findLambda(client: PlatformClient, named: string): Promise<string> {
+  const isId: boolean = isUuid(named); // as a type guard it would leave no string for the rest
+  if (isId) return named;
+  const [lambda, environment, workspace, ...organizations] = named.split('/').slice(1).reverse();
+  if (!named.startsWith('/') || !lambda || !environment || !workspace) {
+    throw new UserError(`'${named}' names no lambda: give ${LAMBDA_ARGUMENT}`);
+  }
+  // The path begins below the root organization, whose own name is only written where nothing else is.
+  const fqon = organizations.length === 0 ? 'root' : organizations.reverse().join('.');
+  const only = async (place: string, word: string, name: string) => {
+    const path = `/meta/${encodeURIComponent(fqon)}${place}/${word}?name=${encodeURIComponent(name)}`;
+    const [found] = listSchema.parse(await client.json('GET', path));
+    if (!found) throw new UserError(`'${named}' leads to no lambda: there is no '${name}' among the ${word} there`);
+    return found.id;
+  };
+  const workspaceId = await only('', 'workspaces', workspace);
+  const environmentId = await only(`/workspaces/${workspaceId}`, 'environments', environment);
+  return only(`/environments/${environmentId}`, 'lambdas', lambda);
+}

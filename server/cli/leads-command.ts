@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { UserError } from '../config.ts';
+import { ExitWith, NO } from './exit-with.ts';
+import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import type { PlatformClient } from './platform-client.ts';
+import { printRows, type Terminal } from './terminal.ts';
+
+/** Longest time that one request waits; the server allows no more. */
+const WAIT_S = 60;
+
+/** `terrarium leads`: the leads that the CRM stand-in caught, and `leads wait` for one that is still to come. */
+export function addLeadsCommand(program: Command, terminal: Terminal): void {
+  const leads = program.command('leads').description('show the leads that the CRM stand-in caught');
+
+  const list = leads.command('list', { isDefault: true }).description('list them, oldest first (the default)');
+  addLeadOptions(list).action(async () => {
+    const client = await connect(list, terminal);
+    const found = await readLeads(client, filterOf(list));
+    if (list.getOptionValue('json')) terminal.print(JSON.stringify(found, null, 2));
+    else printRows(terminal, found.map(rowOf));
+  });
+
+  const wait = leads
+    .command('wait')
+    .description('print the newest one, or wait for the first; exit code 1 when none came')
+    .option('--timeout <S>', 'seconds to wait', '30');
+  addLeadOptions(wait).action(async () => {
+    const timeoutS = secondsOf(textOption(wait, 'timeout'));
+    const client = await connect(wait, terminal);
+    const [lead] = (await awaitLeads(client, filterOf(wait), timeoutS, terminal)).slice(-1);
+    if (!lead) {
+      const email = textOption(wait, 'email');
+      throw new ExitWith(NO, `no lead${email === undefined ? '' : ` of ${email}`} came within ${timeoutS} s`);
+    }
+    if (wait.getOptionValue('json')) terminal.print(JSON.stringify(lead, null, 2));
+    else printRows(terminal, [rowOf(lead)]);
+  });
+}
+
+const leadsSchema = z.array(
+  z.looseObject({
+    id: z.string(),
+    receivedAt: z.string(),
+    oid: z.string(),
+    fields: z.array(z.unknown()),
+    mapped: z.record(z.string(), z.string()),
+  }),
+);
+type Lead = z.output<typeof leadsSchema>[number];
+
+function addLeadOptions(command: Command): Command {
+  return addPlatformOptions(
+    command
+      .option('--email <ADDRESS>', 'only of this address, in any letter case')
+      .option('--since <TIME>', 'only of this moment or later, such as 2026-01-31T09:30:00Z'),
+  );
+}
+
+function filterOf(command: Command): URLSearchParams {
+  const filter = new URLSearchParams();
+  for (const name of ['email', 'since']) {
+    const value = textOption(command, name);
+    if (value !== undefined) filter.set(name, value);
+  }
+  return filter;
+}
+
+async function readLeads(client: PlatformClient, query: URLSearchParams): Promise<Lead[]> {
+  return leadsSchema.parse(await client.json('GET', `/inspect/leads?${query}`));
+}
+
+async function awaitLeads(
+  client: PlatformClient,
+  query: URLSearchParams,
+  timeoutS: number,
+  terminal: Pick<Terminal, 'nowMs'>,
+): Promise<Lead[]> {
+  const untilMs = terminal.nowMs() + timeoutS * 1000;
+  for (;;) {
+    const leftS = Math.max(0, Math.ceil((untilMs - terminal.nowMs()) / 1000));
+    query.set('waitS', String(Math.min(leftS, WAIT_S)));
+    const found = await readLeads(client, query);
+    if (found.length > 0 || leftS === 0) return found;
+  }
+}
+
+function secondsOf(written = ''): number {
+  if (/^\d{1,6}$/.test(written)) return Number(written);
+  throw new UserError(`--timeout is "${written}"; it has to be a whole number of seconds`);
+}
+
+function rowOf({ receivedAt, mapped }: Lead): string[] {
+  const { email = '-', firstName = '', lastName = '', company = '-' } = mapped;
+  return [receivedAt, email, `${firstName} ${lastName}`.trim() || '-', company];
+}
