@@ -68,6 +68,8 @@ it('a forced deletion leaves no record whose parent is gone and no mention of wh
         const { parent, provider } = before.get(id).properties;
         // What went was below the victim, or a workload of a provider that went.
         expect(id === victim || gone.has(parent?.id) || gone.has(provider?.id)).toBe(true);
+        // Not only out of the lists, as an orphan would be.
+        expect((await root.get(`/root/resources/${id}`)).status).toBe(404);
       }
       for (const { properties } of after.values()) {
         if (properties.parent) expect(after.has(properties.parent.id)).toBe(true);
