@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Request } from 'express';
 import manifest from '../package.json' with { type: 'json' };
 import { completeOptions } from './config.ts';
-import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
+import type { Config, StartOptions } from './config-schema.ts';
 import { createAccountWriter } from './emulator/account-writer.ts';
 import { createControlPlane } from './emulator/control-plane.ts';
 import { createCore } from './emulator/core.ts';
+import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
 import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
-import { indexing } from './emulator/world-indexing.ts';
-import type { StoredResult } from './gateway/async-results.ts';
+import { Unwind } from './emulator/unwind.ts';
+import { WorldSeeds } from './emulator/world-seeds.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { baseUrlOf } from './http/addresses.ts';
 import { Arrivals } from './inspector/arrivals.ts';
@@ -26,14 +24,10 @@ import type { WorldView } from './model/world-view.ts';
 import { packageFile } from './package-file.ts';
 import { resourceRoutes } from './resources/routes.ts';
 import { createAuthenticator } from './security/authenticator.ts';
-import { Credentials, type KeyRecord, type TokenRecord } from './security/credentials.ts';
+import { Credentials } from './security/credentials.ts';
 import { securityRoutes } from './security/routes.ts';
-import { loadOrCreateCertificate } from './standins/certificate.ts';
 import { CrmStandIn } from './standins/crm-stand-in.ts';
-import { type Lead, parseLeadFilter } from './standins/lead.ts';
-import type { Medium } from './store/files.ts';
-import { openKeyedLog } from './store/keyed-log.ts';
-import { openStore } from './store/world-store.ts';
+import { parseLeadFilter } from './standins/lead.ts';
 
 /** Most leads that the CRM stand-in keeps. */
 const MAX_LEADS = 10_000;
@@ -85,28 +79,6 @@ export async function startEmulator(options: StartOptions = {}, hooks: StartHook
   }
 }
 
-/** What was started, to be stopped in the opposite order. */
-class Unwind {
-  readonly #steps: (() => unknown)[] = [];
-
-  add(step: () => unknown): void {
-    this.#steps.unshift(step);
-  }
-
-  /** Runs every step, whatever the others do; throws the first failure at the end. */
-  async run(): Promise<void> {
-    const failures: unknown[] = [];
-    for (const step of this.#steps.splice(0)) {
-      try {
-        await step();
-      } catch (failure) {
-        failures.push(failure);
-      }
-    }
-    if (failures.length > 0) throw failures[0];
-  }
-}
-
 async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise<Emulator> {
   const nowMs = Date.now;
   const onWarning = hooks.onWarning ?? (() => {});
@@ -122,48 +94,25 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     return { ...addresses(), baseUrl, metaUrl: `${baseUrl}/meta`, securityUrl: `${baseUrl}/security` };
   };
 
-  const isKept = config.data !== IN_MEMORY;
-  const medium: Medium = isKept ? { kind: 'folder', dir: config.data } : { kind: 'memory' };
-  const store = await openStore({
-    medium,
-    indexing,
-    createWorld: () => makeFirstWorld(config, { addresses, nowMs, onWarning }),
-    nowMs,
-    fsync: config.fsync,
-    onWarning,
-  });
-  unwind.add(() => store.close());
-  const log = async <T>(name: string) => {
-    const opened = await openKeyedLog<T>({ medium, name, fsync: config.fsync, onWarning });
-    unwind.add(() => opened.close());
-    return opened;
-  };
-  const [keys, tokens, results, leads] = [
-    await log<KeyRecord>('api-keys'),
-    await log<TokenRecord>('tokens'),
-    await log<StoredResult>('results'),
-    await log<Lead>('leads'),
-  ];
+  const createWorld = () => makeFirstWorld(config, { addresses, nowMs, onWarning });
+  const data = await openData({ config, createWorld, nowMs, onWarning }, unwind);
+  const { store } = data;
   const { view } = store;
-  const credentials = new Credentials({ keys, tokens, nowMs, tokenLifetimeMs: config.limits.tokenLifetimeS * 1000 });
+  const credentials = new Credentials({ ...data, nowMs, tokenLifetimeMs: config.limits.tokenLifetimeS * 1000 });
   const authenticator = createAuthenticator(view, credentials);
 
-  const certificate = await loadOrCreateCertificate({ ...(isKept && { dir: config.data }), nowMs, warn: onWarning });
   const arrivals = new Arrivals();
   const onLead = () => arrivals.announce(LEADS);
-  const crm = new CrmStandIn({ leads, certificate, nowMs, newId: randomUUID, maxLeads: MAX_LEADS, onLead });
+  const crm = new CrmStandIn({ ...data, nowMs, newId: randomUUID, maxLeads: MAX_LEADS, onLead });
   const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
   unwind.add(() => crm.stop());
 
-  const scratchDir = isKept ? path.join(config.data, 'lambdas') : await mkdtemp(path.join(tmpdir(), 'terrarium-'));
-  if (isKept) await mkdir(scratchDir, { recursive: true });
-  else unwind.add(() => rm(scratchDir, { recursive: true, force: true }));
   const lambdas = new LambdaService({
     view,
     addresses,
     nowMs,
     childFile: packageFile('dist/server/lambda-child.cjs'),
-    scratchDir,
+    scratchDir: data.scratchDir,
     limits: {
       concurrency: config.limits.lambdaProcesses,
       queue: config.limits.lambdaQueue,
@@ -184,7 +133,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     invoker: lambdas,
     authenticator,
     judge,
-    results,
+    results: data.results,
     addresses,
     nowMs,
     version: manifest.version,
@@ -212,6 +161,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     invoker: lambdas,
     arrivals,
     leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
+    seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,
   });

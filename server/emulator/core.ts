@@ -17,9 +17,11 @@ import { hashPassword } from '../security/passwords.ts';
 import type { WorldStore } from '../store/world-store.ts';
 
 export interface CoreOptions {
-  store: WorldStore;
+  store: Pick<WorldStore, 'view' | 'commit'>;
   config: Config;
   invoker: LambdaInvoker;
+  /** One-way hash of a password; default `hashPassword`. */
+  hashPassword?(password: string): Promise<string>;
   /** Own addresses, known once the listeners are up. */
   addresses(): { metaUrl: string; gatewayUrl: string };
   nowMs(): number;
@@ -37,7 +39,8 @@ export interface Core {
 }
 
 /** Wires the core. The first world is made with it in memory, the running emulator has it over the data folder. */
-export function createCore({ store, config, invoker, addresses, nowMs, onWarning }: CoreOptions): Core {
+export function createCore(options: CoreOptions): Core {
+  const { store, config, invoker, addresses, nowMs, onWarning } = options;
   const { view } = store;
   const judge = createJudge(view);
   const live = (resource: StoredResource): JsonObject => {
@@ -58,7 +61,7 @@ export function createCore({ store, config, invoker, addresses, nowMs, onWarning
     store,
     judge,
     policies,
-    hashPassword,
+    hashPassword: options.hashPassword ?? hashPassword,
     limits: config.limits,
     allowedHostPaths: config.allowedHostPaths,
     nowMs,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config-schema.ts';
 import { ORGANIZATION } from '../model/hierarchy.ts';
-import type { LambdaInvoker, Outcome } from '../model/invocation.ts';
 import type { StoredResource, World } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
 import { packageFile } from '../package-file.ts';
@@ -10,6 +9,7 @@ import { applySeed } from '../seed/apply-seed.ts';
 import { readSeed } from '../seed/read-seed.ts';
 import { openStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';
+import { idleInvoker } from './idle-invoker.ts';
 import { rootAct } from './root-account.ts';
 import { seedTarget } from './seed-target.ts';
 import { indexing } from './world-indexing.ts';
@@ -35,37 +35,13 @@ export async function makeFirstWorld(
     onWarning: options.onWarning,
   });
   try {
-    const core = createCore({ ...options, store, config, invoker: noInvoker });
+    const core = createCore({ ...options, store, config, invoker: idleInvoker });
     await applySeed(seed, seedTarget(core, rootAct(store.view.root, 'seed')));
     return { format: 1, id: store.world.id, resources: Object.fromEntries(store.world.resources) };
   } finally {
     await store.close();
   }
 }
-
-/** No lambda runs while a world is seeded: what event rules in it would invoke is left out. */
-const noInvoker: LambdaInvoker = {
-  invoke: async (lambdaId, { executionId, trigger }) => ({
-    executionId,
-    lambdaId,
-    lambdaName: '',
-    trigger,
-    acceptedAtMs: 0,
-    finishedAtMs: 0,
-    cold: false,
-    outcome: NOT_RUN,
-    logs: [],
-    outbound: [],
-  }),
-  refusal: () => NOT_RUN,
-};
-
-const NOT_RUN: Outcome = {
-  ok: false,
-  failure: 'interrupted',
-  message: 'no lambda runs while a world is seeded',
-  value: { kind: 'nothing' },
-};
 
 function seedFile(seed: string): string {
   return seed === 'demo' || seed === 'empty' ? packageFile(`fixtures/worlds/${seed}.yaml`) : seed;

@@ -9,6 +9,7 @@ import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Arrivals } from './arrivals.ts';
 import { type LambdaRoutesOptions, type LogPages, lambdaRoutes, noContainerLogs } from './lambda-routes.ts';
+import { type SeedDesk, seedRoutes } from './seed-routes.ts';
 
 /** Captured output of lambdas or containers (D-191). */
 export interface LogSource {
@@ -29,6 +30,7 @@ export interface InspectorOptions {
   arrivals: Arrivals;
   /** Caught leads, oldest first; throws 400 for an unknown filter. */
   leads(query: URLSearchParams): readonly object[];
+  seeds: SeedDesk;
   securityUrlFor(request: Request): string;
   onFault(fault: unknown): void;
 }
@@ -73,6 +75,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(await arrivals.look(find, (leads) => leads.length > 0, { topic: LEADS, waitS, res }));
   });
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, arrivals, target }));
+  inspect.use(seedRoutes(options.seeds, callerOf));
 
   const log = express.Router({ caseSensitive: true });
   log.get('/lambda/:id', (req, res) => {

@@ -27,7 +27,7 @@ export interface GrantChange {
 }
 
 export interface ResourceServiceOptions extends Omit<DraftsOptions, 'view'> {
-  store: WorldStore;
+  store: Pick<WorldStore, 'view' | 'commit'>;
   judge: Judge;
   policies: Policies;
   /** One-way hash of a user's password. */

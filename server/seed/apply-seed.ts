@@ -11,6 +11,7 @@ import type { TypeWord } from '../model/type-words.ts';
 import { pointerTo } from '../model/validate.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { madeVolumes, withMadeVolumes } from './inline-volumes.ts';
+import { pruneWorld } from './prune-world.ts';
 import { type GrantEntry, type Grants, grantsOf, plainGrants } from './seed-grants.ts';
 import { descendants, type Seed, type SeedNode } from './seed-node.ts';
 import { identityWords, replaceReferences } from './seed-references.ts';
@@ -46,12 +47,17 @@ export interface SeedTarget {
  * All references are resolved before the first change; what the target refuses later leaves the changes before it made. Who
  * wants all or nothing hands in a copy of the world.
  *
+ * @param options.prune delete what stands below the organizations of the seed and is not in it; what stays must not use it
  * @returns the ids of all resources that the seed speaks of, in its order, then of the volumes that its containers asked for
  * @throws SeedError that names the line of what could not be applied
  */
-export async function applySeed(seed: Seed, target: SeedTarget): Promise<Uuid[]> {
+export async function applySeed(
+  seed: Seed,
+  target: SeedTarget,
+  { prune = false }: { prune?: boolean } = {},
+): Promise<Uuid[]> {
   if (seed.defaultProviders) await blaming(seed, seed.root, () => target.initializeProviders());
-  return new Application(seed, target).run();
+  return new Application(seed, target).run(prune);
 }
 
 class Application {
@@ -67,13 +73,16 @@ class Application {
     this.#scope = new SeedScope(seed.root, target.view);
   }
 
-  async run(): Promise<Uuid[]> {
-    const { root } = this.#seed;
+  async run(prune: boolean): Promise<Uuid[]> {
+    const { root, scope } = this.#seed;
     const order = this.#order();
     const grants = order.flatMap((node) => (node.grants ? [{ node, entries: this.#grantEntries(node) }] : []));
     for (const node of order) await blaming(this.#seed, node, () => this.#settle(node));
     for (const { node, entries } of grants) await blaming(this.#seed, node, () => this.#grant(node, entries));
-    return [...[root, ...descendants(root)].map((node) => this.#idOf(node)), ...this.#companions];
+    const named = [...[root, ...descendants(root)].map((node) => this.#idOf(node)), ...this.#companions];
+    const organizations = scope.map((node) => this.#idOf(node));
+    if (prune) await pruneWorld(this.#target, organizations, new Set(named));
+    return named;
   }
 
   /** All resources in the order of the document, but each after its parent and whatever it names. */

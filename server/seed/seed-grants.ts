@@ -1,7 +1,6 @@
 import type { Uuid } from '../model/ids.ts';
-import type { Json } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { Grant } from '../model/record.ts';
-import type { SeedGrant } from './seed-node.ts';
 
 /** What is added to and removed from the entitlements of one resource, by action (D-115). */
 export type Grants = Readonly<Record<string, Grant>>;
@@ -45,8 +44,8 @@ export function plainGrants(grants: Grants = {}): Grants {
 }
 
 /** Grants as a document writes them: actions that are granted alike in one entry, in the order of their names. */
-export function entriesOf(grants: Grants | undefined, refer: (id: Uuid) => string): SeedGrant[] {
-  const entries = new Map<string, SeedGrant>();
+export function entriesOf(grants: Grants | undefined, refer: (id: Uuid) => string): JsonObject[] {
+  const entries = new Map<string, JsonObject & { actions: string[] }>();
   const byAction = Object.entries(plainGrants(grants)).sort(([one], [other]) => (one < other ? -1 : 1));
   for (const [action, { add, remove, value }] of byAction) {
     const rest = {

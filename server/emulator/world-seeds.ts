@@ -1,0 +1,146 @@
+import { parseJson } from '../http/read-body.ts';
+import type { AppliedSeed, SeedChange, SeedDesk, SentSeed } from '../inspector/seed-routes.ts';
+import { decodeText } from '../lambdas/base64-text.ts';
+import type { Caller } from '../model/caller.ts';
+import { PlatformError } from '../model/errors.ts';
+import type { LambdaInvoker } from '../model/invocation.ts';
+import { type Act, causeOf } from '../resources/act.ts';
+import { applySeed } from '../seed/apply-seed.ts';
+import { exportSeed } from '../seed/export-seed.ts';
+import { readSentSeed } from '../seed/read-seed.ts';
+import { seedChanges } from '../seed/seed-changes.ts';
+import { parseSeedDocument, type SeedDocument, sentSeedDocument } from '../seed/seed-document.ts';
+import { SeedError } from '../seed/seed-error.ts';
+import type { Seed } from '../seed/seed-node.ts';
+import { yamlOf } from '../seed/seed-text.ts';
+import type { WorldStore } from '../store/world-store.ts';
+import { type CoreOptions, createCore } from './core.ts';
+import { idleInvoker } from './idle-invoker.ts';
+import { PasswordWork } from './password-work.ts';
+import { seedTarget } from './seed-target.ts';
+import { TrialWorld } from './trial-world.ts';
+
+/** How often a seed is tried anew when others changed the world meanwhile. Only the first attempt has to wait for anything. */
+const MAX_ATTEMPTS = 5;
+
+/** How messages name a document that was sent. */
+const SENT = 'seed';
+
+export interface WorldSeedsOptions extends CoreOptions {
+  store: WorldStore;
+}
+
+/**
+ * Applies seeds to the running world, and makes them of it.
+ *
+ * A seed is applied to a copy of the world, by the same service as any other change: rights, validation, policies. What has
+ * then become of the copy is made in the world by one commit. So nothing is changed unless all of it can be, it can be undone as
+ * one step, and others never see half of it. Event rules get their events once that commit is durable.
+ */
+export class WorldSeeds implements SeedDesk {
+  readonly #options: WorldSeedsOptions;
+
+  constructor(options: WorldSeedsOptions) {
+    this.#options = options;
+  }
+
+  async apply(caller: Caller, sent: SentSeed, wish: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed> {
+    try {
+      const seed = await readSentSeed(documentOf(sent));
+      const passwords = new PasswordWork();
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        const applied = await this.#attempt(seed, { caller, via: 'seed' }, wish, passwords);
+        if (applied) return applied;
+        passwords.again();
+      }
+    } catch (cause) {
+      throw cause instanceof SeedError ? asPlatformError(cause) : cause;
+    }
+    throw new PlatformError(409, 'others kept changing the world while the seed was tried on a copy of it; try again');
+  }
+
+  export(scope: string, format: SentSeed['format']): string {
+    const { config, store, addresses } = this.#options;
+    const { typePrefix } = config;
+    const { gatewayUrl } = addresses();
+    const document = exportSeed(store.view, { scope, gatewayUrl, typePrefix, sourceOf: decodeText });
+    return format === 'yaml' ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`;
+  }
+
+  /** Undefined when the world was changed meanwhile, so that nothing was done. */
+  async #attempt(
+    seed: Seed,
+    act: Act,
+    { dryRun, prune }: { dryRun: boolean; prune: boolean },
+    passwords: PasswordWork,
+  ): Promise<AppliedSeed | undefined> {
+    const { store, config, invoker, onWarning } = this.#options;
+    const { seq } = store;
+    const trial = new TrialWorld(store.world.resources);
+    const verdict = new Verdict();
+    const core = createCore({
+      ...this.#options,
+      store: trial,
+      invoker: verdict.invoker(invoker),
+      hashPassword: (password) => passwords.hash(password),
+      onWarning: (message) => verdict.whenCommitted(() => onWarning(message)),
+    });
+    const isPassword = (text: string, hash: string) => passwords.check(text, hash);
+    try {
+      const named = await applySeed(seed, { ...seedTarget(core, act), isPassword }, { prune });
+      const difference = trial.difference();
+      const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix: config.typePrefix };
+      const ids = [...named, ...difference.put.map(({ id }) => id), ...difference.remove];
+      const changes = seedChanges(ids, { ...world, sourceOf: decodeText });
+      if (dryRun) return { dryRun, summary: summaryOf(changes), changes: changes.map(withoutTrialId) };
+      if (store.seq !== seq) return undefined;
+      // Nobody can come between the line above and the commit.
+      const commit = await store.commit(difference, causeOf(act, 'world.apply'));
+      verdict.give(true);
+      return { dryRun, summary: summaryOf(changes), changes, ...(commit && { commit: commit.seq }) };
+    } finally {
+      verdict.give(false);
+    }
+  }
+}
+
+/** Whether what was tried becomes real: until then lambdas wait that are to be told of it, and warnings about it. */
+class Verdict {
+  give: (isCommitted: boolean) => void = () => {};
+  readonly #isCommitted = new Promise<boolean>((resolve) => {
+    this.give = resolve;
+  });
+
+  whenCommitted(act: () => void): void {
+    this.#isCommitted.then((isCommitted) => isCommitted && act());
+  }
+
+  invoker(real: LambdaInvoker): LambdaInvoker {
+    return {
+      invoke: async (lambdaId, call) => ((await this.#isCommitted) ? real : idleInvoker).invoke(lambdaId, call),
+      refusal: (lambdaId) => real.refusal(lambdaId),
+    };
+  }
+}
+
+function documentOf({ format, text }: SentSeed): SeedDocument {
+  return format === 'yaml' ? parseSeedDocument(SENT, text) : sentSeedDocument(SENT, parseJson(text));
+}
+
+function asPlatformError(error: SeedError): PlatformError {
+  const { cause, pointer, reason, message } = error;
+  const status = cause instanceof PlatformError ? cause.status : 400;
+  return new PlatformError(status, message, { details: [{ pointer, message: reason }], cause: error });
+}
+
+function summaryOf(changes: readonly SeedChange[]): AppliedSeed['summary'] {
+  const summary = { create: 0, update: 0, delete: 0, unchanged: 0 };
+  for (const { action } of changes) summary[action] += 1;
+  return summary;
+}
+
+/** What a dry run would create gets another id when it is created. */
+function withoutTrialId(change: SeedChange): SeedChange {
+  const { id: _, ...rest } = change;
+  return change.action === 'create' ? rest : change;
+}

@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import { compare, type Operation } from 'fast-json-patch';
+import type { Uuid } from '../model/ids.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import type { TypeWord } from '../model/type-words.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { pathOf } from './resource-path.ts';
+import { type FormOptions, formOf } from './seed-form.ts';
+import { storedSecret } from './seed-secrets.ts';
+
+/** What a seed does to one resource. */
+export interface SeedChange {
+  /** Names from the root organization down; `/` is that itself. */
+  path: string;
+  type: TypeWord;
+  id: Uuid;
+  action: 'create' | 'update' | 'delete' | 'unchanged';
+  /** RFC 6902 operations on the resource as a seed writes it; of the whole, at the empty path, when it is created or deleted. */
+  patch: Operation[];
+}
+
+/** A world before and after a seed was applied to it. */
+export interface AppliedWorld extends Pick<FormOptions, 'typePrefix' | 'sourceOf'> {
+  before(id: Uuid): StoredResource | undefined;
+  after: WorldView;
+}
+
+/** Stand in a patch for values that nobody may read. */
+const HIDDEN = '<hidden>';
+const NEW_AND_HIDDEN = '<hidden, another than before>';
+
+/** What became of each of these resources, in their order. References are told as paths. */
+export function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld): SeedChange[] {
+  const find = (id: Uuid) => world.after.find(id) ?? world.before(id);
+  const formed = (record: StoredResource, previous?: StoredResource): JsonObject => ({
+    name: record.name,
+    ...formOf(record, {
+      ...world,
+      refer: (id) => {
+        const target = find(id);
+        return target ? pathOf(target, find) : id;
+      },
+      secret: (value, path) => {
+        const kept = previous && storedSecret(previous.properties, record.properties, path);
+        return !previous || isDeepStrictEqual(value, kept) ? HIDDEN : NEW_AND_HIDDEN;
+      },
+    }),
+  });
+  const changeOf = (
+    before: StoredResource | undefined,
+    after: StoredResource | undefined,
+  ): Pick<SeedChange, 'action' | 'patch'> => {
+    if (!after) return { action: 'delete', patch: [{ op: 'remove', path: '' }] };
+    if (!before) return { action: 'create', patch: [{ op: 'add', path: '', value: formed(after) }] };
+    if (isDeepStrictEqual(before, after)) return { action: 'unchanged', patch: [] };
+    return { action: 'update', patch: compare(formed(before), formed(after, before)) };
+  };
+  return [...new Set(ids)].flatMap((id) => {
+    const record = find(id);
+    if (!record) return [];
+    const change = changeOf(world.before(id), world.after.find(id));
+    return [{ path: pathOf(record, find), type: typeOf(record).word, id, ...change }];
+  });
+}

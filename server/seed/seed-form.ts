@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { isUuid, type Uuid } from '../model/ids.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import type { ResourceType } from '../model/resource-type.ts';
+import { fullNameOf } from '../model/type-names.ts';
+import type { TypeWord } from '../model/type-words.ts';
+import { entriesOf } from './seed-grants.ts';
+import { identityWords, replaceReferences } from './seed-references.ts';
+import { LITERAL } from './seed-scope.ts';
+import { replaceSecrets } from './seed-secrets.ts';
+
+/** How a resource is written. */
+export interface FormOptions {
+  /** First segment of type names (D-080). */
+  typePrefix: string;
+  /** The source that a lambda's `code` stands for (D-056). */
+  sourceOf(code: string): string;
+  /** The text that names a resource; the id itself where nothing better does. */
+  refer(id: Uuid, words: readonly TypeWord[]): string;
+  /** What stands in place of a value that nobody may read. */
+  secret(value: Json, path: readonly string[]): Json;
+}
+
+/** A resource as a seed document writes it, but for its name, its id and what stands below it. */
+export function formOf(record: StoredResource, options: FormOptions): JsonObject {
+  const { description, tags, variables } = record;
+  const properties = propertiesOf(record, options);
+  const entitlements = entriesOf(record.grants, (id) => options.refer(id, identityWords));
+  return {
+    ...(description !== undefined && { description }),
+    ...(typeOf(record).subTypes && { resource_type: fullNameOf(record.type, options.typePrefix) }),
+    ...(tags && { tags }),
+    ...(variables && { variables }),
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(entitlements.length > 0 && { entitlements }),
+  };
+}
+
+function propertiesOf(record: StoredResource, { refer, secret, sourceOf }: FormOptions): JsonObject {
+  const type = typeOf(record);
+  const defaults = defaultsOf(type);
+  const written = Object.entries(record.properties).filter(
+    ([name, value]) => !type.serverSet.includes(name) && !isDeepStrictEqual(value, memberOf(defaults, name)),
+  );
+  const named = replaceReferences(type.word, Object.fromEntries(written), (text, words) => {
+    if (!isUuid(text)) return LITERAL + text;
+    return text === text.toLowerCase() ? refer(text, words) : text;
+  });
+  const properties = replaceSecrets(type.word, named, secret);
+  const { code } = properties;
+  if (type.word !== 'lambdas' || typeof code !== 'string') return properties;
+  const source = sourceOf(code);
+  // A source that could be read as another one's encoding has to stay encoded.
+  return sourceOf(source) === source ? { ...properties, code: source } : properties;
+}
+
+const knownDefaults = new Map<ResourceType, JsonObject>();
+
+/** What a type stores for properties that are not given: containers and jobs do so (D-045). */
+function defaultsOf(type: ResourceType): JsonObject {
+  const known = knownDefaults.get(type);
+  if (known) return known;
+  const { properties = {} } = z.toJSONSchema(type.properties, { io: 'input' });
+  const given = Object.entries(properties).flatMap(([name, schema]) => {
+    const value = isJsonObject(schema) ? schema.default : undefined;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const defaults = Object.fromEntries(given);
+  knownDefaults.set(type, defaults);
+  return defaults;
+}
