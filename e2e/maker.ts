@@ -40,6 +40,16 @@ export function makerFor(root: Voice) {
         name: 'e',
         properties: { resource: '/e', implementation_type: 'lambda', implementation_id: lambda.id, ...properties },
       }),
+    policy: (node: string): Promise<Body> => root.create(`${node}/policies`, { name: fresh('policy') }),
+    /** A rule of a policy that a node has for it alone. */
+    async rule(node: string, kind: 'Event' | 'Limit', properties: object): Promise<Body> {
+      const policy = await this.policy(node);
+      return root.create(`/root/policies/${policy.id}/rules`, {
+        name: fresh('rule'),
+        resource_type: `Platform::Resource::Rule::${kind}`,
+        properties,
+      });
+    },
     user: (at: string): Promise<Body> =>
       root.create(`${at}/users`, { name: fresh('user'), properties: { password: 'x' } }),
     group: (at: string, users: readonly string[] = []): Promise<Body> =>
