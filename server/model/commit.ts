@@ -10,6 +10,18 @@ export interface Cause {
   requestId?: string;
   /** `noun.verb`, e.g. `container.update`. */
   action?: string;
+  /** What was brought back, for a commit that undoes others: `revert of commit 12`. */
+  note?: string;
+}
+
+/** A resource as a commit found or left it: what its operations alone do not tell. */
+export interface CommitResource {
+  id: Uuid;
+  /** Type name after the prefix. */
+  type: string;
+  name: string;
+  /** Names from the root organization down; `/` is that itself. */
+  path: string;
 }
 
 /** One line of the journal: what changed, when, who and why; RFC 6902 operations on the world and their inverse. */
@@ -20,6 +32,8 @@ export interface Commit {
   cause: Cause;
   ops: Operation[];
   inverse: Operation[];
+  /** Every resource that it changed: as it was left, or as it was before it was removed. */
+  resources: CommitResource[];
 }
 
 /** What a commit did to one resource: created (no `before`), changed, or removed (no `after`). */

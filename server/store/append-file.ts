@@ -70,7 +70,7 @@ export class AppendFile {
 
   /** Moves the file out of the way between two writes; the next append starts a new one. */
   moveTo(name: () => string): Promise<void> {
-    return this.#between(async () => {
+    return this.between(async () => {
       await this.#cutBack();
       await this.#close(); // Windows moves no open file
       await this.#files.rename(this.#name, name());
@@ -83,7 +83,7 @@ export class AppendFile {
    * all appends made by then: those that still wait become durable by it.
    */
   rewrite(content: () => AsyncIterable<Uint8Array>): Promise<void> {
-    return this.#between(async () => {
+    return this.between(async () => {
       await this.#cutBack();
       await this.#close();
       const waiting = this.#queue.splice(0);
@@ -105,7 +105,8 @@ export class AppendFile {
     await this.#close();
   }
 
-  #between(task: () => Promise<void>): Promise<void> {
+  /** Does something between two writes: the file's first `sizeBytes` are all that is durable then. */
+  between<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#tasks.push(() => task().then(resolve, reject));
       this.#start();

@@ -19,7 +19,8 @@ export function toCheckedLine(value: object): string {
   return `${body}${MARK}${checksumText(crc32(body))}${END}\n`;
 }
 
-function fromCheckedLine(line: Buffer): unknown {
+/** What `toCheckedLine` made a line of, given without its end. Throws when the checksum is another. */
+export function fromCheckedLine(line: Buffer): unknown {
   const body = line.subarray(0, -TAIL_BYTES);
   if (line.subarray(-TAIL_BYTES).toString('latin1') !== `${MARK}${checksumText(crc32(body))}${END}`) {
     throw new Error('the checksum does not match its content');

@@ -18,21 +18,35 @@ export interface AppendHandle {
   close(): Promise<void>;
 }
 
+/** One file as it was when it was opened, to be read in parts; it may be moved or deleted meanwhile. */
+export interface ReadHandle {
+  readonly sizeBytes: number;
+  /** When it was last written, epoch milliseconds. */
+  readonly modifiedAtMs: number;
+  /** The bytes from a position on; fewer than asked for only at the end. */
+  read(position: number, lengthBytes: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
 /** The few things a store does with files. Names are relative, with `/` between folder and file. */
 export interface StoreFiles {
   /** How messages name a file. */
   pathOf(name: string): string;
   /** The whole content, or undefined when there is no such file. */
   read(name: string): Promise<Buffer | undefined>;
+  /** Opens for reading; undefined when there is no such file. */
+  openRead(name: string): Promise<ReadHandle | undefined>;
   /** Names of the files in a folder, sorted; none when there is no such folder. */
   list(folder: string): Promise<string[]>;
   /** Opens for appending; creates the file when there is none. */
   openAppend(name: string): Promise<AppendHandle>;
   /**
-   * Replaces a file as a whole, or not at all: readers and crashes see the old or the new content.
+   * Replaces a file as a whole, or not at all: readers and crashes see the old or the new content. Makes its folder.
    * Resolves to its size in bytes, after it has reached the disk.
    */
   replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number>;
   /** Moves a file, making the folder it moves into; durable when it resolves. */
   rename(from: string, to: string): Promise<void>;
+  /** Deletes a file, if there is one. */
+  remove(name: string): Promise<void>;
 }

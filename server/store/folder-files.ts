@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { AppendHandle, StoreFiles } from './files.ts';
+import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
 import { codeOf, reasonOf, StoreError } from './store-error.ts';
 
 /** For the owner's eyes only: worlds hold passwords and tokens of the services that a developer works with. */
@@ -24,6 +24,33 @@ class FileAppender implements AppendHandle {
 
   truncate(sizeBytes: number): Promise<void> {
     return this.#handle.truncate(sizeBytes);
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}
+
+class FileReader implements ReadHandle {
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
+  readonly #handle: FileHandle;
+
+  constructor(handle: FileHandle, { size, mtimeMs }: { size: number; mtimeMs: number }) {
+    this.#handle = handle;
+    this.sizeBytes = size;
+    this.modifiedAtMs = mtimeMs;
+  }
+
+  async read(position: number, lengthBytes: number): Promise<Buffer> {
+    const buffer = Buffer.alloc(lengthBytes);
+    let read = 0;
+    while (read < lengthBytes) {
+      const { bytesRead } = await this.#handle.read(buffer, read, lengthBytes - read, position + read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return buffer.subarray(0, read);
   }
 
   close(): Promise<void> {
@@ -67,6 +94,16 @@ export class FolderFiles implements StoreFiles {
     }
   }
 
+  async openRead(name: string): Promise<ReadHandle | undefined> {
+    try {
+      const handle = await open(this.pathOf(name), 'r');
+      return new FileReader(handle, await handle.stat());
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
   async list(folder: string): Promise<string[]> {
     try {
       return (await readdir(this.pathOf(folder))).sort();
@@ -86,6 +123,7 @@ export class FolderFiles implements StoreFiles {
   async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
     const path = this.pathOf(name);
     const temporary = `${path}.tmp`;
+    await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
     try {
       const sizeBytes = await writeWhole(temporary, content);
       await rename(temporary, path);
@@ -103,6 +141,12 @@ export class FolderFiles implements StoreFiles {
     await rename(this.pathOf(from), target);
     await syncFolder(dirname(target));
     await syncFolder(this.#dir);
+  }
+
+  async remove(name: string): Promise<void> {
+    const path = this.pathOf(name);
+    await rm(path, { force: true });
+    await syncFolder(dirname(path));
   }
 }
 

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { Commit } from '../model/commit.ts';
+import { PlatformError } from '../model/errors.ts';
 import { AppendFile, type Done } from './append-file.ts';
-import { readCheckedLines, toCheckedLine } from './checked-line.ts';
-import type { FsyncPolicy, StoreFiles } from './files.ts';
-import { StoreError } from './store-error.ts';
+import { fromCheckedLine, readCheckedLines, toCheckedLine } from './checked-line.ts';
+import type { FsyncPolicy, ReadHandle, StoreFiles } from './files.ts';
+import { linesBackwards } from './lines-backwards.ts';
+import { reasonOf, StoreError } from './store-error.ts';
 
 /** The growing file: one line a commit. */
 const JOURNAL_FILE = 'journal.jsonl';
@@ -11,6 +13,15 @@ const JOURNAL_FILE = 'journal.jsonl';
 const HISTORY_FOLDER = 'history';
 const SEGMENT = /^(\d+)-(\d+)\.jsonl$/;
 const SEQ_DIGITS = 12;
+/** How a line begins: enough to pass over those that are not wanted without parsing them. */
+const LINE_BEGIN = /^\{"seq":(\d+),/;
+const LINE_BEGIN_BYTES = 32;
+
+/** How much of the history is kept at most; what the present world still needs is kept in any case. */
+export interface Retention {
+  maxCommits: number;
+  maxBytes: number;
+}
 
 const cause = z.looseObject({
   actor: z.object({ id: z.string(), name: z.string() }).nullable(),
@@ -24,6 +35,7 @@ const commitLine = z.object({
   cause,
   ops: z.array(operation),
   inverse: z.array(operation),
+  resources: z.array(z.object({ id: z.string(), type: z.string(), name: z.string(), path: z.string() })).default([]),
 });
 
 /**
@@ -31,12 +43,14 @@ const commitLine = z.object({
  * a gap; which of them a world still needs, its snapshot's `seq` tells, so moving a file is never part of a commit.
  */
 export class Journal {
+  readonly #files: StoreFiles;
   readonly #file: AppendFile;
   /** Sequence numbers of the first commit in `journal.jsonl` (or to come into it) and of the last durable one. */
   #firstSeq: number;
   #lastSeq: number;
 
-  private constructor(file: AppendFile, firstSeq: number, lastSeq: number) {
+  private constructor(files: StoreFiles, file: AppendFile, firstSeq: number, lastSeq: number) {
+    this.#files = files;
     this.#file = file;
     this.#firstSeq = firstSeq;
     this.#lastSeq = lastSeq;
@@ -85,7 +99,8 @@ export class Journal {
       });
     }
     const file = new AppendFile(files, JOURNAL_FILE, fsync, end?.sizeBytes, end?.isTorn);
-    return firstSeq === 0 ? new Journal(file, appliedSeq + 1, appliedSeq) : new Journal(file, firstSeq, lastSeq);
+    if (firstSeq > 0) return new Journal(files, file, firstSeq, lastSeq);
+    return new Journal(files, file, appliedSeq + 1, appliedSeq);
   }
 
   /** Are there commits at all, whatever becomes of them? */
@@ -126,6 +141,80 @@ export class Journal {
     this.#firstSeq = lastSeq + 1;
   }
 
+  /**
+   * The durable commits before one, newest first, as far back as they are kept. No more of them is in memory than a
+   * piece of a file; commits that are made meanwhile are not among them.
+   *
+   * @throws PlatformError 503 when a file is damaged
+   */
+  async *backwards(beforeSeq = Number.POSITIVE_INFINITY): AsyncGenerator<Commit> {
+    const { handle, sizeBytes, segments } = await this.#file.between(async () => ({
+      handle: await this.#files.openRead(JOURNAL_FILE),
+      sizeBytes: this.#file.sizeBytes,
+      segments: await segmentsOf(this.#files),
+    }));
+    if (handle) yield* this.#commitsIn(JOURNAL_FILE, handle, sizeBytes, beforeSeq);
+    for (const { name, firstSeq } of segments.reverse()) {
+      if (firstSeq >= beforeSeq) continue;
+      const segment = await this.#files.openRead(name);
+      if (!segment) return; // no longer kept, and so is what was before it
+      yield* this.#commitsIn(name, segment, segment.sizeBytes, beforeSeq);
+    }
+  }
+
+  /** The first commit that is kept, or the next one to come when none is. */
+  async oldestSeq(): Promise<number> {
+    return (await segmentsOf(this.#files))[0]?.firstSeq ?? this.#firstSeq;
+  }
+
+  async *#commitsIn(name: string, handle: ReadHandle, sizeBytes: number, beforeSeq: number): AsyncGenerator<Commit> {
+    try {
+      for await (const line of linesBackwards(handle, sizeBytes)) {
+        const seq = Number(LINE_BEGIN.exec(line.toString('latin1', 0, LINE_BEGIN_BYTES))?.[1]);
+        if (seq >= beforeSeq) continue;
+        yield this.#parse(name, line);
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+
+  #parse(name: string, line: Buffer): Commit {
+    try {
+      return parseCommit(fromCheckedLine(line));
+    } catch (error) {
+      throw new PlatformError(
+        503,
+        `The history cannot be read back: a line of ${this.#files.pathOf(name)} is damaged (${reasonOf(error)}). ` +
+          'The present world does not depend on it. Bring the file back from a copy; nothing was changed.',
+        { cause: error },
+      );
+    }
+  }
+
+  /**
+   * Deletes the oldest files of the history, each as a whole, until no more is kept than wanted.
+   *
+   * @param snapshotSeq commits after this one are still needed
+   */
+  async trim({ maxCommits, maxBytes }: Retention, snapshotSeq: number): Promise<void> {
+    const segments = await segmentsOf(this.#files);
+    const sizes = await Promise.all(segments.map(({ name }) => this.#sizeOf(name)));
+    let bytes = sizes.reduce((sum, size) => sum + size, this.sizeBytes);
+    for (const [index, { name, firstSeq, lastSeq }] of segments.entries()) {
+      const isTooMuch = this.#lastSeq - firstSeq + 1 > maxCommits || bytes > maxBytes;
+      if (!isTooMuch || lastSeq > snapshotSeq) return;
+      await this.#files.remove(name);
+      bytes -= sizes[index] ?? 0;
+    }
+  }
+
+  async #sizeOf(name: string): Promise<number> {
+    const handle = await this.#files.openRead(name);
+    await handle?.close();
+    return handle?.sizeBytes ?? 0;
+  }
+
   close(): Promise<void> {
     return this.#file.close();
   }
@@ -138,9 +227,18 @@ function parseCommit(value: unknown): Commit {
   return parsed.data as Commit;
 }
 
-async function segmentsAfter(files: StoreFiles, seq: number): Promise<string[]> {
+/** The files in `history/`, oldest first. */
+async function segmentsOf(files: StoreFiles): Promise<{ name: string; firstSeq: number; lastSeq: number }[]> {
   const names = await files.list(HISTORY_FOLDER);
-  return names.filter((name) => Number(SEGMENT.exec(name)?.[2] ?? -1) > seq).map((name) => `${HISTORY_FOLDER}/${name}`);
+  return names.flatMap((name) => {
+    const [, first, last] = SEGMENT.exec(name) ?? [];
+    if (first === undefined) return [];
+    return [{ name: `${HISTORY_FOLDER}/${name}`, firstSeq: Number(first), lastSeq: Number(last) }];
+  });
+}
+
+async function segmentsAfter(files: StoreFiles, seq: number): Promise<string[]> {
+  return (await segmentsOf(files)).filter(({ lastSeq }) => lastSeq > seq).map(({ name }) => name);
 }
 
 function adviseOn(files: StoreFiles, laterNames: readonly string[], line: number, keptSeq: number): string {

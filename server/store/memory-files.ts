@@ -1,7 +1,8 @@
-import type { AppendHandle, StoreFiles } from './files.ts';
+import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
 
 class MemoryFile implements AppendHandle {
   chunks: Uint8Array[] = [];
+  modifiedAtMs = Date.now();
 
   content(): Buffer {
     const whole = Buffer.concat(this.chunks);
@@ -11,6 +12,7 @@ class MemoryFile implements AppendHandle {
 
   async append(bytes: Uint8Array): Promise<void> {
     this.chunks.push(bytes);
+    this.modifiedAtMs = Date.now();
   }
 
   async sync(): Promise<void> {}
@@ -32,6 +34,18 @@ export class MemoryFiles implements StoreFiles {
 
   async read(name: string): Promise<Buffer | undefined> {
     return this.#files.get(name)?.content();
+  }
+
+  async openRead(name: string): Promise<ReadHandle | undefined> {
+    const file = this.#files.get(name);
+    if (!file) return undefined;
+    const content = file.content();
+    return {
+      sizeBytes: content.length,
+      modifiedAtMs: file.modifiedAtMs,
+      read: async (position, lengthBytes) => content.subarray(position, position + lengthBytes),
+      close: async () => undefined,
+    };
   }
 
   async list(folder: string): Promise<string[]> {
@@ -60,5 +74,9 @@ export class MemoryFiles implements StoreFiles {
     if (!file) throw new Error(`${this.pathOf(from)} does not exist`);
     this.#files.delete(from);
     this.#files.set(to, file);
+  }
+
+  async remove(name: string): Promise<void> {
+    this.#files.delete(name);
   }
 }

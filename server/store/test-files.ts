@@ -1,7 +1,7 @@
-import type { AppendHandle, StoreFiles } from './files.ts';
+import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
 import { MemoryFiles } from './memory-files.ts';
 
-export type FileStep = 'append' | 'sync' | 'truncate' | 'replace' | 'rename';
+export type FileStep = 'append' | 'sync' | 'truncate' | 'replace' | 'rename' | 'remove';
 
 /** A system error as Node throws it. */
 export function systemError(code: string): Error {
@@ -29,6 +29,10 @@ export class TestFiles implements StoreFiles {
     return this.inner.read(name);
   }
 
+  openRead(name: string): Promise<ReadHandle | undefined> {
+    return this.inner.openRead(name);
+  }
+
   list(folder: string): Promise<string[]> {
     return this.inner.list(folder);
   }
@@ -54,6 +58,10 @@ export class TestFiles implements StoreFiles {
 
   async rename(from: string, to: string): Promise<void> {
     return this.#step('rename', () => this.inner.rename(from, to));
+  }
+
+  async remove(name: string): Promise<void> {
+    return this.#step('remove', () => this.inner.remove(name));
   }
 
   /** The files as a crash at this moment would leave them. */

@@ -1,7 +1,7 @@
 import type { Adapter } from 'lowdb';
 import type { Commit } from '../model/commit.ts';
 import type { FsyncPolicy, StoreFiles } from './files.ts';
-import { Journal, snapshotMissing } from './journal.ts';
+import { Journal, type Retention, snapshotMissing } from './journal.ts';
 import { type LiveWorld, parseWorldFile, worldFileContent } from './world-file.ts';
 import { applyChanges, tryOperations } from './world-patch.ts';
 
@@ -16,20 +16,23 @@ const SNAPSHOT_MIN_BYTES = 4 * 1024 * 1024;
  * snapshot. What happens between the two goes into the journal alone, so a commit costs the same in any world.
  *
  * A crash at any instant is harmless: the new snapshot takes the old one's place in one step, its `seq` tells from
- * where the journal has to be replayed, and the journal is moved to `history/` only afterwards and never deleted.
+ * where the journal has to be replayed, and the journal is moved to `history/` only afterwards. What is deleted of it
+ * later, because more is kept than wanted, the snapshot contains.
  */
 export class WorldAdapter implements Adapter<LiveWorld | null> {
   readonly #files: StoreFiles;
   readonly #fsync: FsyncPolicy;
+  readonly #retention: Retention;
   readonly #onWarning: (message: string) => void;
   #journal: Journal | undefined;
   #snapshotSeq = -1;
   /** How long the journal may grow until the next snapshot. */
   #journalLimitBytes = SNAPSHOT_MIN_BYTES;
 
-  constructor(files: StoreFiles, fsync: FsyncPolicy, onWarning: (message: string) => void) {
+  constructor(files: StoreFiles, fsync: FsyncPolicy, retention: Retention, onWarning: (message: string) => void) {
     this.#files = files;
     this.#fsync = fsync;
+    this.#retention = retention;
     this.#onWarning = onWarning;
   }
 
@@ -63,6 +66,7 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
     const sizeBytes = await this.#files.replace(WORLD_FILE, worldFileContent(world.id, seq, records));
     this.#snapshotSeq = seq;
     await this.journal.rotate();
+    await this.journal.trim(this.#retention, seq);
     this.#journalLimitBytes = Math.max(SNAPSHOT_MIN_BYTES, sizeBytes);
   }
 

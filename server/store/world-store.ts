@@ -1,17 +1,20 @@
 import { deepClone, type Operation } from 'fast-json-patch';
 import { Low } from 'lowdb';
-import type { Cause, Change, Commit, CommitListener } from '../model/commit.ts';
+import type { Cause, Change, Commit, CommitListener, CommitResource } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource, World } from '../model/record.ts';
+import { pathOf } from '../model/resource-path.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { FsyncPolicy, Medium, StoreFiles } from './files.ts';
 import { FolderFiles } from './folder-files.ts';
 import { lockFolder } from './folder-lock.ts';
+import type { Retention } from './journal.ts';
 import { MemoryFiles } from './memory-files.ts';
 import { reasonOf, StoreError } from './store-error.ts';
 import { WORLD_FILE, WorldAdapter } from './world-adapter.ts';
 import type { LiveWorld } from './world-file.ts';
+import { WorldHistory } from './world-history.ts';
 import { type Indexing, WorldIndex } from './world-index.ts';
 import { applyChanges, operationsBetween, tryOperations } from './world-patch.ts';
 
@@ -24,6 +27,8 @@ export interface StoreOptions {
   nowMs(): number;
   /** Default `batch`. */
   fsync?: FsyncPolicy;
+  /** How much of the history to keep; all of it unless given. */
+  retention?: Retention;
   /** Told what went wrong without loss: a torn last line, a snapshot that could not be made. */
   onWarning(message: string): void;
   /** Freeze every record, so that code which changes one in place fails at once; for tests. Default false. */
@@ -36,6 +41,8 @@ export interface CommitRequest {
   remove?: readonly Uuid[];
 }
 
+const KEEP_ALL: Retention = { maxCommits: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
+
 /** Whether the last write reached the disk; `message` says what failed and what to do (D-015). */
 export type StoreHealth = { isHealthy: true } | { isHealthy: false; message: string };
 
@@ -46,6 +53,8 @@ export interface WorldStore {
   readonly world: Readonly<Pick<LiveWorld, 'id' | 'seq'>> & { readonly resources: ReadonlyMap<Uuid, StoredResource> };
   /** Sequence number of the last commit in the view; 0 in a world as created. */
   readonly seq: number;
+  /** The commits that led here, and the world as it was. */
+  readonly history: WorldHistory;
   /**
    * Makes one commit of all that is asked. It is in the view before the promise is returned, which resolves once it is
    * durable; to undefined when nothing changes. Rejects with PlatformError 503 when it could not be saved, and then it
@@ -84,7 +93,7 @@ export async function openStoreIn(
   options: Omit<StoreOptions, 'medium'>,
   released: () => Promise<void> = async () => undefined,
 ): Promise<WorldStore> {
-  const adapter = new WorldAdapter(files, options.fsync ?? 'batch', options.onWarning);
+  const adapter = new WorldAdapter(files, options.fsync ?? 'batch', options.retention ?? KEEP_ALL, options.onWarning);
   const low = new Low<LiveWorld | null>(adapter, null);
   await low.read();
   if (!low.data) {
@@ -109,6 +118,7 @@ export async function openStoreIn(
 
 class JournaledStore implements WorldStore {
   readonly #world: LiveWorld;
+  readonly history: WorldHistory;
   readonly #index: WorldIndex;
   readonly #adapter: WorldAdapter;
   readonly #options: Omit<StoreOptions, 'medium'>;
@@ -132,6 +142,7 @@ class JournaledStore implements WorldStore {
     this.#options = options;
     this.#released = released;
     this.#index = index;
+    this.history = new WorldHistory(world, adapter.journal);
   }
 
   get view(): WorldView {
@@ -181,9 +192,12 @@ class JournaledStore implements WorldStore {
     const { changes, inverse } = tryOperations(this.#world.resources, ops);
     if (changes.length === 0) return undefined;
     if (this.#options.freeze) deepFreeze(changes);
+    const removed = changes.flatMap(({ before, after }) => (before && !after ? this.#described(before) : []));
     this.#apply(changes);
     this.#world.seq += 1;
-    const commit: Commit = { seq: this.#world.seq, atMs: this.#options.nowMs(), cause, ops, inverse };
+    const left = changes.flatMap(({ after }) => (after ? this.#described(after) : []));
+    const resources = [...left, ...removed];
+    const commit: Commit = { seq: this.#world.seq, atMs: this.#options.nowMs(), cause, ops, inverse, resources };
     return new Promise((resolve, reject) => {
       this.#adapter.journal.append(commit, (failure) => {
         if (failure) {
@@ -197,6 +211,11 @@ class JournaledStore implements WorldStore {
         }
       });
     });
+  }
+
+  #described(record: StoredResource): CommitResource {
+    const path = pathOf(record, (id) => this.#world.resources.get(id));
+    return { id: record.id, type: record.type, name: record.name, path };
   }
 
   #apply(changes: readonly Change[]): void {
