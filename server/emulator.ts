@@ -33,6 +33,7 @@ import { parseLeadFilter } from './standins/lead.ts';
 const MAX_LEADS = 10_000;
 
 export type { RootCredentials };
+export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
 
 /** A running platform. */
 export interface Emulator {
@@ -96,14 +97,26 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
 
   const createWorld = () => makeFirstWorld(config, { addresses, nowMs, onWarning });
   const data = await openData({ config, createWorld, nowMs, onWarning }, unwind);
-  const { store } = data;
+  const { store, leads } = data;
   const { view } = store;
-  const credentials = new Credentials({ ...data, nowMs, tokenLifetimeMs: config.limits.tokenLifetimeS * 1000 });
+  const credentials = new Credentials({
+    keys: data.keys,
+    tokens: data.tokens,
+    nowMs,
+    tokenLifetimeMs: config.limits.tokenLifetimeS * 1000,
+  });
   const authenticator = createAuthenticator(view, credentials);
 
   const arrivals = new Arrivals();
   const onLead = () => arrivals.announce(LEADS);
-  const crm = new CrmStandIn({ ...data, nowMs, newId: randomUUID, maxLeads: MAX_LEADS, onLead });
+  const crm = new CrmStandIn({
+    leads,
+    certificate: data.certificate,
+    nowMs,
+    newId: randomUUID,
+    maxLeads: MAX_LEADS,
+    onLead,
+  });
   const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
   unwind.add(() => crm.stop());
 

@@ -1,0 +1,82 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Config, IN_MEMORY } from '../config-schema.ts';
+import type { StoredResult } from '../gateway/async-results.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import type { World } from '../model/record.ts';
+import type { KeyRecord, TokenRecord } from '../security/credentials.ts';
+import { type Certificate, loadOrCreateCertificate } from '../standins/certificate.ts';
+import type { Lead } from '../standins/lead.ts';
+import type { Medium } from '../store/files.ts';
+import { openKeyedLog } from '../store/keyed-log.ts';
+import { openStore, type WorldStore } from '../store/world-store.ts';
+import type { Unwind } from './unwind.ts';
+import { indexing } from './world-indexing.ts';
+
+/** Everything that a platform keeps, in its data folder or in memory. */
+export interface Data {
+  store: WorldStore;
+  keys: KeyedLog<KeyRecord>;
+  tokens: KeyedLog<TokenRecord>;
+  results: KeyedLog<StoredResult>;
+  leads: KeyedLog<Lead>;
+  /** Of the stand-ins. */
+  certificate: Certificate;
+  /** The lambdas' own: homes, code, packages. */
+  scratchDir: string;
+}
+
+export interface DataOptions {
+  config: Config;
+  /** Makes the world of a first start. */
+  createWorld(): Promise<World>;
+  nowMs(): number;
+  onWarning(message: string): void;
+}
+
+/**
+ * Opens what is kept, or begins it; what it opens is closed by `unwind`.
+ *
+ * @throws StoreError when the folder is damaged, in use, or not to be used
+ */
+export async function openData({ config, createWorld, nowMs, onWarning }: DataOptions, unwind: Unwind): Promise<Data> {
+  const dir = config.data === IN_MEMORY ? undefined : config.data;
+  const medium: Medium = dir === undefined ? { kind: 'memory' } : { kind: 'folder', dir };
+  const { fsync } = config;
+  const store = await openStore({ medium, indexing, createWorld, nowMs, fsync, onWarning });
+  unwind.add(() => store.close());
+  if (dir !== undefined) await keepOutOfVersionControl(dir);
+  const log = async <T>(name: string): Promise<KeyedLog<T>> => {
+    const opened = await openKeyedLog<T>({ medium, name, fsync, onWarning });
+    unwind.add(() => opened.close());
+    return opened;
+  };
+  return {
+    store,
+    keys: await log('api-keys'),
+    tokens: await log('tokens'),
+    results: await log('results'),
+    leads: await log('leads'),
+    certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),
+    scratchDir: await makeScratch(dir, unwind),
+  };
+}
+
+async function makeScratch(dir: string | undefined, unwind: Unwind): Promise<string> {
+  if (dir === undefined) {
+    const scratchDir = await mkdtemp(path.join(tmpdir(), 'terrarium-'));
+    unwind.add(() => rm(scratchDir, { recursive: true, force: true }));
+    return scratchDir;
+  }
+  const scratchDir = path.join(dir, 'lambdas');
+  await mkdir(scratchDir, { recursive: true });
+  return scratchDir;
+}
+
+/** The folder holds the first API key, and stands in somebody's project (docs/decisions/data-folder.md). */
+async function keepOutOfVersionControl(dir: string): Promise<void> {
+  await writeFile(path.join(dir, '.gitignore'), '*\n', { flag: 'wx' }).catch((failure: NodeJS.ErrnoException) => {
+    if (failure.code !== 'EEXIST') throw failure;
+  });
+}
