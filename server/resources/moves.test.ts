@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../../e2e/client.ts';
+import { type Maker, makerFor } from '../../e2e/maker.ts';
 import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
 import { startWitness, type Witness } from '../../e2e/witness.ts';
@@ -9,11 +10,14 @@ const NOBODY = '00000000-0000-4000-8000-000000000000';
 let platform: Platform;
 let root: Voice;
 let witness: Witness;
+let make: Maker;
+/** A lambda that tells the witness. */
 let teller: string;
 beforeAll(async () => {
   witness = await startWitness();
   platform = await startPlatform();
   root = platform.root;
+  make = makerFor(root);
 });
 afterAll(async () => {
   await platform?.stop();
@@ -21,7 +25,6 @@ afterAll(async () => {
 });
 afterEach(() => expect(witness.untaken).toEqual([]));
 
-let made = 0;
 /** A place with a second environment and a second Lambda provider. */
 interface Scene extends Place {
   otherEnvironment: string;
@@ -29,13 +32,13 @@ interface Scene extends Place {
   otherProvider: string;
 }
 const setScene = async (types: { other?: string; provider?: object } = {}): Promise<Scene> => {
-  const place = await makePlace(root, `moves-${made++}`);
+  const place = await makePlace(root, make.fresh('moves'));
   teller ??= (await root.create('/root/lambdas', lambdaBody(place, 'teller', { code: witness.code }))).id;
   const other = await root.create(`${place.workspace}/environments`, {
     name: 'other',
     properties: { environment_type: types.other ?? 'test' },
   });
-  const provider = await makeProvider(place, 'Lambda', types.provider);
+  const provider = await make.provider(place, 'Lambda', types.provider);
   return {
     ...place,
     otherEnvironment: `${place.org}/environments/${other.id}`,
@@ -43,12 +46,6 @@ const setScene = async (types: { other?: string; provider?: object } = {}): Prom
     otherProvider: provider.id,
   };
 };
-const makeProvider = (place: Place, kind: string, properties: object = {}) =>
-  root.create(`${place.org}/providers`, {
-    name: `provider-${made++}`,
-    resource_type: `Platform::Configuration::Provider::${kind}`,
-    properties,
-  });
 const makeLambda = (place: Place, properties: object = {}, at = place.environment) =>
   root.create(`${at}/lambdas`, lambdaBody(place, 'moved', properties));
 const makeContainer = (place: Place) => root.create(`${place.environment}/containers`, containerBody(place, 'moved'));
@@ -61,14 +58,8 @@ const replaced = async (environment: string, id: string): Promise<Body> => {
   expect(others).toEqual([]);
   return only;
 };
-const ruleAt = async (node: string, actions: string[], lambda = teller) => {
-  const policy = await root.create(`${node}/policies`, { name: `policy-${made++}` });
-  return root.create(`/root/policies/${policy.id}/rules`, {
-    name: `rule-${made++}`,
-    resource_type: 'Platform::Resource::Rule::Event',
-    properties: { match_actions: actions.map((action) => ({ action })), lambda },
-  });
-};
+const ruleAt = (node: string, actions: string[], lambda = teller) =>
+  make.rule(node, 'Event', { match_actions: actions.map((action) => ({ action })), lambda });
 const migrate = (record: Body, provider: string, voice = root) =>
   voice.post(`${pathOf(record)}/migrate?provider=${provider}`);
 const promote = (record: Body, target: string, voice = root) =>
@@ -107,7 +98,7 @@ describe('what is refused (D-131)', () => {
   it('a provider of the wrong kind is 400, with and without a rule, with and without an engine', async () => {
     const scene = await setScene();
     const [lambda, container] = [await makeLambda(scene), await makeContainer(scene)];
-    const executor = await makeProvider(scene, 'Lambda::Executor::NodeJS');
+    const executor = await make.provider(scene, 'Lambda::Executor::NodeJS');
     const check = async () => {
       expect((await migrate(lambda, scene.docker)).status).toBe(400);
       expect((await migrate(lambda, executor.id)).status).toBe(400);
@@ -128,7 +119,7 @@ describe('what is refused (D-131)', () => {
   it('an incompatible environment type is 409', async () => {
     const scene = await setScene({ provider: { environment_types: ['production'] } });
     const production = { environment_types: ['production'] };
-    const engine = await makeProvider(scene, 'CaaS::Docker', production);
+    const engine = await make.provider(scene, 'CaaS::Docker', production);
     expect((await migrate(await makeLambda(scene), scene.otherProvider)).body).toMatchObject({
       code: 409,
       message: 'Incompatible Environment type',
@@ -138,7 +129,7 @@ describe('what is refused (D-131)', () => {
   it('without an engine a container’s move is 503 with Retry-After and changes nothing (D-050)', async () => {
     const scene = await setScene();
     const container = await makeContainer(scene);
-    const engine = await makeProvider(scene, 'CaaS::Docker');
+    const engine = await make.provider(scene, 'CaaS::Docker');
     for (const reply of [await migrate(container, engine.id), await promote(container, scene.otherEnvironmentId)]) {
       expect(reply.status).toBe(503);
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -176,15 +167,11 @@ describe('the built-in migration of a lambda (D-131, D-133)', () => {
   });
   it('endpoints and event rules follow it, and rights on it are kept', async () => {
     const scene = await setScene();
-    const { id: userId, voice } = await makeUser(platform, `user-${made++}`);
+    const { id: userId, voice } = await makeUser(platform, make.fresh('user'));
     const lambda = await makeLambda(scene);
     await grant(root, pathOf(lambda), 'lambda.view', userId);
     const rule = await ruleAt(scene.environment, ['volume.update'], lambda.id);
-    const api = await root.create(`${scene.environment}/apis`, { name: `api-${made++}` });
-    const endpoint = await root.create(`/root/apis/${api.id}/apiendpoints`, {
-      name: 'e',
-      properties: { resource: '/e', implementation_type: 'lambda', implementation_id: lambda.id },
-    });
+    const endpoint = await make.endpoint(await make.api(scene), lambda);
     await migrate(lambda, scene.otherProvider);
     const copy = await replaced(scene.environment, lambda.id);
     const followed = (await root.get(`/root/apiendpoints/${endpoint.id}`)).body;
@@ -235,11 +222,7 @@ describe('the built-in promotion of a lambda (D-133)', () => {
   it('makes a record of the same name in the target; source and endpoints stay', async () => {
     const scene = await setScene();
     const lambda = await makeLambda(scene, { env: { A: '1' } });
-    const api = await root.create(`${scene.environment}/apis`, { name: `api-${made++}` });
-    const endpoint = await root.create(`/root/apis/${api.id}/apiendpoints`, {
-      name: 'e',
-      properties: { resource: '/e', implementation_type: 'lambda', implementation_id: lambda.id },
-    });
+    const endpoint = await make.endpoint(await make.api(scene), lambda);
     const reply = await promote(lambda, scene.otherEnvironmentId);
     expect(reply).toMatchObject({ status: 202, body: { id: lambda.id, properties: { status: 'MIGRATING' } } });
     await expect.poll(() => statusOf(lambda)).toBeUndefined();
@@ -268,14 +251,14 @@ describe('the built-in promotion of a lambda (D-133)', () => {
   it('takes the same provider if it fits, else the first of its type that does, else none: 409', async () => {
     const scene = await setScene({ other: 'production', provider: { environment_types: ['development'] } });
     const lambda = await makeLambda(scene, { provider: { id: scene.otherProvider } });
-    const fitting = await makeProvider(scene, 'Lambda', { environment_types: ['production'] });
-    await makeProvider(scene, 'Lambda', { environment_types: ['production'] });
+    const fitting = await make.provider(scene, 'Lambda', { environment_types: ['production'] });
+    await make.provider(scene, 'Lambda', { environment_types: ['production'] });
     await promote(lambda, scene.otherEnvironmentId);
     await expect.poll(() => statusOf(lambda)).toBeUndefined();
     const [copy] = await named(scene.otherEnvironment);
     expect(copy.properties.provider.id).toBe(fitting.id);
 
-    const aws = await makeProvider(scene, 'Lambda::AWS', { environment_types: ['development'] });
+    const aws = await make.provider(scene, 'Lambda::AWS', { environment_types: ['development'] });
     const lonely = await root.create(
       `${scene.environment}/lambdas`,
       lambdaBody(scene, 'lonely', { provider: { id: aws.id } }),
@@ -303,7 +286,7 @@ describe('a rule’s lambda takes a move over (D-132)', () => {
   it('invoked once with the event; MIGRATING until it ends, then the real status returns', async () => {
     const scene = await setScene();
     const container = await makeContainer(scene);
-    const engine = await makeProvider(scene, 'CaaS::Docker');
+    const engine = await make.provider(scene, 'CaaS::Docker');
     const rule = await ruleAt(scene.environment, ['container.migrate']);
     const release = witness.hold();
     const reply = await migrate(container, engine.id);
@@ -380,7 +363,7 @@ describe('a rule’s lambda takes a move over (D-132)', () => {
     const scene = await setScene();
     const lambda = await makeLambda(scene);
     const code = "exports.run = (event, context, callback) => callback('no way');";
-    const failing = await root.create('/root/lambdas', lambdaBody(scene, `failing-${made++}`, { code }));
+    const failing = await root.create('/root/lambdas', lambdaBody(scene, make.fresh('failing'), { code }));
     await ruleAt(scene.environment, ['lambda.migrate'], failing.id);
     await migrate(lambda, scene.otherProvider);
     await expect.poll(() => statusOf(lambda)).toBeUndefined();
