@@ -32,8 +32,8 @@ import { parseLeadFilter } from './standins/lead.ts';
 /** Most leads that the CRM stand-in keeps. */
 const MAX_LEADS = 10_000;
 
-export type { RootCredentials };
 export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
+export type { RootCredentials };
 
 /** A running platform. */
 export interface Emulator {

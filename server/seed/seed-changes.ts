@@ -4,9 +4,9 @@ import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
+import { pathOf } from '../model/resource-path.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { pathOf } from './resource-path.ts';
 import { type FormOptions, formOf } from './seed-form.ts';
 import { storedSecret } from './seed-secrets.ts';
 
