@@ -1,5 +1,5 @@
 // What a commit costs in worlds of 100, 10,000 and 100,000 resources, beside lowdb's own JSONFile adapter, which writes the
-// whole file each time. Each size runs in a process of its own, and all of them take turns, so that a busy moment of the
+// whole file each time. Each world runs in a process of its own, and all of them take turns, so that a busy moment of the
 // machine meets them alike. Look at the ratios; the figures are this machine's.
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -14,29 +14,36 @@ import { JSONFile } from 'lowdb/node';
 import type { Cause } from '../server/model/commit.ts';
 import type { StoredResource, World } from '../server/model/record.ts';
 import type { FsyncPolicy } from '../server/store/files.ts';
-import { openStore, type WorldStore } from '../server/store/world-store.ts';
+import { openStore } from '../server/store/world-store.ts';
 
 const SIZES = [100, 10_000, 100_000];
 const ROUNDS = 30;
 const COMMITS = 150;
-/** JSONFile takes a second to write a large world. */
+/** JSONFile takes a second to write a large world: it gets fewer rounds, and in them fewer writes. */
 const JSON_FILE_ROUNDS = 4;
-const STALL_ROUNDS = 5;
+const jsonFileWrites = (size: number) => Math.max(1, Math.min(50, Math.round(20_000 / size)));
+const WHOLE_ROUNDS = 6;
 const IDLE_MS = 500;
 
 const cause: Cause = { actor: null, via: 'api', action: 'container.update' };
 
-type Job =
-  | 'never'
-  | 'batch'
-  | 'burst'
-  | 'jsonFile'
-  | 'idleStall'
-  | 'snapshotStall'
-  | 'jsonFileStall'
-  | 'reopen'
-  | 'jsonFileReopen'
-  | 'end';
+/** What a world is kept by. */
+type Keeper = 'never' | 'batch' | 'jsonFile';
+
+/** What a process can be asked to do; it answers with a figure in ms. */
+interface Jobs {
+  /** One change after the other: time of each. */
+  inTurn(): Promise<number>;
+  /** Many changes at once: time of each. */
+  atOnce(): Promise<number>;
+  /** The longest stall while nothing is done. */
+  idle(): Promise<number>;
+  /** The longest stall while the whole world is written. */
+  write(): Promise<number>;
+  /** Opening what was written. */
+  open(): Promise<number>;
+  end(): Promise<number>;
+}
 
 function makeWorld(size: number): World {
   const rootId = randomUUID();
@@ -92,76 +99,89 @@ async function longestStallMs(work: () => Promise<unknown>): Promise<number> {
   return longestMs;
 }
 
-async function inOwnProcess(size: number): Promise<void> {
-  const dir = await mkdtemp(join(tmpdir(), 'terrarium-bench-'));
-  const world = makeWorld(size);
-  const ids = Object.keys(world.resources);
-  const pick = () => ids[Math.floor(Math.random() * ids.length)] ?? '';
-  const open = (fsync: FsyncPolicy) =>
+async function timeMs(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
+
+async function journalJobs(dir: string, fsync: FsyncPolicy, size: number): Promise<Jobs> {
+  const open = () =>
     openStore({
-      medium: { kind: 'folder', dir: join(dir, fsync) },
+      medium: { kind: 'folder', dir },
       indexing: { wordOf: (type) => (type === 'orgs' || type === 'environments' ? type : 'containers'), references },
-      createWorld: () => world,
+      createWorld: () => makeWorld(size),
       nowMs: Date.now,
       fsync,
       onWarning: console.error,
     });
-  const never = await open('never');
-  let batch = await open('batch');
-  const jsonFile = new Low(new JSONFile<World>(join(dir, 'lowdb.json')), world);
-  await jsonFile.write();
-
-  const commitOne = (store: WorldStore, i: number) => {
-    const record = store.view.find(pick());
+  let store = await open();
+  const ids = [...store.world.resources.keys()];
+  const change = (i: number) => {
+    const record = store.view.find(anyOf(ids));
     return store.commit({ put: record ? [redeployed(record, `1.1.${i}`)] : [] }, cause);
   };
-  const inTurn = async (store: WorldStore) => {
-    const startMs = performance.now();
-    for (let i = 0; i < COMMITS; i++) await commitOne(store, i);
-    return (performance.now() - startMs) / COMMITS;
-  };
-  const jobs: Record<Job, () => Promise<number>> = {
-    never: () => inTurn(never),
-    batch: () => inTurn(batch),
-    async burst() {
-      const startMs = performance.now();
-      await Promise.all(Array.from({ length: COMMITS }, (_, i) => commitOne(batch, i)));
-      return (performance.now() - startMs) / COMMITS;
+  return {
+    async inTurn() {
+      const ms = await timeMs(async () => {
+        for (let i = 0; i < COMMITS; i++) await change(i);
+      });
+      return ms / COMMITS;
     },
-    async jsonFile() {
-      const writes = Math.max(1, Math.min(50, Math.round(20_000 / size)));
-      const startMs = performance.now();
-      for (let i = 0; i < writes; i++) {
-        const record = world.resources[pick()];
-        if (record) world.resources[record.id] = redeployed(record, `1.1.${i}`);
-        await jsonFile.write();
-      }
-      return (performance.now() - startMs) / writes;
+    async atOnce() {
+      return (await timeMs(() => Promise.all(Array.from({ length: COMMITS }, (_, i) => change(i))))) / COMMITS;
     },
-    idleStall: () => longestStallMs(() => setTimeout(IDLE_MS)),
+    idle: () => longestStallMs(() => setTimeout(IDLE_MS)),
     // Closing makes a snapshot, by the same steps as in the background.
-    snapshotStall: () => longestStallMs(() => batch.close()),
-    jsonFileStall: () => longestStallMs(() => jsonFile.write()),
-    async reopen() {
-      const startMs = performance.now();
-      batch = await open('batch');
-      const tookMs = performance.now() - startMs;
-      await commitOne(batch, 0);
-      return tookMs;
+    write: () => longestStallMs(() => store.close()),
+    async open() {
+      const ms = await timeMs(async () => {
+        store = await open();
+      });
+      await change(0);
+      return ms;
     },
-    async jsonFileReopen() {
-      const startMs = performance.now();
-      await jsonFile.read();
-      return performance.now() - startMs;
-    },
-    async end() {
-      await Promise.all([never.close(), batch.close()]);
-      await rm(dir, { recursive: true });
-      return 0;
-    },
+    end: () => timeMs(() => store.close()),
   };
-  process.on('message', async (job: Job) => process.send?.(await jobs[job]()));
+}
+
+async function jsonFileJobs(dir: string, size: number): Promise<Jobs> {
+  const low = new Low(new JSONFile<World>(join(dir, 'lowdb.json')), makeWorld(size));
+  await low.write();
+  const ids = Object.keys(low.data.resources);
+  const writes = jsonFileWrites(size);
+  return {
+    async inTurn() {
+      const ms = await timeMs(async () => {
+        for (let i = 0; i < writes; i++) {
+          const record = low.data.resources[anyOf(ids)];
+          if (record) low.data.resources[record.id] = redeployed(record, `1.1.${i}`);
+          await low.write();
+        }
+      });
+      return ms / writes;
+    },
+    atOnce: async () => Number.NaN,
+    idle: () => longestStallMs(() => setTimeout(IDLE_MS)),
+    write: () => longestStallMs(() => low.write()),
+    open: () => timeMs(() => low.read()),
+    end: async () => 0,
+  };
+}
+
+async function inOwnProcess(keeper: Keeper, size: number): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'terrarium-bench-'));
+  const jobs = await (keeper === 'jsonFile' ? jsonFileJobs(dir, size) : journalJobs(dir, keeper, size));
+  process.on('message', async (job: keyof Jobs) => {
+    const ms = await jobs[job]();
+    if (job === 'end') await rm(dir, { recursive: true });
+    process.send?.(ms);
+  });
   process.send?.(0);
+}
+
+function anyOf(ids: readonly string[]): string {
+  return ids[Math.floor(Math.random() * ids.length)] ?? '';
 }
 
 function references(record: StoredResource): string[] {
@@ -169,82 +189,92 @@ function references(record: StoredResource): string[] {
   return provider && typeof provider === 'object' && 'id' in provider ? [String(provider.id)] : [];
 }
 
-async function ask(child: ChildProcess, job?: Job): Promise<number> {
-  if (job) child.send(job);
-  const [answer] = await once(child, 'message');
-  return answer;
-}
+/** A world in its process, with what it answered so far. */
+class Subject {
+  readonly size: number;
+  readonly #child: ChildProcess;
+  readonly #answers = new Map<keyof Jobs, number[]>();
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+  constructor(keeper: Keeper, size: number) {
+    this.size = size;
+    this.#child = fork(fileURLToPath(import.meta.url), [keeper, String(size)]);
+  }
+
+  async ready(): Promise<this> {
+    await once(this.#child, 'message');
+    return this;
+  }
+
+  async ask(job: keyof Jobs): Promise<void> {
+    this.#child.send(job);
+    const [ms] = await once(this.#child, 'message');
+    this.#answers.set(job, [...(this.#answers.get(job) ?? []), ms]);
+    if (job === 'end') this.#child.disconnect();
+  }
+
+  /** The best round but the first, which warms up: the one that the rest of the machine disturbed least. */
+  best(job: keyof Jobs): number {
+    return Math.min(...(this.#answers.get(job) ?? []).slice(1));
+  }
 }
 
 async function main(): Promise<void> {
-  const children = SIZES.map((size) => ({ size, child: fork(fileURLToPath(import.meta.url), [String(size)]) }));
-  for (const { child } of children) await ask(child);
-  const rows: [Job, string][] = [
-    ['never', 'journal, fsync never'],
-    ['batch', 'journal, fsync batch (default)'],
-    ['burst', `journal, fsync batch, ${COMMITS} at once`],
-    ['jsonFile', 'lowdb JSONFile (never syncs)'],
-  ];
-  const times = new Map<string, number[]>();
+  const start = (keeper: Keeper) => Promise.all(SIZES.map((size) => new Subject(keeper, size).ready()));
+  const never = await start('never');
+  const batch = await start('batch');
+  const jsonFile = await start('jsonFile');
+  const all = [...never, ...batch, ...jsonFile];
+
   for (let round = 0; round <= ROUNDS; round++) {
-    for (const [job] of rows) {
-      if (job === 'jsonFile' && round > JSON_FILE_ROUNDS) continue;
-      for (const { size, child } of children) {
-        const ms = await ask(child, job);
-        if (round > 0) times.set(`${job} ${size}`, [...(times.get(`${job} ${size}`) ?? []), ms]); // round 0 warms up
-      }
+    for (const subject of never) await subject.ask('inTurn');
+    for (const subject of batch) await subject.ask('inTurn');
+    for (const subject of batch) await subject.ask('atOnce');
+    for (const subject of round <= JSON_FILE_ROUNDS ? jsonFile : []) await subject.ask('inTurn');
+  }
+  for (let round = 0; round <= WHOLE_ROUNDS; round++) {
+    for (const subject of [...batch, ...jsonFile]) {
+      for (const job of ['idle', 'write', 'open'] as const) await subject.ask(job);
     }
   }
-  // The best round is the one that the rest of the machine disturbed least.
-  const at = (job: Job, size: number) => Math.min(...(times.get(`${job} ${size}`) ?? []));
-  const [smallest = 0, , largest = 0] = SIZES;
-  console.log(`One commit in a world of so many resources: ms, best round\n`);
+  await Promise.all(all.map((subject) => subject.ask('end')));
+
   const print = (name: string, cells: string[]) =>
     console.log(name.padEnd(38) + cells.map((cell) => cell.padStart(12)).join(''));
-  print('', [...SIZES.map((size) => size.toLocaleString('en')), `x ${largest / smallest}`]);
-  for (const [job, name] of rows) {
-    const growth = at(job, largest) / at(job, smallest);
-    print(name, [...SIZES.map((size) => at(job, size).toFixed(4)), `${growth.toFixed(2)} x`]);
-  }
-  const factors = (job: Job) => SIZES.map((size) => `${Math.round(at('jsonFile', size) / at(job, size))} x`);
-  print('JSONFile / journal, fsync never', factors('never'));
-  print('JSONFile / journal, fsync batch', factors('batch'));
-
-  const stalls: [Job, string][] = [
-    ['idleStall', 'while nothing is done'],
-    ['snapshotStall', 'journal, while a snapshot is made'],
-    ['jsonFileStall', 'lowdb JSONFile, while it writes'],
-  ];
-  const openings: [Job, string][] = [
-    ['reopen', 'journal'],
-    ['jsonFileReopen', 'lowdb JSONFile (no indexes)'],
-  ];
-  const rounds = children.map(() => new Map<Job, number[]>());
-  for (const [index, { child }] of children.entries()) {
-    for (let round = 0; round < STALL_ROUNDS; round++) {
-      for (const [job] of [...stalls, ...openings]) {
-        rounds[index]?.set(job, [...(rounds[index]?.get(job) ?? []), await ask(child, job)]);
-      }
-    }
-  }
-  const printMedians = (title: string, jobs: typeof stalls) => {
-    console.log(`\n${title}: ms, median of ${STALL_ROUNDS} rounds\n`);
-    for (const [job, name] of jobs)
-      print(
-        name,
-        rounds.map((ofSize) => median(ofSize.get(job) ?? []).toFixed(1)),
-      );
+  const [smallest = 0, , largest = 0] = SIZES;
+  print('One commit: ms, best round', [...SIZES.map((size) => size.toLocaleString('en')), `x ${largest / smallest}`]);
+  const printCommits = (name: string, subjects: readonly Subject[], job: keyof Jobs) => {
+    const ms = subjects.map((subject) => subject.best(job));
+    print(name, [...ms.map((one) => one.toFixed(4)), `${((ms.at(-1) ?? 0) / (ms[0] ?? 0)).toFixed(2)} x`]);
   };
-  printMedians('Longest time for which nothing else had its turn', stalls);
-  printMedians('Opening what was closed', openings);
-  for (const { child } of children) {
-    await ask(child, 'end');
-    child.disconnect();
+  printCommits('journal, fsync never', never, 'inTurn');
+  printCommits('journal, fsync batch (default)', batch, 'inTurn');
+  printCommits(`journal, fsync batch, ${COMMITS} at once`, batch, 'atOnce');
+  printCommits('lowdb JSONFile (never syncs)', jsonFile, 'inTurn');
+  for (const [name, subjects] of [
+    ['never', never],
+    ['batch', batch],
+  ] as const) {
+    const factors = subjects.map((one, i) => (jsonFile[i]?.best('inTurn') ?? 0) / one.best('inTurn'));
+    print(
+      `JSONFile / journal, fsync ${name}`,
+      factors.map((factor) => `${Math.round(factor)} x`),
+    );
   }
+
+  console.log('\nLongest time for which nothing else had its turn: ms, best round');
+  const printBest = (name: string, subjects: readonly Subject[], job: keyof Jobs) =>
+    print(
+      name,
+      subjects.map((subject) => subject.best(job).toFixed(1)),
+    );
+  printBest('while nothing is done', batch, 'idle');
+  printBest('journal, while a snapshot is made', batch, 'write');
+  printBest('lowdb JSONFile, while it writes', jsonFile, 'write');
+
+  console.log('\nOpening what was closed: ms, best round');
+  printBest('journal', batch, 'open');
+  printBest('lowdb JSONFile (no indexes)', jsonFile, 'open');
 }
 
-const [size] = process.argv.slice(2);
-await (size ? inOwnProcess(Number(size)) : main());
+const [keeper, size] = process.argv.slice(2);
+await (keeper ? inOwnProcess(keeper as Keeper, Number(size)) : main()); // as this file itself passed it

@@ -70,7 +70,7 @@ const CHECKSUM_BYTES = 29;
 export async function* worldFileContent(
   id: Uuid,
   seq: number,
-  records: readonly StoredResource[],
+  records: Iterable<StoredResource>,
 ): AsyncGenerator<Uint8Array> {
   let crc = 0;
   const encode = (text: string) => {
