@@ -1,12 +1,17 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { addApplyCommand } from './apply-command.ts';
+import { addCompletionCommand } from './completion-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { describeFailure, USER_FAILURE } from './describe-failure.ts';
+import { addDoctorCommand } from './doctor-command.ts';
 import { addExecCommand } from './exec-command.ts';
 import { ExitWith } from './exit-with.ts';
+import { addExportCommand } from './export-command.ts';
 import { addInvokeCommand } from './invoke-command.ts';
 import { addLeadsCommand } from './leads-command.ts';
 import { addLogsCommand } from './logs-command.ts';
+import { addResetCommand } from './reset-command.ts';
 import type { EmulatorStarter } from './running-platform.ts';
 import { addStartCommand } from './start-command.ts';
 import { addStatusCommand } from './status-command.ts';
@@ -29,13 +34,18 @@ function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Comman
       getOutHasColors: () => terminal.hasColour,
     });
   addStartCommand(program, terminal, startEmulator);
-  addConfigCommand(program, terminal);
   addExecCommand(program, terminal, startEmulator);
   addStatusCommand(program, terminal);
   addInvokeCommand(program, terminal);
   addLogsCommand(program, terminal);
   addLeadsCommand(program, terminal);
   addTokenCommand(program, terminal);
+  addApplyCommand(program, terminal);
+  addExportCommand(program, terminal);
+  addResetCommand(program, terminal);
+  addConfigCommand(program, terminal);
+  addDoctorCommand(program, terminal);
+  addCompletionCommand(program, terminal);
   return program;
 }
 

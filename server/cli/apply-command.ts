@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import type { PlatformClient } from './platform-client.ts';
+import { styled, type Terminal } from './terminal.ts';
+
+/** A large world takes its time. */
+const APPLY_TIMEOUT_MS = 600_000;
+
+/** `terrarium apply -f FILE`: makes the world what a seed file says, and says first what that changes. */
+export function addApplyCommand(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('apply')
+    .description('make the world what a seed file says; prints first what that changes')
+    .requiredOption('-f, --file <FILE>', 'the seed, YAML or JSON; - for standard input')
+    .option('--dry-run', 'only print what would change')
+    .option('--prune', 'delete what is in the organizations of the seed and not in it');
+  addPlatformOptions(command).action(async () => {
+    const seed = await readSeed(textOption(command, 'file') ?? '-', terminal);
+    const client = await connect(command, terminal);
+    const isJson = command.getOptionValue('json') === true;
+    const isDry = command.getOptionValue('dryRun') === true;
+    const apply = (dryRun: boolean) => send(client, seed, { dryRun, prune: command.getOptionValue('prune') === true });
+    if (isDry || !isJson) {
+      const plan = await apply(true);
+      if (isJson) return terminal.print(JSON.stringify(plan, null, 2));
+      for (const line of planLines(plan, terminal)) terminal.print(line);
+      if (isDry || plan.changes.every(({ action }) => action === 'unchanged')) return;
+    }
+    const applied = await apply(false);
+    if (isJson) terminal.print(JSON.stringify(applied, null, 2));
+    else terminal.print(applied.commit === undefined ? 'nothing was changed' : `applied as commit ${applied.commit}`);
+  });
+}
+
+const appliedSchema = z.looseObject({
+  dryRun: z.boolean(),
+  summary: z.record(z.string(), z.number()),
+  changes: z.array(
+    z.looseObject({
+      path: z.string(),
+      type: z.string(),
+      action: z.enum(['create', 'update', 'delete', 'unchanged']),
+      patch: z.array(z.looseObject({ op: z.string(), path: z.string(), value: z.unknown() })),
+    }),
+  ),
+  commit: z.number().optional(),
+});
+type Applied = z.output<typeof appliedSchema>;
+
+async function readSeed(file: string, terminal: Terminal): Promise<{ type: string; text: string }> {
+  const text = file === '-' ? await terminal.readInput() : await readFile(resolve(terminal.folder, file), 'utf8');
+  // A JSON document is YAML, too, but of JSON the server can tell better what is wrong with it.
+  return { type: file.endsWith('.json') ? 'application/json' : 'application/yaml', text };
+}
+
+async function send(
+  client: PlatformClient,
+  body: { type: string; text: string },
+  wish: { dryRun: boolean; prune: boolean },
+): Promise<Applied> {
+  const query = new URLSearchParams({ dryRun: String(wish.dryRun), prune: String(wish.prune) });
+  const answer = await client.json('POST', `/inspect/apply?${query}`, { body, timeoutMs: APPLY_TIMEOUT_MS });
+  return appliedSchema.parse(answer);
+}
+
+const SIGNS = { create: '+', update: '~', delete: '-', unchanged: ' ' };
+
+function* planLines({ changes, summary }: Applied, terminal: Terminal): Generator<string> {
+  for (const { path, type, action, patch } of changes) {
+    if (action === 'unchanged') continue;
+    yield styled(terminal, 'bold', `${SIGNS[action]} ${type} ${path}`);
+    // Of a whole resource its name says enough.
+    if (action === 'update')
+      for (const { op, path: at, value } of patch) yield `    ${op} ${at} ${shown(op, value)}`.trimEnd();
+  }
+  yield `${Object.entries(summary)
+    .map(([action, count]) => `${count} ${action}`)
+    .join(', ')}`;
+}
+
+/** The longest value of an operation that is shown whole. */
+const SHOWN_CHARACTERS = 120;
+
+function shown(op: string, value: unknown): string {
+  const text = op === 'remove' ? '' : (JSON.stringify(value) ?? '');
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
+}

@@ -1,0 +1,94 @@
+/** What may follow one command. */
+export interface WordList {
+  /** Names of the command and those above it; empty for the program itself. */
+  path: readonly string[];
+  words: readonly { word: string; description: string }[];
+}
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+/**
+ * The script for a shell. It completes commands, options and fixed values, and else file names.
+ *
+ * @param name of the program, a word of letters
+ */
+export function completionScript(shell: (typeof SHELLS)[number], name: string, lists: readonly WordList[]): string {
+  return scripts[shell](name, lists);
+}
+
+const scripts: Record<(typeof SHELLS)[number], (name: string, lists: readonly WordList[]) => string> = {
+  bash: (name, lists) => `# bash completion of ${name}
+_${name}_words() {
+  case "$1" in
+${casesOf(lists, ({ words }) => `printf '%s\\n' ${words.map(({ word }) => word).join(' ')}`)}
+  esac
+}
+_${name}() {
+  local path='' word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [ "$word" = -- ] && { COMPREPLY=(); return; }
+    ${pathStep(lists)}
+  done
+  COMPREPLY=($(compgen -W "$(_${name}_words "$path")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _${name} ${name}`,
+
+  zsh: (name, lists) => `#compdef ${name}
+_${name}() {
+  local path_='' word
+  local -a words_
+  for word in \${words[2,CURRENT-1]}; do
+    [[ $word == -- ]] && { _files; return; }
+    ${pathStep(lists, 'path_')}
+  done
+  case "$path_" in
+${casesOf(lists, ({ words }) => `words_=(${words.map(({ word, description }) => quoted(`${word}:${oneLine(description)}`)).join(' ')})`)}
+  esac
+  _describe '${name}' words_ || _files
+}
+compdef _${name} ${name}`,
+
+  fish: (name, lists) => `# fish completion of ${name}
+function __${name}_path
+  set -l path ''
+  for word in (commandline -opc)[2..-1]
+    switch "$path$word"
+      case ${pathsOf(lists).map(quoted).join(' ')}
+        set path "$path$word/"
+    end
+  end
+  test "$path" = "$argv[1]"
+end
+${lists
+  .flatMap(({ path, words }) =>
+    words.map(({ word, description }) => {
+      const at = `-n "__${name}_path '${path.map((one) => `${one}/`).join('')}'"`;
+      const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`;
+      return `complete -c ${name} ${at} ${what} -d ${quoted(oneLine(description))}`;
+    }),
+  )
+  .join('\n')}`,
+};
+
+/** A command's place as the scripts write it: each name with a slash behind. */
+function pathsOf(lists: readonly WordList[]): string[] {
+  return lists.filter(({ path }) => path.length > 0).map(({ path }) => path.join('/'));
+}
+
+function casesOf(lists: readonly WordList[], bodyOf: (list: WordList) => string): string {
+  return lists.map((list) => `    '${list.path.map((one) => `${one}/`).join('')}') ${bodyOf(list)} ;;`).join('\n');
+}
+
+/** Goes one command down when the word is one. */
+function pathStep(lists: readonly WordList[], variable = 'path'): string {
+  return `case "$${variable}$word" in ${pathsOf(lists).join('|')}) ${variable}="$${variable}$word/" ;; esac`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}
+
+/** In single quotes, which bash, zsh and fish read alike but for a quote inside. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", '’').replaceAll('\\', '')}'`;
+}
