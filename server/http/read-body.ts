@@ -3,14 +3,12 @@ import express from 'express';
 import { parse as parseSafely } from 'secure-json-parse';
 import { PlatformError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
+import { MAX_JSON_DEPTH } from '../model/json-bounds.ts';
 
 /** The setting of an express app that says how large a request body may be, in bytes (D-007, D-185). */
 export const BODY_LIMIT_SETTING = 'request body bytes';
 
 const DEFAULT_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
-
-/** Deepest nesting of a JSON body: far above any real record, far below what could exhaust the stack. */
-const MAX_DEPTH = 100;
 
 const FORM = 'application/x-www-form-urlencoded';
 
@@ -64,7 +62,8 @@ function depthOf(text: string): number {
 
 /** Parses JSON text from outside; throws 400 for what is malformed, too deep, or reaches for a prototype. */
 export function parseJson(text: string): Json {
-  if (depthOf(text) > MAX_DEPTH) throw new PlatformError(400, `JSON is nested deeper than ${MAX_DEPTH} levels`);
+  if (depthOf(text) > MAX_JSON_DEPTH)
+    throw new PlatformError(400, `JSON is nested deeper than ${MAX_JSON_DEPTH} levels`);
   try {
     return parseSafely(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as Json; // parse() is typed any
   } catch (cause) {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { applyOperation, JsonPatchError, type Operation } from 'fast-json-patch';
 import { type ErrorDetail, PlatformError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import { MAX_JSON_DEPTH, MAX_RECORD_SIZE, measure } from './json-bounds.ts';
 
 /** What a PATCH of one record may reach (D-090, D-093, D-095). Names are members of `properties`. */
 export interface PatchRules {
@@ -90,7 +91,7 @@ function valueAt(document: Json, segments: readonly string[]): { value: Json } |
  * @param written the record in written form: name, description?, tags?, variables?, properties
  * @param shown the record as a client sees it, against which a harmless write of a read-only member is recognised (D-093)
  * @returns a new document; the given ones stay as they are
- * @throws PlatformError 422 naming the operation (D-092)
+ * @throws PlatformError 422 naming the operation (D-092); 413 when the document would become larger than a body may be
  */
 export function applyPatch(
   written: JsonObject & { properties: JsonObject },
@@ -99,6 +100,7 @@ export function applyPatch(
   rules: PatchRules,
 ): JsonObject {
   const document = structuredClone(written);
+  let carried = 0;
   operations.forEach((sent, index) => {
     const operation = rules.rewrite?.(sent, document) ?? sent;
     const refuse = (reason: string): never => {
@@ -109,9 +111,27 @@ export function applyPatch(
     if (isHarmless(operation, shown, rules)) return;
     const problem = readOnlyProblem(operation, rules) ?? unreadableProblem(operation, rules);
     if (problem) refuse(problem);
+    const { value, isCarried } = placedBy(operation, document);
+    const { depth, size } = measure(value);
+    if (segmentsOf(operation.path).length + depth > MAX_JSON_DEPTH)
+      refuse(`nests deeper than ${MAX_JSON_DEPTH} levels`);
+    // A few copies of copies would fill all memory.
+    if (isCarried) carried += size;
+    if (carried > MAX_RECORD_SIZE) refuse('moves and copies more than a record may hold');
     applyOne(document, operation, rules, refuse);
   });
+  if (measure(document).size > MAX_RECORD_SIZE) {
+    throw new PlatformError(413, `the patched record would have over ${MAX_RECORD_SIZE} characters`);
+  }
   return document;
+}
+
+/** The value that an operation puts somewhere, and whether it takes it from the document itself. */
+function placedBy(operation: Operation, document: JsonObject): { value: Json; isCarried: boolean } {
+  if (operation.op === 'add' || operation.op === 'replace') return { value: operation.value, isCarried: false };
+  const isCarried = operation.op === 'move' || operation.op === 'copy';
+  const found = isCarried ? valueAt(document, segmentsOf(operation.from)) : undefined;
+  return { value: found?.value ?? null, isCarried };
 }
 
 /** A write that a client makes by comparing whole records, and that changes nothing the server owns (D-093). */

@@ -224,6 +224,42 @@ describe('What is not applicable is 422, says which operation, and changes nothi
   });
 });
 
+describe('A patch makes nothing that no request could hold', () => {
+  it('by nesting deeper, step by step', async () => {
+    const provider = await makeProvider({ config: {} });
+    const nest = (depth: number) =>
+      Array.from({ length: depth }, (_, index) => ({
+        op: 'add',
+        path: `/properties/config${'/a'.repeat(index + 1)}`,
+        value: {},
+      }));
+    expect((await patch(provider, ...nest(97))).status).toBe(200);
+    for (const depth of [98, 3000]) expect((await patch(provider, ...nest(depth))).status).toBe(422);
+    const body = { op: 'copy', from: '/properties/config', path: `/properties/config${'/a'.repeat(97)}` };
+    expect((await patch(provider, body)).status).toBe(422);
+  });
+  it('by copies of copies', async () => {
+    const provider = await makeProvider({ config: { seed: 'x'.repeat(1000) } });
+    const copies = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        op: 'copy',
+        from: '/properties/config',
+        path: `/properties/config/c${index}`,
+      }));
+    expect((await patch(provider, ...copies(5))).status).toBe(200);
+    expect((await patch(provider, ...copies(40))).status).toBe(422);
+  });
+  it('by growing from patch to patch', async () => {
+    const provider = await makeProvider({ config: {} });
+    const grow = (name: string) =>
+      patch(provider, { op: 'add', path: `/properties/config/${name}`, value: 'x'.repeat(4 * 1024 * 1024) });
+    expect((await grow('a')).status).toBe(200);
+    expect((await grow('b')).status).toBe(200);
+    expect((await grow('c')).status).toBe(413);
+    expect(Object.keys((await read(provider)).properties.config)).toEqual(['a', 'b']);
+  });
+});
+
 describe('add and replace (D-095)', () => {
   it('add on an existing member replaces it, whole maps included', async () => {
     const container = await makeContainer({ env: { A: '1' }, labels: { l: '1' } });
