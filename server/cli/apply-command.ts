@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { ExitWith } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
-import type { PlatformClient } from './platform-client.ts';
+import { type PlatformClient, Refusal } from './platform-client.ts';
+import { seedFileAt } from './seed-path.ts';
 import { styled, type Terminal } from './terminal.ts';
 
 /** A large world takes its time. */
@@ -14,7 +15,7 @@ export function addApplyCommand(program: Command, terminal: Terminal): void {
   const command = program
     .command('apply')
     .description('make the world what a seed file says; prints first what that changes')
-    .requiredOption('-f, --file <FILE>', 'the seed, YAML or JSON; - for standard input')
+    .requiredOption('-f, --file <FILE|DIR>', 'the seed, YAML or JSON, or the folder of one; - for standard input')
     .option('--dry-run', 'only print what would change')
     .option('--prune', 'delete what is in the organizations of the seed and not in it');
   addPlatformOptions(command).action(async () => {
@@ -50,20 +51,38 @@ const appliedSchema = z.looseObject({
 });
 type Applied = z.output<typeof appliedSchema>;
 
-async function readSeed(file: string, terminal: Terminal): Promise<{ type: string; text: string }> {
-  const text = file === '-' ? await terminal.readInput() : await readFile(resolve(terminal.folder, file), 'utf8');
-  // A JSON document is YAML, too, but of JSON the server can tell better what is wrong with it.
-  return { type: file.endsWith('.json') ? 'application/json' : 'application/yaml', text };
+/** A seed as it is sent. */
+interface ReadSeed {
+  type: string;
+  text: string;
+  /** Where in the file, such as `demo.yaml:12`, that is which a JSON Pointer into the seed leads to. */
+  placeOf?(pointer: string): string;
+}
+
+async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
+  // What is no JSON is YAML, and so is JSON.
+  if (path === '-') return { type: 'application/yaml', text: await terminal.readInput() };
+  const file = await seedFileAt(resolve(terminal.folder, path));
+  // Loaded only now: no other command needs it.
+  const { readSeedFileForApply } = await import('../emulator/seed-files.ts');
+  const { document, placeOf } = await readSeedFileForApply(file);
+  return { type: 'application/json', text: JSON.stringify(document), placeOf };
 }
 
 async function send(
   client: PlatformClient,
-  body: { type: string; text: string },
+  { type, text, placeOf }: ReadSeed,
   wish: { dryRun: boolean; prune: boolean },
 ): Promise<Applied> {
   const query = new URLSearchParams({ dryRun: String(wish.dryRun), prune: String(wish.prune) });
-  const answer = await client.json('POST', `/inspect/apply?${query}`, { body, timeoutMs: APPLY_TIMEOUT_MS });
-  return appliedSchema.parse(answer);
+  const call = { body: { type, text }, timeoutMs: APPLY_TIMEOUT_MS };
+  try {
+    return appliedSchema.parse(await client.json('POST', `/inspect/apply?${query}`, call));
+  } catch (failure) {
+    if (!(failure instanceof Refusal) || !placeOf || failure.details.length === 0) throw failure;
+    const sentences = failure.details.map(({ pointer, message }) => `${placeOf(pointer)}: ${message}`);
+    throw new ExitWith(failure.exitCode, sentences.join('\n'));
+  }
 }
 
 const SIGNS = { create: '+', update: '~', delete: '-', unchanged: ' ' };

@@ -1,38 +1,56 @@
-import { stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { isJsonObject } from '../model/json.ts';
+import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import type { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Name of the seed in a folder that is given for it. */
-const SEED_NAME = 'world';
+const NOTES = `
+A name that ends with .yaml, .yml or .json is that of a file; any other is that of a folder, which gets a
+world.yaml and the code of each lambda in a file of its own.`;
 
-/** `terrarium export`: the world as a seed file, which `apply` takes. */
+/** `terrarium export`: the world as a seed, which `apply` takes. */
 export function addExportCommand(program: Command, terminal: Terminal): void {
   const command = program
     .command('export')
-    .description('write the world, or one organization, as a seed file that apply and start --seed take')
+    .description('write the world, or one organization, as a seed that apply and start --seed take')
     .option('-o, --output <FILE|DIR>', 'where to write it; standard output unless given')
-    .option('--scope <PATH>', 'only this organization and what is below it, such as /demo');
-  addPlatformOptions(command, 'write JSON instead of YAML').action(async () => {
+    .option('--scope <PATH>', 'only this organization and what is below it, such as /demo')
+    .addHelpText('after', NOTES);
+  addPlatformOptions(command, 'print the seed, or else the names of the files, as JSON').action(async () => {
     const client = await connect(command, terminal);
     const isJson = command.getOptionValue('json') === true;
     const scope = textOption(command, 'scope');
-    const query = scope === undefined ? '' : `?${new URLSearchParams({ scope })}`;
-    const accept = isJson ? 'application/json' : 'application/yaml';
-    const { text } = await client.call('GET', `/inspect/export${query}`, { accept });
     const output = textOption(command, 'output');
-    if (output === undefined) return terminal.print(text.trimEnd());
-    const file = await fileFor(resolve(terminal.folder, output), isJson ? 'json' : 'yaml');
-    await writeFile(file, text);
-    terminal.complain(`terrarium: written to ${file}`);
+    if (output === undefined) {
+      terminal.print((await exported(client, scope, isJson ? 'json' : 'yaml')).trimEnd());
+      return;
+    }
+    const files = await filesFor(resolve(terminal.folder, output), client, scope);
+    for (const [file, text] of files) {
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+    if (isJson) terminal.print(JSON.stringify({ files: [...files.keys()] }, null, 2));
+    else for (const file of files.keys()) terminal.print(`written: ${file}`);
   });
 }
 
-async function fileFor(path: string, extension: string): Promise<string> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  return isFolder ? join(path, `${SEED_NAME}.${extension}`) : path;
+async function exported(client: PlatformClient, scope: string | undefined, format: 'json' | 'yaml'): Promise<string> {
+  const query = scope === undefined ? '' : `?${new URLSearchParams({ scope })}`;
+  return (await client.call('GET', `/inspect/export${query}`, { accept: `application/${format}` })).text;
+}
+
+/** Texts by absolute path. */
+async function filesFor(path: string, client: PlatformClient, scope: string | undefined): Promise<Map<string, string>> {
+  const extension = extname(path).toLowerCase();
+  if (extension === '.json') return new Map([[path, await exported(client, scope, 'json')]]);
+  if (extension === '.yaml' || extension === '.yml') return new Map([[path, await exported(client, scope, 'yaml')]]);
+  const document: unknown = JSON.parse(await exported(client, scope, 'json'));
+  if (!isJsonObject(document)) throw new ExitWith(NO, `${client.baseUrl} gave no seed document`);
+  // Loaded only now: no other command needs it.
+  const { seedFilesOf } = await import('../emulator/seed-files.ts');
+  return new Map([...seedFilesOf(document)].map(([name, text]) => [join(path, name), text]));
 }

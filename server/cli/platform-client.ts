@@ -1,6 +1,8 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
+import { z } from 'zod';
+import type { ErrorDetail } from '../model/errors.ts';
 import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith, NO } from './exit-with.ts';
 
@@ -39,7 +41,7 @@ export class PlatformClient {
 
   /**
    * @param path below `{base_url}`, with its query
-   * @throws ExitWith with a sentence when nobody answers, and for a refusal
+   * @throws Refusal; ExitWith with a sentence when nobody answers
    */
   async call(method: string, path: string, call: Call = {}): Promise<Answer> {
     const url = `${this.baseUrl}${path}`;
@@ -51,10 +53,7 @@ export class PlatformClient {
     };
     const answer = await exchange(method, url, headers, call);
     if (answer.status < 400 || call.alsoExpected?.includes(answer.status)) return answer;
-    throw new ExitWith(
-      answer.status < 500 ? USER_FAILURE : NO,
-      `${reasonOf(answer)} (${method} ${url}: ${answer.status})`,
-    );
+    throw new Refusal(answer, `${method} ${url}`);
   }
 
   /** The JSON that a call is answered with; its shape is for the caller to parse. */
@@ -91,14 +90,29 @@ function transportReason(failure: unknown, timeoutMs: number): string {
   return failure.message || String(failure.code);
 }
 
-/** What a refusal says: D-180, D-171. */
-function reasonOf({ text }: Answer): string {
+/** What the platform says of a request that it does not fulfil (D-180, D-171). */
+export class Refusal extends ExitWith {
+  readonly details: readonly ErrorDetail[];
+
+  constructor({ status, text }: Answer, request: string) {
+    const { message = 'refused', details = [] } = refusalOf(text);
+    super(status < 500 ? USER_FAILURE : NO, `${message} (${request}: ${status})`);
+    this.details = details;
+  }
+}
+
+const refusalSchema = z
+  .object({
+    message: z.string().optional(),
+    error_description: z.string().optional(),
+    details: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
+  })
+  .transform(({ message, error_description, details }) => ({ message: message ?? error_description, details }));
+
+function refusalOf(text: string): { message?: string | undefined; details?: ErrorDetail[] | undefined } {
   try {
-    const { message, error_description: description, details } = JSON.parse(text);
-    const sentence = String(message ?? description ?? 'refused');
-    const places: unknown[] = Array.isArray(details) && details.length > 1 ? details : [];
-    return [sentence, ...places.map((place) => `  ${Object(place).pointer} ${Object(place).message}`)].join('\n');
+    return refusalSchema.parse(JSON.parse(text));
   } catch {
-    return 'refused';
+    return {};
   }
 }
