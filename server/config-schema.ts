@@ -143,6 +143,12 @@ export const configSchema = z.strictObject({
     expected: 'always, batch or never',
     placeholder: 'POLICY',
   }),
+  history: z
+    .strictObject({
+      maxCommits: limit(100_000, 'commits kept to look back at and to undo'),
+      maxBytes: limit(256 * 1024 * 1024, 'bytes that they may take'),
+    })
+    .prefault({}),
   outbound: z
     .strictObject({
       crm: z.enum(['catch', 'pass']).default('catch').register(settingNotes, {

@@ -12,11 +12,14 @@ import { makeFirstWorld } from './emulator/first-world.ts';
 import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
 import { Unwind } from './emulator/unwind.ts';
+import { indexing } from './emulator/world-indexing.ts';
 import { WorldSeeds } from './emulator/world-seeds.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { baseUrlOf } from './http/addresses.ts';
 import { Arrivals } from './inspector/arrivals.ts';
 import { inspectorRoutes, LEADS } from './inspector/routes.ts';
+import { TimeMachine } from './inspector/time-machine.ts';
+import { offencesOf } from './inspector/world-rules.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
@@ -174,6 +177,11 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     invoker: lambdas,
     arrivals,
     leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
+    machine: new TimeMachine(store, (changes) => {
+      const { limits, allowedHostPaths } = config;
+      const rules = { view, referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };
+      return offencesOf(rules, changes);
+    }),
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,

@@ -44,7 +44,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   const dir = config.data === IN_MEMORY ? undefined : config.data;
   const medium: Medium = dir === undefined ? { kind: 'memory' } : { kind: 'folder', dir };
   const { fsync } = config;
-  const store = await openStore({ medium, indexing, createWorld, nowMs, fsync, onWarning });
+  const store = await openStore({ medium, indexing, createWorld, nowMs, fsync, retention: config.history, onWarning });
   unwind.add(() => store.close());
   if (dir !== undefined) await keepOutOfVersionControl(dir);
   const log = async <T>(name: string): Promise<KeyedLog<T>> => {

@@ -8,8 +8,10 @@ import type { LambdaInvoker } from '../model/invocation.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Arrivals } from './arrivals.ts';
+import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type LambdaRoutesOptions, type LogPages, lambdaRoutes, noContainerLogs } from './lambda-routes.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
+import type { TimeMachine } from './time-machine.ts';
 
 /** Captured output of lambdas or containers (D-191). */
 export interface LogSource {
@@ -31,6 +33,7 @@ export interface InspectorOptions {
   /** Caught leads, oldest first; throws 400 for an unknown filter. */
   leads(query: URLSearchParams): readonly object[];
   seeds: SeedDesk;
+  machine: TimeMachine;
   securityUrlFor(request: Request): string;
   onFault(fault: unknown): void;
 }
@@ -52,6 +55,19 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
       },
     });
   };
+  const guard: WorldGuard = {
+    viewer(req) {
+      const caller = callerOf(req);
+      if (!judge.may(caller, 'org.view', view.root.id)) throw forbidden('org.view');
+      return caller;
+    },
+    root(req) {
+      const caller = callerOf(req);
+      if (!caller.isRoot)
+        throw new PlatformError(403, 'only the root user may bring a past world back; sign in as root');
+      return caller;
+    },
+  };
   const target: LambdaRoutesOptions['target'] = (req, verb, words) => {
     const caller = callerOf(req);
     const id = parseUuid(String(req.params.id));
@@ -66,8 +82,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
 
   const inspect = express.Router({ caseSensitive: true });
   inspect.get('/leads', async (req, res) => {
-    const caller = callerOf(req);
-    if (!judge.may(caller, 'org.view', view.root.id)) throw forbidden('org.view');
+    guard.viewer(req);
     const query = queryOf(req);
     const waitS = singleParameter(query, 'waitS');
     query.delete('waitS');
@@ -76,6 +91,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   });
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, arrivals, target }));
   inspect.use(seedRoutes(options.seeds, callerOf));
+  inspect.use(historyRoutes(options.machine, guard));
 
   const log = express.Router({ caseSensitive: true });
   log.get('/lambda/:id', (req, res) => {

@@ -91,6 +91,8 @@ export interface ResourceType {
   readonly serverSet: readonly string[];
   /** Never rendered (D-029). */
   readonly hidden?: readonly string[];
+  /** Further values that nobody reads back: member names below `properties`, `*` for every element, e.g. `items.*.value` (D-029, D-066). */
+  readonly unreadable?: readonly string[];
   /** Stored as a one-way hash. */
   readonly hashed?: readonly string[];
   readonly nameRule?: NameRule;

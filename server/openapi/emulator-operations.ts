@@ -1,3 +1,4 @@
+import { historyOperations } from './history-operations.ts';
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const logs = rowsOf('Logs');
@@ -55,6 +56,7 @@ export const emulatorOperations: readonly Operation[] = [
     success: { ...ok(ref('SeedDocument')), mediaTypes: seedFormats },
     errors: [400, 403, 404],
   }),
+  ...historyOperations,
   rowsOf('Platform')('get /openapi.json', 'readOpenApi', 'This document', {
     success: ok({ type: 'object' }),
     security: [],

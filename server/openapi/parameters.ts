@@ -5,6 +5,9 @@ import { namingOf } from './type-naming.ts';
 
 const uuid: JsonObject = { type: 'string', format: 'uuid' };
 const text: JsonObject = { type: 'string' };
+const time: JsonObject = { type: 'string', format: 'date-time' };
+/** A commit's number, or an ISO time. */
+const moment: JsonObject = { ...text, examples: ['12', '2026-05-01T12:00:00Z'] };
 const flag: JsonObject = { type: 'boolean', default: false };
 
 const inPath: Record<string, [description: string, schema: JsonObject]> = {
@@ -25,6 +28,7 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
   directory_id: ['Id of a directory', uuid],
   api_key: ['An API key', text],
   token: ['An access token', text],
+  commit_seq: ['Number of a commit', { type: 'integer', minimum: 1 }],
   result_id: ['Id of an asynchronous invocation, or of a lambda for its latest result', uuid],
   api_name: ['Name of an API', text],
   endpoint: ["An endpoint's `resource`, without its first slash, and whatever follows", text],
@@ -110,6 +114,34 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     schema: flag,
     description: 'Delete what stands below the organizations of the document and not in it, too',
   },
+  history_resource: { name: 'resource', schema: uuid, description: 'Only what concerns this resource' },
+  history_type: {
+    name: 'type',
+    schema: text,
+    description: 'Only commits on resources of this type: its word or full name',
+  },
+  history_actor: { name: 'actor', schema: text, description: 'Only commits of this user: id or name' },
+  history_action: {
+    name: 'action',
+    schema: { ...text, examples: ['container.update'] },
+    description: 'Only this action',
+  },
+  history_via: {
+    name: 'via',
+    schema: { type: 'string', enum: ['api', 'ui', 'cli', 'seed', 'engine', 'startup'] },
+    description: 'Only commits that came this way',
+  },
+  history_from: { name: 'from', schema: time, description: 'Only commits of this moment or later' },
+  history_to: { name: 'to', schema: time, description: 'Only commits of this moment or earlier' },
+  history_before: { name: 'before', schema: { type: 'integer', minimum: 1 }, description: '`next` of the last page' },
+  history_limit: {
+    name: 'limit',
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+    description: 'Most commits on a page',
+  },
+  world_at: { name: 'at', schema: moment, description: 'A moment; now unless given' },
+  diff_from: { name: 'from', required: true, schema: moment, description: 'The moment to compare with' },
+  diff_to: { name: 'to', schema: moment, description: 'The moment that is compared; now unless given' },
   seed_scope: {
     name: 'scope',
     schema: { type: 'string', default: '/', examples: ['/demo'] },

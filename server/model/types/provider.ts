@@ -74,6 +74,7 @@ export const provider: ResourceType = {
   parents: ['orgs', 'workspaces', 'environments'],
   properties,
   serverSet: [],
+  unreadable: ['config.auth.credentials'],
   subTypes: Object.fromEntries(concreteTypes(PROVIDER).map((name) => [name, typeIdOf(name)])),
   patchedAsShown: ['linked_providers'],
   replaceCreates: ['/name', '/properties/environment_types', '/properties/linked_providers'],

@@ -36,6 +36,7 @@ export const secret: ResourceType = {
   verbs: ['import'],
   properties,
   serverSet: [],
+  unreadable: ['items.*.value'],
   // So a client that compares records cannot put one item's value under another's key, and no value can be read.
   patchedAsShown: ['items'],
   nameRule: dnsName,

@@ -1,0 +1,104 @@
+import { singleParameter } from '../http/query.ts';
+import type { Commit } from '../model/commit.ts';
+import { PlatformError } from '../model/errors.ts';
+import { parseUuid } from '../model/ids.ts';
+import { typeOf } from '../model/registry.ts';
+import type { Moment, WorldHistory } from '../store/world-history.ts';
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 500;
+/** Bounds of one page, whatever it has to look through or give: the reader goes on at `next`. */
+const MAX_SCANNED = 20_000;
+const MAX_OPERATIONS = 10_000;
+
+const KNOWN = ['resource', 'type', 'actor', 'action', 'via', 'from', 'to', 'before', 'limit'] as const;
+
+/** Which commits are asked for. */
+export interface HistoryQuery {
+  matches(commit: Commit): boolean;
+  /** Commits before this moment are not wanted, in epoch milliseconds. */
+  fromMs: number;
+  beforeSeq: number | undefined;
+  limit: number;
+}
+
+/** Some commits, newest first, and where older ones begin. */
+export interface HistoryPage {
+  commits: Commit[];
+  /** `before` of the next page; absent when there is none. A page may hold fewer than asked for, even none, and go on. */
+  next?: number;
+}
+
+/** Reads the query of `GET /inspect/history`. Throws 400 for what is not known or makes no sense. */
+export function parseHistoryQuery(query: URLSearchParams): HistoryQuery {
+  demandKnown(query, KNOWN);
+  const text = (name: (typeof KNOWN)[number]) => singleParameter(query, name);
+  const [type, actor, action, via] = [text('type'), text('actor'), text('action'), text('via')];
+  const sentResource = text('resource');
+  const resource = sentResource === undefined ? undefined : parseUuid(sentResource, 'resource');
+  const fromMs = parseTime('from', text('from')) ?? Number.NEGATIVE_INFINITY;
+  const toMs = parseTime('to', text('to')) ?? Number.POSITIVE_INFINITY;
+  return {
+    fromMs,
+    beforeSeq: parseCount('before', text('before')),
+    limit: Math.min(parseCount('limit', text('limit')) ?? DEFAULT_LIMIT, MAX_LIMIT),
+    matches: ({ atMs, cause, resources }) =>
+      atMs >= fromMs &&
+      atMs <= toMs &&
+      (via === undefined || cause.via === via) &&
+      (action === undefined || cause.action === action) &&
+      (actor === undefined || cause.actor?.id === actor.toLowerCase() || cause.actor?.name === actor) &&
+      (resource === undefined || resources.some(({ id }) => id === resource)) &&
+      (type === undefined || resources.some((one) => one.type === type || typeOf(one).word === type)),
+  };
+}
+
+/** Looks for commits, from the newest (or `before`) back. */
+export async function findCommits(history: WorldHistory, query: HistoryQuery): Promise<HistoryPage> {
+  const commits: Commit[] = [];
+  let [scanned, operations] = [0, 0];
+  for await (const commit of history.commits(query.beforeSeq)) {
+    if (commit.atMs < query.fromMs) break;
+    scanned += 1;
+    if (query.matches(commit)) {
+      commits.push(commit);
+      operations += commit.ops.length;
+    }
+    const isFull = commits.length >= query.limit || operations > MAX_OPERATIONS || scanned >= MAX_SCANNED;
+    if (isFull) return { commits, ...(commit.seq > 1 && { next: commit.seq }) };
+  }
+  return { commits };
+}
+
+/** A moment written as a commit's number or an ISO time. Throws 400 for anything else. */
+export function parseMoment(name: string, value: string): Moment {
+  if (/^\d{1,15}$/.test(value)) return { seq: Number(value) };
+  return { atMs: parseTime(name, value) ?? 0 };
+}
+
+/** Throws 400 for a query parameter that is not known: a mistyped filter would answer something else. */
+export function demandKnown(query: URLSearchParams, known: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (known.includes(name)) continue;
+    const choice = known.length > 0 ? `known are ${known.join(', ')}` : 'there are none here';
+    throw new PlatformError(400, `unknown query parameter '${name.slice(0, 64)}'; ${choice}`);
+  }
+}
+
+function parseTime(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const atMs = /^\d{4}-\d\d-\d\d(T.+)?$/.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(atMs)) {
+    throw new PlatformError(
+      400,
+      `'${name}' must be an ISO time such as 2026-05-01T12:00:00Z, not '${value.slice(0, 64)}'`,
+    );
+  }
+  return atMs;
+}
+
+function parseCount(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(value)) return Number(value);
+  throw new PlatformError(400, `'${name}' must be a whole number of at least 1, not '${value.slice(0, 64)}'`);
+}

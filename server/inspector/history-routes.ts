@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import express, { type Request, type Router } from 'express';
+import { z } from 'zod';
+import { queryOf, singleParameter } from '../http/query.ts';
+import { readJson } from '../http/read-body.ts';
+import type { Caller } from '../model/caller.ts';
+import type { Commit } from '../model/commit.ts';
+import { PlatformError } from '../model/errors.ts';
+import { parseUuid, type Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import { parseWith } from '../model/validate.ts';
+import { worldFileContent } from '../store/world-file.ts';
+import { demandKnown, findCommits, parseHistoryQuery, parseMoment } from './history-query.ts';
+import { maskedCommit, maskedOperations, maskedRecord } from './masking.ts';
+import { type Difference, differenceBetween, type TimeMachine } from './time-machine.ts';
+
+/** Who may look at the whole world, and who may bring a past one back. */
+export interface WorldGuard {
+  /** Throws 401, and 403 for those who may not see everything. */
+  viewer(req: Request): Caller;
+  /** Throws 401, and 403 for all but the root user. */
+  root(req: Request): Caller;
+}
+
+const restoreBody = z.strictObject({ at: z.union([z.int().nonnegative(), z.string().min(1)]) });
+
+/**
+ * The history of the world over HTTP. Hidden values (password hashes, values of secrets, credentials) never go out.
+ * A moment is the number of a commit, or an ISO time; 404 says where the history begins when it is before that.
+ *
+ * - `GET /history?resource=&type=&actor=&action=&via=&from=&to=&before=&limit=`: `{commits, next?}`, newest first.
+ * - `GET /history/{seq}`: one commit.
+ * - `POST /history/{seq}/revert`: undoes it by a new commit `{commit}`; 409 with the pointers that are in the way.
+ * - `GET /world?at=&resource=`: the world then (now unless given), in the format of `world.json`; or one record of it.
+ * - `GET /diff?from=&to=`: `{from, to, ops, resources}` between two moments (`to` is now unless given).
+ * - `POST /restore {at}`: makes the world what it was then, by one commit; `{}` when it is so already.
+ */
+export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
+  const worldAt = (query: URLSearchParams, name: string) => {
+    const value = singleParameter(query, name);
+    const { history, seq } = machine.store;
+    return history.worldAt(value === undefined ? { seq } : parseMoment(name, value));
+  };
+
+  const router = express.Router({ caseSensitive: true });
+  router.get('/history', async (req, res) => {
+    guard.viewer(req);
+    const { commits, next } = await findCommits(machine.store.history, parseHistoryQuery(queryOf(req)));
+    res.json({ commits: commits.map(shownCommit), ...(next !== undefined && { next }) });
+  });
+  router.get('/history/:seq', async (req, res) => {
+    guard.viewer(req);
+    res.json(shownCommit(await machine.store.history.get(seqIn(req))));
+  });
+  router.post('/history/:seq/revert', async (req, res) => {
+    const caller = guard.root(req);
+    res.json({ commit: shownCommit(await machine.revert(seqIn(req), { caller, via: 'api' })) });
+  });
+  router.get('/world', async (req, res) => {
+    guard.viewer(req);
+    const query = queryOf(req);
+    demandKnown(query, ['at', 'resource']);
+    const id = singleParameter(query, 'resource');
+    const { seq, resources } = await worldAt(query, 'at');
+    if (id !== undefined) {
+      res.json(maskedRecord(recordOf(resources, parseUuid(id, 'resource'), seq)));
+      return;
+    }
+    res.type('application/json');
+    const masked = (function* () {
+      for (const record of resources.values()) yield maskedRecord(record);
+    })();
+    await finished(
+      Readable.from(worldFileContent(machine.store.world.id, seq, masked), { objectMode: false }).pipe(res),
+    );
+  });
+  router.get('/diff', async (req, res) => {
+    guard.viewer(req);
+    const query = queryOf(req);
+    demandKnown(query, ['from', 'to']);
+    if (!query.has('from'))
+      throw new PlatformError(400, "say with 'from' which moment to compare with: a commit or an ISO time");
+    const [from, to] = [await worldAt(query, 'from'), await worldAt(query, 'to')];
+    res.json({ from: from.seq, to: to.seq, ...shownDifference(differenceBetween(from, to)) });
+  });
+  router.post('/restore', async (req, res) => {
+    const caller = guard.root(req);
+    const { at } = parseWith(restoreBody, await readJson(req));
+    const commit = await machine.restore(parseMoment('/at', String(at)), { caller, via: 'api' });
+    res.json({ ...(commit && { commit: shownCommit(commit) }) });
+  });
+  return router;
+}
+
+function seqIn(req: Request): number {
+  const seq = String(req.params.seq);
+  if (/^[1-9]\d{0,14}$/.test(seq)) return Number(seq);
+  throw new PlatformError(400, `'${seq.slice(0, 64)}' is not the number of a commit`);
+}
+
+function recordOf(resources: ReadonlyMap<Uuid, StoredResource>, id: Uuid, seq: number): StoredResource {
+  const record = resources.get(id);
+  if (record) return record;
+  throw new PlatformError(404, `resource ${id} was not there as of commit ${seq}`);
+}
+
+/** A commit as it goes out: its time as text, hidden values hidden. */
+export function shownCommit(commit: Commit): object {
+  const { seq, atMs, ...rest } = maskedCommit(commit);
+  return { seq, at: new Date(atMs).toISOString(), ...rest };
+}
+
+/** A difference as it goes out: hidden values hidden. */
+export function shownDifference({ ops, resources }: Difference): Difference {
+  const typeNames = new Map(resources.map(({ id, type }) => [id, type]));
+  return { ops: maskedOperations(ops, (id) => typeNames.get(id)), resources };
+}

@@ -1,0 +1,71 @@
+import type { Operation } from 'fast-json-patch';
+import type { Commit } from '../model/commit.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import { resourceTypes, typeOf } from '../model/registry.ts';
+import type { ResourceType } from '../model/resource-type.ts';
+import { segmentsOf } from '../store/pointer.ts';
+
+/** Stands for a value that nobody may read: a password's hash, a secret's values, a provider's credentials (D-029, D-066). */
+export const HIDDEN = '<hidden>';
+
+/** Member names from a record down; `*` is every element. */
+type Place = readonly string[];
+
+function placesOf({ hashed = [], unreadable = [] }: ResourceType): Place[] {
+  return [...hashed, ...unreadable].map((place) => ['properties', ...place.split('.')]);
+}
+
+const places = new Map(resourceTypes.map((type) => [type, placesOf(type)]));
+const allPlaces = [...places.values()].flat();
+
+/** A record as it may be shown; the very same one when there is nothing to hide. */
+export function maskedRecord(record: StoredResource): StoredResource {
+  const hidden = places.get(typeOf(record)) ?? [];
+  if (hidden.length === 0) return record;
+  const properties = hidden.reduce<Json>((value, place) => hide(value, place.slice(1)), record.properties);
+  return { ...record, properties: properties as JsonObject }; // hiding what is in an object leaves an object
+}
+
+/** A commit as it may be shown. That a hidden value was changed can be seen, what it was cannot. */
+export function maskedCommit(commit: Commit): Commit {
+  const typeNames = new Map(commit.resources.map(({ id, type }) => [id, type]));
+  const masked = (operations: readonly Operation[]) => maskedOperations(operations, (id) => typeNames.get(id));
+  return { ...commit, ops: masked(commit.ops), inverse: masked(commit.inverse) };
+}
+
+/**
+ * Operations on a world as they may be shown.
+ *
+ * @param typeNameOf the type of a resource; of one whose type is not known everything is hidden that any type hides
+ */
+export function maskedOperations(
+  operations: readonly Operation[],
+  typeNameOf: (id: string) => string | undefined,
+): Operation[] {
+  return operations.map((operation) => {
+    if (!('value' in operation)) return operation;
+    const [, id = '', ...segments] = segmentsOf(operation.path);
+    const typeName = typeNameOf(id);
+    const hidden = typeName === undefined ? allPlaces : (places.get(typeOf({ type: typeName })) ?? []);
+    const value = hidden.reduce<Json>(
+      (at, place) => (leads(segments, place) ? hide(at, place.slice(segments.length)) : at),
+      operation.value,
+    );
+    return { ...operation, value };
+  });
+}
+
+/** Is the value at these segments what is at the place, above it, or within it? */
+function leads(segments: readonly string[], place: Place): boolean {
+  return segments.every((segment, at) => at >= place.length || place[at] === '*' || place[at] === segment);
+}
+
+/** A copy of a value in which what is at a place is hidden. */
+function hide(value: Json, [part, ...rest]: Place): Json {
+  if (part === undefined) return HIDDEN;
+  if (Array.isArray(value)) return part === '*' ? value.map((element) => hide(element, rest)) : value;
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, name === part ? hide(member, rest) : member]);
+  return Object.fromEntries(members);
+}

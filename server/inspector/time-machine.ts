@@ -1,0 +1,103 @@
+import type { Operation } from 'fast-json-patch';
+import type { Caller } from '../model/caller.ts';
+import type { Cause, Commit, CommitResource } from '../model/commit.ts';
+import { type ErrorDetail, PlatformError } from '../model/errors.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import { pathOf } from '../model/resource-path.ts';
+import { planRevert } from '../store/revert.ts';
+import { changesBetween, type WorldDifference } from '../store/world-difference.ts';
+import type { Moment, PastWorld } from '../store/world-history.ts';
+import { operationsBetween } from '../store/world-patch.ts';
+import type { WorldStore } from '../store/world-store.ts';
+
+/** What an undoing writes into the history. */
+export interface Undoing {
+  caller: Caller;
+  via: Cause['via'];
+}
+
+/** One resource that two worlds do not agree on. */
+export interface ResourceDifference extends CommitResource {
+  action: 'create' | 'update' | 'delete';
+}
+
+/** What leads from one world to another. */
+export interface Difference {
+  /** RFC 6902, on the first world. */
+  ops: Operation[];
+  resources: ResourceDifference[];
+}
+
+type Resources = ReadonlyMap<Uuid, StoredResource>;
+
+/** Brings back what was: one commit undone, or a whole moment. Each is a commit itself, so it can be undone, too. */
+export class TimeMachine {
+  readonly store: WorldStore;
+  readonly #offencesOf: (changes: WorldDifference) => ErrorDetail[];
+
+  /** @param offencesOf why changes would leave no valid world */
+  constructor(store: WorldStore, offencesOf: (changes: WorldDifference) => ErrorDetail[]) {
+    this.store = store;
+    this.#offencesOf = offencesOf;
+  }
+
+  /**
+   * Undoes one commit, wherever it stands in the history.
+   *
+   * @throws PlatformError 404 for a commit that is not kept; 409 with the pointers that later commits have changed, or
+   *   where the result would be no valid world
+   */
+  async revert(seq: number, by: Undoing): Promise<Commit> {
+    const commit = await this.store.history.get(seq);
+    const left = await this.store.history.worldAt({ seq });
+    const { conflicts, ...changes } = planRevert(commit, left.resources, this.store.world.resources);
+    const offences = conflicts.length > 0 ? conflicts : this.#offencesOf(changes);
+    if (offences.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, offences);
+    const made = await this.store.commit(changes, causeOf(by, 'history.revert', `revert of commit ${seq}`));
+    if (made) return made;
+    throw new PlatformError(409, `there is nothing to revert: what commit ${seq} changed is as it was before it`);
+  }
+
+  /** Brings the whole world back to a moment. Resolves to undefined when it is so already; throws 404 as the history does. */
+  async restore(moment: Moment, by: Undoing): Promise<Commit | undefined> {
+    const { seq, resources } = await this.store.history.worldAt(moment);
+    return this.become(resources, causeOf(by, 'history.restore', `restore of commit ${seq}`));
+  }
+
+  /** Makes the world what the records say, in one commit. */
+  async become(resources: Resources, cause: Cause): Promise<Commit | undefined> {
+    return this.store.commit(changesBetween(this.store.world.resources, resources), cause);
+  }
+}
+
+/** The cause of a commit that brings something back. */
+export function causeOf({ caller, via }: Undoing, action: string, note: string): Cause {
+  return { actor: { id: caller.userId, name: caller.name }, via, action, note };
+}
+
+function inTheWay(what: string, details: ErrorDetail[]): PlatformError {
+  const [first] = details;
+  const more = details.length > 1 ? ` and ${details.length - 1} more` : '';
+  return new PlatformError(409, `${what}: ${first?.pointer} ${first?.message}${more}; revert what came later first`, {
+    details,
+  });
+}
+
+/** How two worlds differ, in an order in which the operations can be applied. */
+export function differenceBetween(from: Pick<PastWorld, 'resources'>, to: Pick<PastWorld, 'resources'>): Difference {
+  const { put, remove } = changesBetween(from.resources, to.resources);
+  const difference: Difference = { ops: [], resources: [] };
+  const tell = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
+    const record = after ?? before;
+    const ops = record ? operationsBetween(record.id, before, after) : [];
+    if (!record || ops.length === 0) return;
+    difference.ops.push(...ops);
+    const path = pathOf(record, (id) => world.get(id));
+    const action = after ? (before ? 'update' : 'create') : 'delete';
+    difference.resources.push({ id: record.id, type: record.type, name: record.name, path, action });
+  };
+  for (const after of put) tell(from.resources.get(after.id), after, to.resources);
+  for (const id of remove) tell(from.resources.get(id), undefined, from.resources);
+  return difference;
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ErrorDetail, PlatformError } from '../model/errors.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import type { WriteContext } from '../model/resource-type.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { ChangedView } from './changed-view.ts';
+
+export interface WorldRulesOptions {
+  view: WorldView;
+  /** The ids that a record names, in its properties and as identities of its entitlements. */
+  referencesOf(record: StoredResource): readonly Uuid[];
+  limits: WriteContext['limits'];
+  allowedHostPaths: readonly string[];
+  newId(): Uuid;
+}
+
+/**
+ * Why changes would leave no valid world: a parent, a named resource or a free name is missing, something would be left
+ * without what it stands on, or the rules of its type refuse a record. Nothing is found when they can be made.
+ */
+export function offencesOf(
+  options: WorldRulesOptions,
+  changes: { put: readonly StoredResource[]; remove: readonly Uuid[] },
+): ErrorDetail[] {
+  const after = new ChangedView(options.view, changes, options.referencesOf);
+  return [
+    ...changes.remove.flatMap((id) => offencesOfRemoval(options.view, after, id)),
+    ...changes.put.flatMap((record) => offencesOfRecord(options, after, record)),
+  ];
+}
+
+function offencesOfRemoval(view: WorldView, after: WorldView, id: Uuid): ErrorDetail[] {
+  const pointer = `/resources/${id}`;
+  if (id === view.root.id || id === view.root.owner) {
+    return [{ pointer, message: 'is the root organization or the root user, without which there is no platform' }];
+  }
+  const name = (one: StoredResource) => `${typeOf(one).noun} '${one.name}'`;
+  return [
+    ...after.children(id).map((one) => ({ pointer, message: `${name(one)} stands below it` })),
+    ...after.referrers(id).map((one) => ({ pointer, message: `${name(one)} names it` })),
+  ];
+}
+
+function offencesOfRecord(options: WorldRulesOptions, after: WorldView, record: StoredResource): ErrorDetail[] {
+  const pointer = `/resources/${record.id}`;
+  const type = typeOf(record);
+  const previous = options.view.find(record.id);
+  const offences: ErrorDetail[] = [];
+
+  const parent = after.find(record.parent ?? '');
+  if (!parent && record.parent !== null) {
+    return [{ pointer: `${pointer}/parent`, message: `its parent ${record.parent} does not exist` }];
+  }
+  const scope = type.nameScope === 'world' ? undefined : (record.parent ?? undefined);
+  const namesakes = after.named(type.word, record.name, scope).filter(({ id }) => id !== record.id);
+  if (namesakes.length > 0) {
+    offences.push({
+      pointer: `${pointer}/name`,
+      message: `the name '${record.name}' is taken by another ${type.noun}`,
+    });
+  }
+  const named = new Set(previous && options.referencesOf(previous));
+  const missing = options.referencesOf(record).filter((id) => !named.has(id) && !after.find(id));
+  for (const id of new Set(missing)) offences.push({ pointer, message: `it names ${id}, which does not exist` });
+  if (offences.length > 0 || !parent) return offences;
+
+  const { limits, allowedHostPaths, newId } = options;
+  if (previous && isDeepStrictEqual(previous.properties, record.properties) && previous.name === record.name) return [];
+  try {
+    type.admit?.(record, { view: after, parent, limits, allowedHostPaths, newId, ...(previous && { previous }) });
+    return [];
+  } catch (error) {
+    if (error instanceof PlatformError) return [{ pointer, message: error.message }];
+    throw error;
+  }
+}

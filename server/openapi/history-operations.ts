@@ -1,0 +1,55 @@
+import { type Operation, ok, ref, rowsOf } from './operation.ts';
+
+const history = rowsOf('History');
+
+/** Time travel: the history of the world, and what brings it back. */
+export const historyOperations: readonly Operation[] = [
+  history('get /inspect/history', 'listCommits', 'Every change of the world, newest first', {
+    description:
+      'Takes the right org.view on the root organization. A page may hold fewer commits than asked for, even none, and ' +
+      'go on: it is the last one when it has no `next`. Passwords, values of secrets and credentials are `<hidden>`.',
+    query: [
+      'history_resource',
+      'history_type',
+      'history_actor',
+      'history_action',
+      'history_via',
+      'history_from',
+      'history_to',
+      'history_before',
+      'history_limit',
+    ],
+    success: ok(ref('CommitPage')),
+    errors: [400, 403, 503],
+  }),
+  history('get /inspect/history/{commit_seq}', 'readCommit', 'One change', {
+    success: ok(ref('Commit')),
+    errors: [400, 403, 404, 503],
+  }),
+  history('post /inspect/history/{commit_seq}/revert', 'revertCommit', 'Undo one change', {
+    description:
+      'For the root user. A new commit undoes it, so it can be undone itself. Where later commits have changed the same, or ' +
+      'the result would be no valid world, it is refused, and `details` point at what is in the way.',
+    success: ok(ref('MadeCommit')),
+    errors: [400, 403, 404, 409, 503],
+  }),
+  history('get /inspect/world', 'readWorldAt', 'The world as it was at a moment', {
+    description:
+      'A moment is the number of a commit or an ISO time. With `resource` the stored record of that one. 404 says where the ' +
+      'history begins when the moment is before that.',
+    query: ['world_at', 'history_resource'],
+    success: ok({ anyOf: [ref('WorldFile'), ref('StoredRecord')] }),
+    errors: [400, 403, 404, 503],
+  }),
+  history('get /inspect/diff', 'compareMoments', 'What leads from one moment to another', {
+    query: ['diff_from', 'diff_to'],
+    success: ok(ref('WorldDifference')),
+    errors: [400, 403, 404, 503],
+  }),
+  history('post /inspect/restore', 'restoreMoment', 'Bring the whole world back to a moment', {
+    description: 'For the root user. One commit holds all that changes, so it can be undone by reverting that.',
+    body: { schema: ref('RestoreWish') },
+    success: ok(ref('MadeCommit'), 'The commit; none when the world is so already'),
+    errors: [403, 404, 503],
+  }),
+];

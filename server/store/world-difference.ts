@@ -1,0 +1,23 @@
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+
+/** What makes one world of another. */
+export interface WorldDifference {
+  put: StoredResource[];
+  remove: Uuid[];
+}
+
+/**
+ * What makes the first world the second. Records that both share are the same: of a past world made from the present one
+ * (`WorldHistory`) these are nearly all, so this takes milliseconds in any world and can be done at the moment of the commit.
+ */
+export function changesBetween(
+  from: ReadonlyMap<Uuid, StoredResource>,
+  to: ReadonlyMap<Uuid, StoredResource>,
+): WorldDifference {
+  const put: StoredResource[] = [];
+  const remove: Uuid[] = [];
+  for (const [id, record] of to) if (from.get(id) !== record) put.push(record);
+  for (const id of from.keys()) if (!to.has(id)) remove.push(id);
+  return { put, remove };
+}
