@@ -40,7 +40,7 @@ export function textOption(command: Command, name: string): string | undefined {
  * @throws UserError
  */
 export function localConfig(command: Command, { env, folder }: Surroundings): Config {
-  const data = textOption(command, 'data') ?? namedFolder(command);
+  const data = namedFolder(command) ?? textOption(command, 'data');
   return readConfig({ flags: data === undefined ? {} : { data }, env, folder }).config;
 }
 

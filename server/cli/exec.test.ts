@@ -1,0 +1,126 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from './command-for-tests.ts';
+
+let place: Workplace;
+beforeAll(async () => {
+  await buildCommand();
+  place = new Workplace();
+}, BUILD_TIMEOUT_MS);
+afterAll(() => place?.close());
+
+const node = (code: string) => [process.execPath, '-e', code];
+const EMPTY = ['exec', '--seed', 'empty'];
+
+describe('terrarium exec', () => {
+  it('gives the command a platform of its own and the means to use it', async () => {
+    const { exitCode, out, err } = await place.run(
+      [
+        'exec',
+        '--',
+        'sh',
+        '-c',
+        `node -p 'JSON.stringify(process.env)'; ${Workplace.command} status --json; ${Workplace.command} leads --json`,
+      ],
+      { env: { KEPT: 'as it was' } },
+    );
+    expect([exitCode, err]).toEqual([0, '']);
+    const [variables = '', ...answers] = out.split('\n');
+    const env = JSON.parse(variables);
+    const { TERRARIUM_BASE_URL: baseUrl } = env;
+    expect(env).toMatchObject({
+      KEPT: 'as it was',
+      TERRARIUM_META_URL: `${baseUrl}/meta`,
+      TERRARIUM_SECURITY_URL: `${baseUrl}/security`,
+      TERRARIUM_GATEWAY_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      TERRARIUM_TOKEN: expect.any(String),
+      TERRARIUM_API_SECRET: env.PLATFORM_API_SECRET,
+      PLATFORM_API_KEY: env.TERRARIUM_API_KEY,
+    });
+    expect(answers.join('\n')).toMatch(new RegExp(`^{[^]*"running": true[^]*"baseUrl": "${baseUrl}"[^]*}\n\\[\\]\n$`));
+    // It is gone with the command.
+    await expect(fetch(`${baseUrl}/meta/health`)).rejects.toThrow();
+  });
+
+  it('names the deployment endpoint where the world has one', async () => {
+    const development = {
+      properties: { environment_type: 'development' },
+      lambdas: {
+        deployer: {
+          properties: {
+            provider: { id: '/default-lambda' },
+            runtime: 'nodejs',
+            code_type: 'code',
+            handler: 'run',
+            code: 'exports.run = () => {}',
+          },
+        },
+      },
+      apis: {
+        ci: {
+          apiendpoints: {
+            deploy: {
+              properties: { resource: '/deploy', implementation_type: 'lambda', implementation_id: 'deployer' },
+            },
+          },
+        },
+      },
+    };
+    const seed = { format: 1, orgs: { demo: { workspaces: { tools: { environments: { development } } } } } };
+    writeFileSync(join(place.folder, 'deploy.json'), JSON.stringify(seed));
+    const { out, err } = await place.run([
+      'exec',
+      '--seed',
+      'deploy.json',
+      '--',
+      'sh',
+      '-c',
+      'echo $TERRARIUM_GATEWAY_URL $PLATFORM_DEPLOY_URL',
+    ]);
+    const [gatewayUrl, deployUrl] = out.trim().split(' ');
+    expect([deployUrl, err]).toEqual([`${gatewayUrl}/ci/deploy`, '']);
+  });
+
+  it('ends as the command ends', async () => {
+    const exits = await Promise.all([
+      place.run([...EMPTY, '--', ...node('process.exit(7)')]),
+      place.run([...EMPTY, ...node("process.kill(process.pid, 'SIGKILL')")]),
+      place.run([...EMPTY, '--', 'no-such-command']),
+    ]);
+    expect(exits.map(({ exitCode, out }) => [exitCode, out])).toEqual([
+      [7, ''],
+      [137, ''],
+      [127, ''],
+    ]);
+    expect(exits[2]?.err).toBe(
+      "terrarium: the command 'no-such-command' cannot be run: spawn no-such-command ENOENT\n",
+    );
+  });
+
+  it('passes signals on and leaves it to the command how to end', async () => {
+    const patient = place.start([
+      ...EMPTY,
+      ...node("process.on('SIGTERM', () => process.exit(3)); setInterval(() => {}, 1e6); console.log('up')"),
+    ]);
+    await patient.said('up');
+    patient.child.kill('SIGTERM');
+    const plain = place.start([...EMPTY, ...node("setInterval(() => {}, 1e6); console.log('up')")]);
+    await plain.said('up');
+    plain.child.kill('SIGINT');
+    expect([(await patient.ended).exitCode, (await plain.ended).exitCode]).toEqual([3, 130]);
+  });
+
+  it('keeps the world where it is told to, and tells others where it runs', async () => {
+    const inside = `${Workplace.command} status --instance kept --json`;
+    const { exitCode, out } = await place.run([...EMPTY, '--instance', 'kept', '--', 'sh', '-c', inside]);
+    expect([exitCode, JSON.parse(out)]).toEqual([0, expect.objectContaining({ running: true })]);
+    const folder = join(place.folder, '.terrarium', 'instances', 'kept');
+    expect([existsSync(join(folder, 'world.json')), existsSync(join(folder, 'instance.json'))]).toEqual([true, false]);
+  });
+
+  it('does not run the command when the platform cannot start', async () => {
+    const { exitCode, out, err } = await place.run(['exec', '--seed', 'none.yaml', '--', 'echo', 'run']);
+    expect([exitCode, out, err]).toEqual([2, '', expect.stringContaining('none.yaml')]);
+  });
+});

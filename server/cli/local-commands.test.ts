@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from './command-for-tests.ts';
+
+let place: Workplace;
+beforeAll(async () => {
+  await buildCommand();
+  place = new Workplace();
+}, BUILD_TIMEOUT_MS);
+afterAll(() => place?.close());
+
+const folderOf = (instance: string) => join(place.folder, '.terrarium', 'instances', instance);
+const start = async (...args: string[]) => {
+  const run = place.start(['start', ...args]);
+  await run.said('Ctrl+C');
+  return run;
+};
+
+describe('named instances', () => {
+  it('run side by side, each with its own world, and are reset one by one', async () => {
+    const runs = await Promise.all([start('--instance', 'one'), start('--instance', 'two', '--seed', 'empty')]);
+    const [one, two] = await Promise.all(['one', 'two'].map((name) => place.json('status', '--instance', name)));
+    expect([one.pid, two.pid]).toEqual(runs.map(({ child }) => child.pid));
+    const names = ['one', 'two'].map((name) => place.json('export', '--instance', name));
+    expect((await Promise.all(names)).map(({ orgs = {} }) => Object.keys(orgs))).toEqual([['demo'], []]);
+
+    const refused = await place.run(['reset', '--instance', 'two']);
+    expect([refused.exitCode, refused.err]).toEqual([
+      2,
+      expect.stringContaining(`in use by process ${two.pid}: stop that one`),
+    ]);
+    for (const { child } of runs) child.kill('SIGTERM');
+    for (const { ended } of runs) expect(await ended).toMatchObject({ exitCode: 0, err: '' });
+
+    const key = readFileSync(join(folderOf('two'), 'root-api-key.json'), 'utf8');
+    const { setAside } = await place.json('reset', '--instance', 'two');
+    expect(existsSync(join(setAside, 'world.json'))).toBe(true);
+    expect(existsSync(join(folderOf('one'), 'world.json'))).toBe(true);
+    expect(await place.json('reset', '--instance', 'two')).toMatchObject({ setAside: null });
+
+    const again = await start('--instance', 'two');
+    expect(Object.keys((await place.json('export', '--instance', 'two')).orgs)).toEqual(['demo']);
+    expect(readFileSync(join(folderOf('two'), 'root-api-key.json'), 'utf8')).toBe(key);
+    again.child.kill('SIGKILL');
+    await again.ended;
+    // Nobody could take the file away, and yet nobody is misled.
+    expect(existsSync(join(folderOf('two'), 'instance.json'))).toBe(true);
+    expect((await place.run(['status', '--instance', 'two'])).exitCode).toBe(1);
+    expect((await place.run(['token', '--instance', 'two'])).err).toContain('no platform runs on');
+  });
+
+  it('are left alone by a reset of the default one', async () => {
+    mkdirSync(folderOf('bystander'), { recursive: true });
+    writeFileSync(join(place.folder, '.terrarium', 'world.json'), '{}');
+    const { out } = await place.run(['reset']);
+    expect(out).toMatch(/^set aside in .*set-aside/);
+    expect(readdirSync(join(place.folder, '.terrarium')).sort()).toEqual(['instances', 'set-aside']);
+    expect(existsSync(folderOf('bystander'))).toBe(true);
+  });
+});
+
+describe('terrarium doctor', () => {
+  const noDocker = { DOCKER_HOST: 'tcp://127.0.0.1:1' };
+
+  it('is content without Docker, and says what will not run', async () => {
+    const { exitCode, out } = await place.run(['doctor', '--instance', 'new', '--json'], { env: noDocker });
+    const { ok, checks } = JSON.parse(out);
+    expect([exitCode, ok]).toEqual([0, true]);
+    const docker = checks.find(({ name }: { name: string }) => name === 'Docker');
+    expect(docker).toMatchObject({
+      ok: false,
+      isNeeded: false,
+      message: expect.stringContaining('containers will not run'),
+    });
+  });
+
+  it('finds Docker by its address', async () => {
+    const engine = createServer((_request, response) => response.setHeader('Api-Version', '1.99').end('OK'));
+    engine.listen(0, '127.0.0.1');
+    await once(engine, 'listening');
+    const { port } = engine.address() as AddressInfo; // a server on a TCP port always has one
+    const { out } = await place.run(['doctor', '--instance', 'new'], {
+      env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` },
+    });
+    engine.close();
+    expect(out).toMatch(/ok +Docker +tcp:.*API 1\.99/);
+  });
+
+  it('says who has a port and what cannot be written, and ends with exit code 1', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo; // as above
+    writeFileSync(join(place.folder, 'a-file'), '');
+    const args = ['doctor', '--base-port', String(port), '--gateway-port', '0', '--data', 'a-file/world'];
+    const { exitCode, out } = await place.run(args, { env: noDocker });
+    holder.close();
+    expect(exitCode).toBe(1);
+    expect(out).toMatch(new RegExp(`fails +base port +${port} is in use by .*choose another one with --base-port`));
+    expect(out).toMatch(/fails +data folder .*a-file\/world cannot be used .*choose another one with --data/);
+    expect(out).toMatch(/ok +gateway port/);
+  });
+
+  it('takes wrong settings for wrong, with exit code 2', async () => {
+    expect((await place.run(['doctor', '--base-port', 'http'])).exitCode).toBe(2);
+  });
+});
+
+describe('terrarium completion', () => {
+  it('completes commands, options and fixed values in bash', async () => {
+    const script = join(place.folder, 'completion.bash');
+    writeFileSync(script, (await place.run(['completion', 'bash'])).out);
+    const bash = (...args: string[]) => promisify(execFile)('bash', args);
+    await bash('-n', script);
+    const complete = async (...words: string[]) => {
+      const line = ['terrarium', ...words].map((word) => `'${word}'`).join(' ');
+      const lookup = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _terrarium; echo "\${COMPREPLY[*]}"`;
+      return (await bash('-c', `source '${script}'; complete -p terrarium >&2; ${lookup}`)).stdout.trim();
+    };
+    expect((await complete('')).split(' ')).toEqual(expect.arrayContaining(['start', 'exec', 'leads', 'completion']));
+    expect(await complete('st')).toBe('start status');
+    expect(await complete('leads', 'w')).toBe('wait');
+    expect(await complete('leads', 'wait', '--ti')).toBe('--timeout');
+    expect(await complete('start', '--headless', '--base')).toBe('--base-port');
+    expect(await complete('completion', 'z')).toBe('zsh');
+    expect(await complete('exec', '--', 'sta')).toBe('');
+  });
+
+  it('knows every command in each shell, and no other shell', async () => {
+    for (const shell of ['zsh', 'fish']) {
+      expect((await place.run(['completion', shell])).out).toMatch(/status.*base-url/s);
+    }
+    expect(await place.run(['completion', 'cmd'])).toMatchObject({ exitCode: 2, out: '' });
+  });
+});
+
+it('each command tells its options and exit codes', async () => {
+  for (const command of ['status', 'token', 'invoke', 'logs', 'apply', 'export', 'reset', 'doctor', 'exec']) {
+    const { exitCode, out } = await place.run([command, '--help']);
+    expect([exitCode, out]).toEqual([0, expect.stringContaining('Exit codes:')]);
+  }
+});

@@ -1,0 +1,271 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from './command-for-tests.ts';
+
+const CONTACT_FORM = '/demo/website/development/contact-form';
+
+let place: Workplace;
+let platform: Run;
+
+// One platform for all tests here: the default one of its folder, with free ports.
+beforeAll(async () => {
+  await buildCommand();
+  place = new Workplace();
+  platform = place.start(['--base-port', '0', '--gateway-port', '0']);
+  await platform.said('Ctrl+C');
+}, BUILD_TIMEOUT_MS);
+afterAll(() => place?.close());
+
+const instance = () => JSON.parse(readFileSync(join(place.folder, '.terrarium', 'instance.json'), 'utf8'));
+const keyPair = () => JSON.parse(readFileSync(join(place.folder, '.terrarium', 'root-api-key.json'), 'utf8'));
+const formOf = (email: string) => JSON.stringify({ payload: { email, lastName: 'Lovelace', company: 'Engines' } });
+/** Adds a lambda to the demo world, beside the contact form. */
+async function createLambda(name: string, code: string): Promise<void> {
+  const properties = {
+    provider: { id: '/default-lambda' },
+    runtime: 'nodejs',
+    code_type: 'code',
+    handler: 'run',
+    code,
+  };
+  const environments = { development: { lambdas: { [name]: { properties } } } };
+  const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
+  expect(await place.run(['apply', '-f', '-'], { input: JSON.stringify(seed) })).toMatchObject({
+    exitCode: 0,
+    err: '',
+  });
+}
+
+describe('terrarium status', () => {
+  it('finds the platform by its data folder', async () => {
+    const status = await place.json('status');
+    expect(status).toMatchObject({ running: true, health: 'healthy', pid: platform.child.pid, ...instance() });
+    expect((await place.run(['status'])).out).toContain(`baseUrl      ${status.baseUrl}`);
+  });
+
+  it('finds it by its address, which needs no folder and no key', async () => {
+    const { baseUrl, gatewayUrl } = instance();
+    expect(await place.json('status', '--base-url', baseUrl)).toMatchObject({ running: true, gatewayUrl });
+    const { exitCode, err } = await place.run(['status', '--base-url', 'http://127.0.0.1:1']);
+    expect([exitCode, err]).toEqual([
+      1,
+      'terrarium: http://127.0.0.1:1/meta/about does not answer: nothing listens there\n',
+    ]);
+  });
+
+  it('says no with exit code 1 where none runs', async () => {
+    const { exitCode, out } = await place.run(['status', '--instance', 'none', '--json']);
+    expect([exitCode, JSON.parse(out).running]).toEqual([1, false]);
+  });
+});
+
+describe('what a command is told of the platform', () => {
+  it('has to lead to one that runs', async () => {
+    const { exitCode, out, err } = await place.run(['token', '--data', 'nowhere']);
+    expect([exitCode, out]).toEqual([2, '']);
+    expect(err).toBe(
+      `terrarium: no platform runs on ${join(place.folder, 'nowhere')}: start one with \`terrarium start\`, or say which one is meant with --instance, --data or --base-url\n`,
+    );
+  });
+
+  it.each([
+    [['--data', 'x', '--instance', 'x'], '--instance and --data both name a data folder'],
+    [['--data', 'x', '--base-url', 'http://localhost'], '--base-url goes with neither'],
+    [['--base-url', 'localhost'], '"localhost" is no http or https address'],
+    [['--key', 'k'], '--key and --secret go together'],
+    [['--instance', '../x'], '--instance is "../x"'],
+  ])('cannot be %j', async (args, reason) => {
+    const { exitCode, out, err } = await place.run(['token', ...args]);
+    expect([exitCode, out, err.split('\n').length]).toEqual([2, '', 2]);
+    expect(err).toContain(reason);
+  });
+
+  it('can come from the environment, which gives way to a folder that is named', async () => {
+    const { key, secret } = keyPair();
+    const env = { TERRARIUM_BASE_URL: instance().baseUrl, TERRARIUM_API_KEY: key, TERRARIUM_API_SECRET: secret };
+    expect((await place.run(['token'], { env })).exitCode).toBe(0);
+    expect(await place.run(['token', '--key', key, '--secret', 'wrong'], { env })).toMatchObject({
+      exitCode: 2,
+      out: '',
+    });
+    const elsewhere = { ...env, TERRARIUM_BASE_URL: 'http://127.0.0.1:1' };
+    expect((await place.run(['token', '--data', '.terrarium'], { env: elsewhere })).exitCode).toBe(0);
+  });
+});
+
+describe('terrarium token', () => {
+  it('prints a token that works, of the key pair or of a user', async () => {
+    for (const [args, name] of [
+      [[], 'root'],
+      [['--user', 'ada.byrne', '--password', 'ada-demo'], 'ada.byrne'],
+    ] as const) {
+      const { out } = await place.run(['token', ...args]);
+      const headers = { Authorization: `Bearer ${out.trim()}` };
+      const self = await fetch(`${instance().metaUrl}/users/self`, { headers });
+      expect(await self.json()).toMatchObject({ name });
+    }
+    expect(await place.json('token')).toMatchObject({ access_token: expect.any(String), token_type: 'bearer' });
+  });
+
+  it('says why there is none', async () => {
+    const { exitCode, err } = await place.run(['token', '--user', 'ada.byrne', '--password', 'wrong']);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('wrong password')]);
+    expect((await place.run(['token', '--user', 'ada.byrne'])).err).toContain('--user needs --password');
+  });
+});
+
+describe('terrarium invoke', () => {
+  it('shows what came of it, for a path or an id, and an event in any form', async () => {
+    writeFileSync(join(place.folder, 'event.json'), formOf('file@example.com'));
+    const first = await place.json('invoke', CONTACT_FORM, '--event', '@event.json');
+    expect(first).toMatchObject({
+      lambdaName: 'contact-form',
+      trigger: 'manual',
+      outcome: { ok: true, result: 'SUCCESS' },
+      logs: [{ stream: 'stdout', text: 'CRM answered 200' }],
+      outbound: [{ method: 'POST', status: 200, caughtBy: 'crm' }],
+    });
+    const { exitCode, out } = await place.run(['invoke', first.lambdaId, '--event', '-'], {
+      input: formOf('in@example.com'),
+    });
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/^ok in \d+ ms.*\nresult {4}SUCCESS\nlog {7}CRM answered 200\noutbound {2}POST https:/);
+    const emails = (await place.json('leads')).map((lead: { mapped: { email: string } }) => lead.mapped.email);
+    expect(emails).toEqual(['file@example.com', 'in@example.com']);
+  });
+
+  it('ends with exit code 1 when the lambda fails', async () => {
+    await createLambda('failing', "exports.run = (event, context, callback) => callback('out of ink', 'ERROR');");
+    const { exitCode, out } = await place.run(['invoke', '/demo/website/development/failing']);
+    expect([exitCode, out]).toEqual([1, expect.stringMatching(/^error in \d+ ms.*: out of ink\nresult {4}ERROR\n/)]);
+  });
+
+  it.each([
+    [['/demo/website/development/none'], "there is no 'none' among the lambdas"],
+    [['/demo/website'], "'/demo/website' names no lambda"],
+    [['contact-form'], "'contact-form' names no lambda"],
+    [['00000000-0000-4000-8000-000000000000'], 'not found'],
+    [[CONTACT_FORM, '--event', '{'], 'the event is no JSON'],
+    [[CONTACT_FORM, '--event', '@missing.json'], 'missing.json'],
+  ])('says in one sentence what is wrong with %j', async (args, reason) => {
+    const { exitCode, out, err } = await place.run(['invoke', ...args]);
+    expect([exitCode, out, err.split('\n').length]).toEqual([2, '', 2]);
+    expect(err).toContain(reason);
+  });
+});
+
+describe('terrarium logs', () => {
+  const lambda = '/demo/website/development/counter';
+  const count = (from: number, to: number) => place.json('invoke', lambda, '--event', JSON.stringify({ from, to }));
+  const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => String(from + at));
+  const linesOf = (out: string) => out.split('\n').slice(0, -1);
+
+  beforeAll(() =>
+    createLambda(
+      'counter',
+      `exports.run = (event, context, callback) => {
+        const { from, to } = JSON.parse(event);
+        for (let line = from; line <= to; line++) (line % 2 ? console.error : console.log)(line);
+        callback(null, 'counted');
+      };`,
+    ),
+  );
+
+  it('follows without losing or repeating a line', async () => {
+    await count(1, 3);
+    const following = place.start(['logs', lambda, '-f']);
+    await following.said('3\n');
+    for (const [from, to] of [
+      [4, 40],
+      [41, 60],
+      [61, 300],
+    ] as const)
+      await count(from, to);
+    // Of one process, standard output and standard error are two pipes: their lines may be kept in another order.
+    const printed = linesOf(await following.said('300\n').then(() => following.said('299\n')));
+    expect(printed.toSorted((a, b) => Number(a) - Number(b))).toEqual(numbers(1, 300));
+    following.child.kill('SIGINT');
+    expect((await following.ended).exitCode).toBe(null); // the signal itself ended it
+  });
+
+  it('prints what is there, all of it or without standard error, as text or as JSON', async () => {
+    const { out, exitCode } = await place.run(['logs', lambda, '--no-stderr', '--since', '1h']);
+    expect([exitCode, linesOf(out)]).toEqual([0, numbers(1, 300).filter((number) => Number(number) % 2 === 0)]);
+    const lines = linesOf((await place.run(['logs', lambda, '--json'])).out).map((line) => JSON.parse(line));
+    expect(lines).toHaveLength(300);
+    expect(lines[0]).toEqual({
+      at: expect.stringMatching(/Z$/),
+      stream: expect.stringMatching(/^std(out|err)$/),
+      text: expect.any(String),
+      executionId: expect.any(String),
+    });
+    expect(await place.run(['logs', lambda, '--since', 'lunch'])).toMatchObject({ exitCode: 2, out: '' });
+  });
+});
+
+describe('terrarium leads wait', () => {
+  const send = (email: string) => place.json('invoke', CONTACT_FORM, '--event', formOf(email));
+
+  it('finds a lead that is there already', async () => {
+    await send('early@example.com');
+    const { exitCode, out } = await place.run(['leads', 'wait', '--email', 'EARLY@example.com']);
+    expect([exitCode, out]).toEqual([
+      0,
+      expect.stringMatching(/^\S+Z {2}early@example\.com {2}Lovelace {2}Engines\n$/),
+    ]);
+  });
+
+  it('waits for one that is still to come', async () => {
+    const waiting = place.json('leads', 'wait', '--email', 'late@example.com', '--timeout', '15');
+    await send('other@example.com');
+    await send('late@example.com');
+    expect((await waiting).mapped).toMatchObject({ email: 'late@example.com' });
+  });
+
+  it('ends with exit code 1 when none came', async () => {
+    const waited = await place.run(['leads', 'wait', '--email', 'no@example.com', '--timeout', '1', '--json']);
+    expect(waited).toEqual({
+      exitCode: 1,
+      out: '',
+      err: 'terrarium: no lead of no@example.com came within 1 s\n',
+    });
+    expect((await place.run(['leads', 'wait', '--timeout', 'long'])).exitCode).toBe(2);
+  });
+});
+
+describe('terrarium apply and export', () => {
+  it('lead from the world to the same world, in one file and with code beside', async () => {
+    for (const target of ['world.yaml', 'world.json', 'world']) {
+      const { files } = await place.json('export', '-o', target);
+      expect(files[0]).toContain(join(place.folder, target));
+      const applied = await place.json('apply', '-f', target, '--prune');
+      expect(applied.summary).toMatchObject({ create: 0, update: 0, delete: 0 });
+      expect(applied).not.toHaveProperty('commit');
+    }
+    expect(await place.json('export', '--scope', '/demo')).toHaveProperty('orgs.demo');
+  });
+
+  it('says first what will change, and changes nothing in a dry run', async () => {
+    const seed = '{format: 1, orgs: {demo: {description: Ferns only}}}';
+    const dry = await place.run(['apply', '-f', '-', '--dry-run'], { input: seed });
+    expect(dry).toMatchObject({
+      exitCode: 0,
+      err: '',
+      out: expect.stringContaining('replace /description "Ferns only"'),
+    });
+    expect(dry.out).not.toContain('commit');
+    const done = await place.run(['apply', '-f', '-'], { input: seed });
+    expect(done.out).toMatch(/^~ orgs \/demo\n {4}replace .*\n.*1 update.*\napplied as commit \d+\n$/);
+    expect((await place.run(['apply', '-f', '-'], { input: seed })).out).toMatch(/^0 create, 0 update/);
+  });
+
+  it('names the line of the file that cannot be applied', async () => {
+    writeFileSync(
+      join(place.folder, 'bad.yaml'),
+      'format: 1\norgs:\n  demo:\n    workspaces:\n      Bad Name!:\n        properties: {env: 7}\n',
+    );
+    const { exitCode, out, err } = await place.run(['apply', '-f', 'bad.yaml']);
+    expect([exitCode, out, err]).toEqual([2, '', expect.stringMatching(/bad\.yaml:\d+: /)]);
+  });
+});
