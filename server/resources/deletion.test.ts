@@ -12,6 +12,7 @@ import {
   type Place,
 } from '../../e2e/place.ts';
 import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
+import { startRequest } from '../../e2e/slow-request.ts';
 
 let platform: Platform;
 let root: Voice;
@@ -287,6 +288,13 @@ describe('a deleted user or group is mentioned nowhere (D-072)', () => {
 });
 
 describe('a create whose parent is deleted meanwhile', () => {
+  it('is 404 when it was deleted while the body was on its way', async () => {
+    const place = await newPlace();
+    const creating = await startRequest(platform.emulator, 'POST', `${place.environment}/volumes`);
+    expect((await root.delete(`${place.org}?force=true`)).status).toBe(204);
+    const properties = { type: 'empty_dir', provider: { id: place.docker } };
+    expect(await creating.finish({ name: 'late', properties })).toBe(404);
+  });
   it('either comes first and goes along, or is refused; nothing is left without a parent', async () => {
     for (let round = 0; round < 5; round++) {
       const place = await newPlace();

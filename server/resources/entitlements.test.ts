@@ -2,6 +2,7 @@ import { v5 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Body, entitlementOf, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
+import { startRequest } from '../../e2e/slow-request.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
@@ -220,6 +221,17 @@ describe('PUT, PATCH, POST and DELETE of an entitlement (D-119, D-074, D-097)', 
     expect(replies.map(({ status }) => status)).toEqual(users.map(() => 200));
     expect(idsOf(await entitlement(place.environment, 'volume.delete'))).toEqual(
       expect.arrayContaining(users.map(({ id }) => id)),
+    );
+  });
+  it('one whose body comes slowly does not undo what another did meanwhile', async () => {
+    const [slow, quick] = [await user(), await user()];
+    const one = await entitlement(place.environment, 'secret.delete');
+    const add = (value: string) => [{ op: 'add', path: '/properties/identities/-', value }];
+    const patching = await startRequest(platform.emulator, 'PATCH', at(one));
+    expect((await root.patch(at(one), add(quick.id))).status).toBe(200);
+    expect(await patching.finish(add(slow.id))).toBe(200);
+    expect(idsOf(await entitlement(place.environment, 'secret.delete'))).toEqual(
+      expect.arrayContaining([slow.id, quick.id]),
     );
   });
   it('POST of an existing action is 409, of an unknown one 400', async () => {
