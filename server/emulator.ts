@@ -182,6 +182,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       const rules = { view, referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };
       return offencesOf(rules, changes);
     }),
+    snapshots: data.snapshots,
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,

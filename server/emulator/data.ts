@@ -10,6 +10,7 @@ import { type Certificate, loadOrCreateCertificate } from '../standins/certifica
 import type { Lead } from '../standins/lead.ts';
 import type { Medium } from '../store/files.ts';
 import { openKeyedLog } from '../store/keyed-log.ts';
+import { type NamedSnapshots, openSnapshots } from '../store/named-snapshots.ts';
 import { openStore, type WorldStore } from '../store/world-store.ts';
 import type { Unwind } from './unwind.ts';
 import { indexing } from './world-indexing.ts';
@@ -17,6 +18,7 @@ import { indexing } from './world-indexing.ts';
 /** Everything that a platform keeps, in its data folder or in memory. */
 export interface Data {
   store: WorldStore;
+  snapshots: NamedSnapshots;
   keys: KeyedLog<KeyRecord>;
   tokens: KeyedLog<TokenRecord>;
   results: KeyedLog<StoredResult>;
@@ -54,6 +56,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   };
   return {
     store,
+    snapshots: await openSnapshots(medium),
     keys: await log('api-keys'),
     tokens: await log('tokens'),
     results: await log('results'),

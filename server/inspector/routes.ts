@@ -7,10 +7,12 @@ import { parseUuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
+import type { NamedSnapshots } from '../store/named-snapshots.ts';
 import type { Arrivals } from './arrivals.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type LambdaRoutesOptions, type LogPages, lambdaRoutes, noContainerLogs } from './lambda-routes.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
+import { snapshotRoutes } from './snapshot-routes.ts';
 import type { TimeMachine } from './time-machine.ts';
 
 /** Captured output of lambdas or containers (D-191). */
@@ -34,6 +36,7 @@ export interface InspectorOptions {
   leads(query: URLSearchParams): readonly object[];
   seeds: SeedDesk;
   machine: TimeMachine;
+  snapshots: NamedSnapshots;
   securityUrlFor(request: Request): string;
   onFault(fault: unknown): void;
 }
@@ -63,8 +66,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     },
     root(req) {
       const caller = callerOf(req);
-      if (!caller.isRoot)
-        throw new PlatformError(403, 'only the root user may bring a past world back; sign in as root');
+      if (!caller.isRoot) throw new PlatformError(403, 'only the root user may do this; sign in as root');
       return caller;
     },
   };
@@ -92,6 +94,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, arrivals, target }));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
+  inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));
 
   const log = express.Router({ caseSensitive: true });
   log.get('/lambda/:id', (req, res) => {

@@ -1,6 +1,7 @@
-import { type Operation, ok, ref, rowsOf } from './operation.ts';
+import { created, gone, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const history = rowsOf('History');
+const snapshots = rowsOf('Snapshots');
 
 /** Time travel: the history of the world, and what brings it back. */
 export const historyOperations: readonly Operation[] = [
@@ -51,5 +52,28 @@ export const historyOperations: readonly Operation[] = [
     body: { schema: ref('RestoreWish') },
     success: ok(ref('MadeCommit'), 'The commit; none when the world is so already'),
     errors: [403, 404, 503],
+  }),
+  snapshots('get /inspect/snapshots', 'listSnapshots', 'Worlds kept under a name, oldest first', {
+    success: ok(listOf(ref('Snapshot'))),
+    errors: [403],
+  }),
+  snapshots('post /inspect/snapshots', 'createSnapshot', 'Keep the present world under a name', {
+    description: 'For the root user. Lower-case letters, digits, dots, hyphens and underscores.',
+    body: { schema: ref('SnapshotWish') },
+    success: created(ref('Snapshot')),
+    errors: [403, 409, 503],
+  }),
+  snapshots('get /inspect/snapshots/{snapshot_name}/diff', 'compareSnapshot', 'What leads from a snapshot to now', {
+    success: ok(ref('WorldDifference')),
+    errors: [400, 403, 404, 503],
+  }),
+  snapshots('post /inspect/snapshots/{snapshot_name}/restore', 'restoreSnapshot', 'Bring the whole world back to it', {
+    description: 'For the root user. One commit holds all that changes, so it can be undone by reverting that.',
+    success: ok(ref('MadeCommit'), 'The commit; none when the world is so already'),
+    errors: [400, 403, 404, 503],
+  }),
+  snapshots('delete /inspect/snapshots/{snapshot_name}', 'deleteSnapshot', 'Delete a snapshot', {
+    success: gone,
+    errors: [400, 403, 404],
   }),
 ];

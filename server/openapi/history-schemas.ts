@@ -24,6 +24,13 @@ const commit = z.object({
   resources: z.array(z.object(about)).describe('Those that it changed, as it left them'),
 });
 
+const snapshot = z.object({
+  name: z.string(),
+  seq: seq.describe('The last commit that it contains'),
+  at: time.describe('When it was made'),
+  sizeBytes: z.int(),
+});
+
 const storedRecord = z.looseObject({ id, type: z.string(), name: z.string(), properties: z.looseObject({}) });
 
 /** What time travel is sent and answers. */
@@ -35,6 +42,8 @@ export const historySchemas = {
   }),
   MadeCommit: z.object({ commit: commit.optional() }),
   RestoreWish: z.object({ at: z.union([seq, z.string()]).describe('Number of a commit, or an ISO time') }),
+  Snapshot: snapshot,
+  SnapshotWish: z.object({ name: z.string() }),
   StoredRecord: storedRecord,
   WorldFile: z.looseObject({
     format: z.literal(1),

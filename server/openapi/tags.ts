@@ -40,6 +40,7 @@ export function tagGroups(): readonly TagGroup[] {
         ['Invocations', 'Lambdas run by hand.'],
         ['Caught leads', 'Web forms that lambdas meant to send to a CRM.'],
         ['History', 'Every change of the world: seen, compared, undone.'],
+        ['Snapshots', 'The world kept under a name, and the whole instance as one file.'],
         ['Seeds', 'The world as a document that can be kept, edited and applied again.'],
       ],
     },

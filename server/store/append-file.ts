@@ -13,9 +13,10 @@ const advice: Readonly<Record<string, string>> = {
   EPERM: 'Make the file writable for you',
 };
 
-function notSaved(path: string, error: unknown): PlatformError {
+/** The refusal of what could not be written. */
+export function notSaved(what: string, path: string, error: unknown): PlatformError {
   const todo = advice[codeOf(error) ?? ''] ?? 'Check the disk';
-  const message = `The change was not saved, writing ${path} failed (${reasonOf(error)}).`;
+  const message = `${what} was not saved, writing ${path} failed (${reasonOf(error)}).`;
   return new PlatformError(503, `${message} ${todo}, then repeat the request; nothing of it was kept.`, {
     cause: error,
   });
@@ -131,7 +132,7 @@ export class AppendFile {
     try {
       await this.#write(batch.map(({ text }) => text).join(''));
     } catch (error) {
-      const failure = notSaved(this.#files.pathOf(this.#name), error);
+      const failure = notSaved('The change', this.#files.pathOf(this.#name), error);
       // At once, so that a crash does not bring back what is about to be refused; when even that fails, before the next write.
       await this.#cutBack().catch(() => undefined);
       this.#failure = failure;

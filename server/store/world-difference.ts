@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 
@@ -20,4 +22,24 @@ export function changesBetween(
   for (const [id, record] of to) if (from.get(id) !== record) put.push(record);
   for (const id of from.keys()) if (!to.has(id)) remove.push(id);
   return { put, remove };
+}
+
+/** How many records are compared before others have their turn. */
+const SLICE_RECORDS = 200;
+
+/**
+ * A world that was read from a file, with the present records in place of those that equal them: what `changesBetween`
+ * wants. It takes its time, and lets others have their turn.
+ */
+export async function sharingRecords(
+  world: ReadonlyMap<Uuid, StoredResource>,
+  present: ReadonlyMap<Uuid, StoredResource>,
+): Promise<Map<Uuid, StoredResource>> {
+  const shared = new Map<Uuid, StoredResource>();
+  for (const [id, record] of world) {
+    const now = present.get(id);
+    shared.set(id, now && isDeepStrictEqual(now, record) ? now : record);
+    if (shared.size % SLICE_RECORDS === 0) await nextTurn();
+  }
+  return shared;
 }

@@ -1,0 +1,126 @@
+import { PlatformError } from '../model/errors.ts';
+import type { Uuid } from '../model/ids.ts';
+import { notSaved } from './append-file.ts';
+import type { Medium, StoreFiles } from './files.ts';
+import { FolderFiles } from './folder-files.ts';
+import { MemoryFiles } from './memory-files.ts';
+import { reasonOf, StoreError } from './store-error.ts';
+import { parseWorldFile, worldFileContent } from './world-file.ts';
+import type { PastWorld } from './world-history.ts';
+
+const FOLDER = 'snapshots';
+const ENDING = '.json';
+/** Safe as a file name everywhere, also where letter case does not count. */
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+/** What tells of which moment a snapshot is stands at the beginning of its file. */
+const HEADER_BYTES = 512;
+const SEQ = /"seq": (\d+)/;
+
+/** A world that was kept under a name. */
+export interface SnapshotInfo {
+  name: string;
+  /** The last commit that it contains. */
+  seq: number;
+  /** When it was made, epoch milliseconds. */
+  atMs: number;
+  sizeBytes: number;
+}
+
+/** Worlds kept under names, each in a file `snapshots/<name>.json` of the same format as `world.json`. */
+export class NamedSnapshots {
+  readonly #files: StoreFiles;
+  /** Names that are being written. */
+  readonly #writing = new Set<string>();
+
+  constructor(files: StoreFiles) {
+    this.#files = files;
+  }
+
+  /**
+   * Keeps a world.
+   *
+   * @throws PlatformError 400 for a name that is none, 409 for one that is taken, 503 when it cannot be saved
+   */
+  async save(name: string, worldId: Uuid, { seq, resources }: PastWorld): Promise<SnapshotInfo> {
+    const file = fileOf(name);
+    if (this.#writing.has(name)) throw taken(name);
+    this.#writing.add(name);
+    try {
+      if (await this.#find(name)) throw taken(name);
+      await this.#files.replace(file, worldFileContent(worldId, seq, resources.values())).catch((error: unknown) => {
+        throw notSaved('The snapshot', this.#files.pathOf(file), error);
+      });
+      return await this.get(name);
+    } finally {
+      this.#writing.delete(name);
+    }
+  }
+
+  /** All of them, the oldest first. */
+  async list(): Promise<SnapshotInfo[]> {
+    const files = (await this.#files.list(FOLDER)).filter((file) => file.endsWith(ENDING));
+    const names = files.map((file) => file.slice(0, -ENDING.length)).filter((name) => NAME.test(name));
+    const found = await Promise.all(names.map((name) => this.#find(name)));
+    return found.flatMap((info) => info ?? []).sort((a, b) => a.atMs - b.atMs || a.seq - b.seq);
+  }
+
+  /** What is known of one. Throws 400, 404. */
+  async get(name: string): Promise<SnapshotInfo> {
+    const info = await this.#find(name);
+    if (info) return info;
+    throw unknown(name);
+  }
+
+  /** The world that was kept. Throws 400, 404, and 503 when its file is damaged. */
+  async read(name: string): Promise<PastWorld> {
+    const file = fileOf(name);
+    const content = await this.#files.read(file);
+    if (!content) throw unknown(name);
+    const path = this.#files.pathOf(file);
+    try {
+      return parseWorldFile(path, content);
+    } catch (error) {
+      const reason = reasonOf(error instanceof StoreError ? error.cause : error);
+      const message = `snapshot '${name}' cannot be used: ${path} is damaged (${reason}); bring it back from a copy or delete it`;
+      throw new PlatformError(503, message, { cause: error });
+    }
+  }
+
+  /** Throws 400, 404. */
+  async remove(name: string): Promise<void> {
+    await this.get(name);
+    await this.#files.remove(fileOf(name));
+  }
+
+  async #find(name: string): Promise<SnapshotInfo | undefined> {
+    const handle = await this.#files.openRead(fileOf(name));
+    if (!handle) return undefined;
+    try {
+      const header = (await handle.read(0, Math.min(HEADER_BYTES, handle.sizeBytes))).toString('utf8');
+      const { sizeBytes, modifiedAtMs } = handle;
+      return { name, seq: Number(SEQ.exec(header)?.[1] ?? 0), atMs: Math.floor(modifiedAtMs), sizeBytes };
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Opens the snapshots of a data folder whose store is open, or begins some in memory. */
+export async function openSnapshots(medium: Medium): Promise<NamedSnapshots> {
+  return new NamedSnapshots(medium.kind === 'memory' ? new MemoryFiles() : await FolderFiles.open(medium.dir));
+}
+
+function fileOf(name: string): string {
+  if (NAME.test(name)) return `${FOLDER}/${name}${ENDING}`;
+  const rule =
+    'begins with a lower-case letter or digit and goes on with up to 63 of those, dots, hyphens, underscores';
+  throw new PlatformError(400, `'${name.slice(0, 80)}' is no name for a snapshot, which ${rule}`);
+}
+
+function unknown(name: string): PlatformError {
+  return new PlatformError(404, `snapshot '${name}' not found`);
+}
+
+function taken(name: string): PlatformError {
+  return new PlatformError(409, `snapshot '${name}' is there already; choose another name, or delete it first`);
+}
