@@ -83,13 +83,14 @@ export function readDefinition(view: WorldView, lambda: StoredResource, maxTimeo
     memoryMb: sent.memory,
     env: { ...mergedEnv(view, lambda), ...mounted('env') },
     secretFiles: mounted('file'),
+    // A process that has served others is none of an isolated lambda's.
+    isIsolated: sent.isolate,
   };
   return {
     ...definition,
     name: lambda.name,
     runtime: sent.runtime,
     timeoutMs: Math.min(sent.timeout, maxTimeoutS) * 1_000,
-    isIsolated: sent.isolate,
     preWarm: sent.pre_warm,
     accept: acceptIn(sent.headers),
     fingerprint: createHash('sha256').update(JSON.stringify(definition)).digest('hex'),

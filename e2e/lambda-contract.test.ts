@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basic, send } from './client.ts';
+import { type Maker, makerFor } from './maker.ts';
+import { makePlace, type Place } from './place.ts';
+import { type Platform, startPlatform, type Voice } from './platform.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Tells what it was called with. */
+const MIRROR = 'exports.run = (event, context, callback) => callback(null, { event, context: JSON.parse(context) });';
+const ENVIRONMENT = 'exports.run = async () => process.env;';
+
+let platform: Platform;
+let root: Voice;
+let acme: Place;
+let make: Maker;
+let rootPair: string;
+
+beforeAll(async () => {
+  process.env.TERRARIUM_TEST_SECRET = 'of the host';
+  platform = await startPlatform();
+  root = platform.root;
+  make = makerFor(root);
+  acme = await makePlace(root, 'acme');
+  const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
+  rootPair = basic(apiKey, apiSecret);
+});
+afterAll(() => {
+  delete process.env.TERRARIUM_TEST_SECRET;
+  return platform?.stop();
+});
+
+/** A lambda of that code behind an endpoint of its own. */
+async function publish(code: string, properties: object = {}, endpointProperties: object = {}) {
+  const lambda = await make.lambda(acme, { code, ...properties });
+  const endpoint = await make.endpoint(await make.api(acme), lambda, endpointProperties);
+  const url: string = endpoint.properties.public_url;
+  const call = (options?: Parameters<typeof send>[2], method = 'POST', rest = '') => send(method, url + rest, options);
+  const set = (name: string, value: unknown) =>
+    root.patch(`/acme/lambdas/${lambda.id}`, [{ op: 'add', path: `/properties/${name}`, value }]);
+  return { lambda, endpoint, call, set };
+}
+
+describe('what a handler is called with (D-135, D-136)', () => {
+  it('is the body verbatim and a context of these members', async () => {
+    const { lambda, endpoint, call } = await publish(MIRROR);
+    const text = '{ "payload": {"a": 1},  "eventName": "lead.new" }\n';
+    const sentAtMs = Date.now();
+    const headers = { 'Content-Type': 'application/json', 'X-Request-Color': 'Green' };
+    const { body } = await call({ body: text, headers, auth: rootPair }, 'PUT', '/a%20b/c?x=1&x=2&y&z=%C3%A4+1');
+    expect(body.event).toBe(text);
+    expect(body.context).toEqual({
+      method: 'PUT',
+      path: '/a%20b/c',
+      params: { x: ['1', '2'], y: [''], z: ['ä 1'] },
+      headers: expect.objectContaining({ 'x-request-color': 'Green', 'content-type': 'application/json' }),
+      executionId: expect.stringMatching(UUID),
+      lambdaId: lambda.id,
+      lambdaName: lambda.name,
+      eventName: 'lead.new',
+      creds: rootPair,
+      user: { id: expect.stringMatching(UUID), name: 'root' },
+      apiEndpointId: endpoint.id,
+      httpAware: false,
+      deadline: expect.any(Number),
+    });
+    expect(Object.values(body.context.headers).every((value) => typeof value === 'string')).toBe(true);
+    expect(body.context.deadline).toBeGreaterThanOrEqual(sentAtMs + 30_000);
+    expect(body.context.deadline).toBeLessThanOrEqual(Date.now() + 30_000);
+  });
+
+  it('is {} without a body, and wrong credentials at an open endpoint are nobody', async () => {
+    const { call } = await publish(MIRROR, {}, { is_http_aware: true });
+    const { body, headers } = await call({ auth: 'Bearer nobody' }, 'GET');
+    expect(body).toMatchObject({
+      event: '{}',
+      context: {
+        method: 'GET',
+        path: '',
+        params: {},
+        eventName: '',
+        creds: 'Bearer nobody',
+        user: null,
+        httpAware: true,
+      },
+    });
+    expect(headers.get('x-terrarium-execution-id')).toBe(body.context.executionId);
+  });
+
+  it('is base64 of a body that is no UTF-8, and such a body can be the answer', async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, value) => value);
+    const { call: mirror } = await publish(MIRROR);
+    const { body } = await mirror({ body: bytes });
+    expect(body).toMatchObject({ event: Buffer.from(bytes).toString('base64'), context: { isBase64Encoded: true } });
+    const back = `exports.run = async (event) => ({
+      statusCode: 200, headers: { 'Content-Type': 'image/png' }, body: event, isBase64Encoded: true });`;
+    const { endpoint } = await publish(back, {}, { is_http_aware: true });
+    const response = await fetch(endpoint.properties.public_url, { method: 'POST', body: bytes });
+    expect(response.headers.get('content-type')).toBe('image/png');
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
+  });
+});
+
+const TEXT = 'text/plain; charset=utf-8';
+
+describe('what becomes of a result (D-137, D-138)', () => {
+  it.each([
+    ["(event, context, callback) => callback(null, 'ü')", TEXT, 'ü'],
+    ["() => 'returned'", TEXT, 'returned'],
+    ['async () => ({ a: [1] })', 'application/json', { a: [1] }],
+    ['async () => false', 'application/json', false],
+    ['() => 0', 'application/json', 0],
+    ['() => null', null, ''],
+    ['async () => {}', null, ''],
+    ["(event, context, callback) => { callback(null, 'first'); callback('late'); return 'later'; }", TEXT, 'first'],
+    ["async () => ({ statusCode: 404, body: 'x' })", 'application/json', { statusCode: 404, body: 'x' }],
+  ])('%s answers 200', async (handler, contentType, body) => {
+    const { call } = await publish(`exports.run = ${handler};`);
+    const reply = await call();
+    expect({ ...reply, headers: reply.headers.get('content-type') }).toEqual({
+      status: 200,
+      headers: contentType,
+      body,
+    });
+  });
+
+  it('is of the type that the headers of the lambda accept, wildcards apart', async () => {
+    const { call, set } = await publish("exports.run = () => '<p>';", { headers: { accept: 'text/html' } });
+    expect((await call()).headers.get('content-type')).toBe('text/html');
+    await set('headers', { Accept: '*/*' });
+    expect((await call()).headers.get('content-type')).toBe(TEXT);
+  });
+
+  it('is the HTTP answer itself at an http-aware endpoint (D-140), as soon as that is patched', async () => {
+    const code = `exports.run = async () => ({
+      status: 201, headers: { 'Set-Cookie': ['a=1', 'b=2'], 'Access-Control-Allow-Origin': 'https://only.example' },
+      body: { made: true } });`;
+    const { endpoint, call } = await publish(code);
+    expect((await call()).status).toBe(200);
+    await root.patch(`/acme/apiendpoints/${endpoint.id}`, [
+      { op: 'add', path: '/properties/is_http_aware', value: true },
+    ]);
+    const { status, headers, body } = await call();
+    expect({ status, body }).toEqual({ status: 201, body: { made: true } });
+    expect(headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(headers.get('access-control-allow-origin')).toBe('https://only.example');
+    expect(headers.get('content-type')).toBe('application/json');
+  });
+});
+
+describe('failures (D-139)', () => {
+  it.each([
+    [500, 'what was wrong', "exports.run = (event, context, callback) => callback('what was wrong', 'ERROR');", {}],
+    [500, 'boom', "exports.run = async () => { throw new Error('boom'); };", {}],
+    [502, 'exit', 'exports.run = () => process.exit(3);', {}],
+    [502, 'syntax error', 'exports.run = (', {}],
+    [502, "'missing'", 'exports.run = () => 1;', { handler: 'missing' }],
+    [502, '127.0.0.1:1', '', { code_type: 'package', package_url: 'http://127.0.0.1:1/x.zip', compressed: true }],
+    [504, '1 s', 'exports.run = (event, context, callback) => {};', { timeout: 1 }],
+    [501, 'python', 'def run(event): pass', { runtime: 'python3' }],
+  ])('%i naming %s', async (code, said, source, properties) => {
+    const { lambda, call } = await publish(source, properties);
+    const { status, headers, body } = await call();
+    const message = expect.stringContaining(said);
+    expect({ status, body }).toEqual({
+      status: code,
+      body: { code, message, executionId: expect.stringMatching(UUID) },
+    });
+    expect(headers.get('x-terrarium-execution-id')).toBe(body.executionId);
+    expect(body.message).not.toMatch(/\n|\.js:\d/);
+    if (code === 501) return;
+    const log = await send('GET', `${platform.emulator.baseUrl}/log/lambda/${lambda.id}`, { auth: rootPair });
+    expect(log.body.join('\n')).toContain(said);
+  });
+});
+
+describe('the environment of a process (D-111, D-113, D-114)', () => {
+  it('is merged from every level, nearest first, and a change above holds at the next invocation', async () => {
+    const env = (level: string) => ({ [level]: 'own', NEAREST: level });
+    const levels = { organization: acme.org, workspace: acme.workspace, environment: acme.environment };
+    const put = (path: string, value: object) => root.patch(path, [{ op: 'add', path: '/properties/env', value }]);
+    for (const [level, path] of Object.entries(levels)) expect((await put(path, env(level))).status).toBe(200);
+    const { lambda, call, set } = await publish(ENVIRONMENT, { env: { ...env('lambda'), GATEWAY_URL: 'mine' } });
+    const merged = { organization: 'own', workspace: 'own', environment: 'own', lambda: 'own' };
+    expect((await call()).body).toMatchObject({ ...merged, NEAREST: 'lambda', GATEWAY_URL: 'mine' });
+    const { body: shown } = await root.get(`/acme/lambdas/${lambda.id}/env`);
+    expect(shown).toEqual({ ...merged, NEAREST: 'lambda', GATEWAY_URL: 'mine' });
+
+    await put(acme.org, { organization: 'changed' });
+    expect((await call()).body).toMatchObject({ organization: 'changed' });
+    await set('env', {});
+    expect((await call()).body).toMatchObject({ NEAREST: 'environment', GATEWAY_URL: platform.emulator.gatewayUrl });
+    for (const path of Object.values(levels)) await put(path, {});
+  });
+
+  it('holds nothing of the host but where to find programs, time zone, language and folders of the emulator', async () => {
+    const { body } = await (await publish(ENVIRONMENT)).call();
+    const { metaUrl: META_URL, securityUrl: SECURITY_URL, gatewayUrl: GATEWAY_URL } = platform.emulator;
+    const { PATH, TZ, LANG, HOME, TMPDIR, ...rest } = body;
+    expect(rest).toEqual({ META_URL, SECURITY_URL, GATEWAY_URL });
+    expect({ PATH, TZ, LANG }).toEqual({ PATH: process.env.PATH, TZ: process.env.TZ, LANG: process.env.LANG });
+    expect(TMPDIR.startsWith(HOME)).toBe(true);
+    expect(HOME).not.toBe(process.env.HOME);
+  });
+
+  it('leads a lambda to the platform, where it acts as its caller, and to other lambdas', async () => {
+    const { endpoint: mirror } = await publish(MIRROR);
+    const mirrorPath = new URL(mirror.properties.public_url).pathname;
+    const { call } = await publish(`exports.run = async (event, context) => {
+      const { META_URL, SECURITY_URL, GATEWAY_URL } = process.env;
+      const headers = { Authorization: JSON.parse(context).creds, 'Content-Type': 'application/json' };
+      const made = await fetch(META_URL + '/acme/workspaces', { method: 'POST', headers, body: event });
+      const self = await fetch(SECURITY_URL + '/accounts/self', { headers });
+      const other = await fetch(GATEWAY_URL + '${mirrorPath}/rest', { headers });
+      return { made: await made.json(), self: await self.json(), path: (await other.json()).context.path };
+    };`);
+    const { body } = await call({ auth: rootPair, body: { name: 'made-inside' } });
+    expect(body).toMatchObject({ made: { name: 'made-inside' }, self: { username: 'root' }, path: '/rest' });
+    expect((await root.get(`/acme/workspaces/${body.made.id}`)).body.owner.id).toBe(body.self.id);
+    expect((await call({ body: { name: 'anonymous' } })).body.made).toMatchObject({ code: 401 });
+  });
+});
+
+describe('a change of a lambda (D-057, D-142)', () => {
+  it('holds from the next invocation on; module state survives between calls of the same code', async () => {
+    const counting = (step: number) => `let calls = 0; exports.run = () => (calls += ${step});`;
+    const { call, set } = await publish(counting(1));
+    expect([(await call()).body, (await call()).body]).toEqual([1, 2]);
+    await set('code', Buffer.from(counting(10)).toString('base64'));
+    expect([(await call()).body, (await call()).body]).toEqual([10, 20]);
+    await set('isolate', true);
+    expect([(await call()).body, (await call()).body]).toEqual([10, 10]);
+  });
+});
