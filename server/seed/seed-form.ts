@@ -45,10 +45,9 @@ function propertiesOf(record: StoredResource, { refer, secret, sourceOf }: FormO
   const written = Object.entries(record.properties).filter(
     ([name, value]) => !type.serverSet.includes(name) && !isDeepStrictEqual(value, memberOf(defaults, name)),
   );
-  const named = replaceReferences(type.word, Object.fromEntries(written), (text, words) => {
-    if (!isUuid(text)) return LITERAL + text;
-    return text === text.toLowerCase() ? refer(text, words) : text;
-  });
+  const named = replaceReferences(type.word, Object.fromEntries(written), (text, words) =>
+    isUuid(text) ? refer(text.toLowerCase(), words) : LITERAL + text,
+  );
   const properties = replaceSecrets(type.word, named, secret);
   const { code } = properties;
   if (type.word !== 'lambdas' || typeof code !== 'string') return properties;

@@ -1,0 +1,49 @@
+import { completeOptions } from '../config.ts';
+import type { LambdaInvoker } from '../model/invocation.ts';
+import type { World } from '../model/record.ts';
+import type { Act } from '../resources/act.ts';
+import { openStore, type WorldStore } from '../store/world-store.ts';
+import { type Core, createCore } from './core.ts';
+import { makeFirstWorld } from './first-world.ts';
+import { idleInvoker } from './idle-invoker.ts';
+import { rootAct } from './root-account.ts';
+import { indexing } from './world-indexing.ts';
+import { WorldSeeds } from './world-seeds.ts';
+
+const addresses = () => ({ metaUrl: 'http://127.0.0.1:4700/meta', gatewayUrl: 'http://127.0.0.1:4701' });
+const nowMs = () => Date.UTC(2026, 0, 2);
+
+/** For tests: the world of a first start. Making one takes a while, for a password is hashed. */
+export function firstWorld(seed: string): Promise<World> {
+  return makeFirstWorld(completeOptions({ seed }), { addresses, nowMs, onWarning: () => {} });
+}
+
+/** For tests: a world in memory, what changes it, and its seeds. */
+export interface SeedsForTests extends Core {
+  store: WorldStore;
+  act: Act;
+  seeds: WorldSeeds;
+  warnings: string[];
+}
+
+/**
+ * For tests: opens a world and what seeds need around it. Records that are changed in place make a test fail.
+ *
+ * @param around what stands between the seeds and the store, e.g. to change the world at the worst moment
+ */
+export async function openSeeds(
+  world: World,
+  invoker: LambdaInvoker = idleInvoker,
+  around: (store: WorldStore) => WorldStore = (store) => store,
+): Promise<SeedsForTests> {
+  const warnings: string[] = [];
+  const onWarning = (message: string) => warnings.push(message);
+  const medium = { kind: 'memory' } as const;
+  const store = await openStore({ medium, indexing, createWorld: () => world, nowMs, onWarning, freeze: true });
+  const config = completeOptions({});
+  const options = { config, invoker, addresses, nowMs, onWarning };
+  // Real hashes take too long for worlds with many users.
+  const core = createCore({ ...options, store, hashPassword: async (password) => `hash of ${password}` });
+  const seeds = new WorldSeeds({ ...options, store: around(store) });
+  return { ...core, store, act: rootAct(store.view.root, 'api'), seeds, warnings };
+}
