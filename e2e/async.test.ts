@@ -1,0 +1,233 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basic, bearer, send } from './client.ts';
+import { type Maker, makerFor } from './maker.ts';
+import { type Body, grant, makePlace, type Place } from './place.ts';
+import { type Platform, refusal, startPlatform, type Voice } from './platform.ts';
+import { startWitness, type Witness } from './witness.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+const TEXT = 'text/plain; charset=utf-8';
+
+let platform: Platform;
+let root: Voice;
+let acme: Place;
+let make: Maker;
+let witness: Witness;
+let rootToken: string;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'terrarium-async-'));
+  witness = await startWitness();
+  platform = await startPlatform({
+    data: path.join(folder, 'data'),
+    fsync: 'always',
+    limits: { lambdaProcesses: 1, lambdaQueue: 1 },
+  });
+  root = platform.root;
+  make = makerFor(root);
+  acme = await makePlace(root, 'acme');
+  rootToken = await tokenOf('root', 'terrarium');
+});
+afterAll(async () => {
+  await platform?.stop();
+  await witness?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function tokenOf(username: string, password: string): Promise<string> {
+  const body = new URLSearchParams({ grant_type: 'password', username, password });
+  return bearer((await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, { body })).body.access_token);
+}
+
+const call = (path: string, options?: Parameters<typeof send>[2], method = 'POST') =>
+  send(method, platform.emulator.gatewayUrl + path, options);
+const result = (id: string, auth: string | undefined = rootToken, at = platform) =>
+  send('GET', `${at.emulator.gatewayUrl}/results/${id}`, { auth });
+
+/** A lambda behind an asynchronous endpoint `/e` of an API of its own. */
+async function publish(code: string, properties: object = {}, endpointProperties: object = {}) {
+  const lambda = await make.lambda(acme, { code, ...properties });
+  const api = await make.api(acme);
+  const endpoint = await make.endpoint(api, lambda, { synchronous: false, ...endpointProperties });
+  return { lambda, endpoint, path: `/${api.name}/e` };
+}
+
+async function finished(id: string): Promise<Body> {
+  await expect.poll(async () => (await result(id)).status, { timeout: 10_000 }).toBe(200);
+  return (await result(id)).body;
+}
+
+describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
+  it('answers at once with the id of the result, which is there when the lambda has ended', async () => {
+    const { lambda, path } = await publish(witness.code);
+    const release = witness.hold();
+    const accepted = await call(path, { body: { n: 1 } });
+    const { lambdaId: id } = accepted.body;
+    expect(accepted).toMatchObject({ status: 200, body: { lambdaId: expect.stringMatching(UUID) } });
+    expect(id).not.toBe(lambda.id);
+    expect(accepted.headers.get('location')).toBe(`/results/${id}`);
+    expect(accepted.headers.get('x-terrarium-execution-id')).toBe(id);
+    expect(await witness.take(1)).toEqual([{ n: 1 }]);
+    const pending = await result(id);
+    expect(pending.body).toEqual({ code: 404, message: 'result not available yet' });
+    expect(pending.headers.get('retry-after')).toBe('1');
+    const releasedAtMs = Date.now();
+    release();
+    const body = await finished(id);
+    expect(body).toEqual({
+      contentType: TEXT,
+      executionId: id,
+      executionTime: expect.any(Number),
+      lambdaId: lambda.id,
+      result: 'told',
+    });
+    expect(body.executionTime).toBeGreaterThanOrEqual(releasedAtMs);
+  });
+
+  it.each([
+    ['() => ({ a: 1 })', {}, { contentType: 'application/json', result: '{"a":1}' }],
+    ['() => undefined', {}, { contentType: TEXT, result: '' }],
+    ["() => 'a,b'", { headers: { Accept: 'text/csv' } }, { contentType: 'text/csv', result: 'a,b' }],
+    ["(event, context, callback) => callback('wrong', 'ERROR')", {}, { result: 'ERROR', error: 'wrong' }],
+    ["() => { throw new Error('wrong'); }", {}, { result: 'wrong', error: 'wrong' }],
+    ['(event, context, callback) => {}', { timeout: 1 }, { error: expect.stringContaining('1 s') }],
+    ['() => process.exit(1)', {}, { error: expect.stringContaining('exit') }],
+    ['() =>', {}, { error: expect.stringContaining('syntax error') }],
+  ])('keeps what %s comes to (D-167)', async (handler, properties, expected) => {
+    const { path } = await publish(`exports.run = ${handler}`, properties);
+    const body = await finished((await call(path)).body.lambdaId);
+    expect(body).toMatchObject(expected);
+    expect(Object.keys(body)).toHaveLength('error' in expected ? 6 : 5);
+    if (body.error && body.result !== 'ERROR') expect(body.result).toBe(body.error);
+  });
+
+  it('refuses like a synchronous one: a runtime that is not run here, a deleted lambda, a full queue', async () => {
+    expect((await call((await publish('pass', { runtime: 'python' })).path)).status).toBe(501);
+    const { lambda, path } = await publish(witness.code);
+    const release = witness.hold();
+    const [running, waiting] = [await call(path, { body: 1 }), await call(path, { body: 2 })];
+    const full = await call(path, { body: 3 });
+    expect(full).toMatchObject(refusal(503));
+    expect(full.headers.get('retry-after')).toBe('1');
+    const synchronous = await make.endpoint(await make.api(acme), lambda);
+    const alsoFull = await send('GET', synchronous.properties.public_url);
+    expect(alsoFull).toMatchObject(refusal(503));
+    expect(alsoFull.headers.get('retry-after')).toBe('1');
+    release();
+    for (const { body } of [running, waiting]) expect(await finished(body.lambdaId)).not.toHaveProperty('error');
+    await witness.take(2);
+
+    const releaseNext = witness.hold();
+    const interrupted = await call(path, { body: 4 });
+    await witness.take(1);
+    await root.delete(`/acme/lambdas/${lambda.id}`);
+    expect(await finished(interrupted.body.lambdaId)).toMatchObject({ lambdaId: lambda.id, error: expect.any(String) });
+    releaseNext();
+    expect(await call(path)).toMatchObject(refusal(503));
+    expect((await finished(running.body.lambdaId)).result).toBe('told');
+    expect((await result(lambda.id)).status).toBe(404);
+  });
+});
+
+describe('GET /results/{id} (D-166, D-168, D-169)', () => {
+  it('takes any valid Bearer token and nothing else', async () => {
+    const { path } = await publish('exports.run = () => 1;');
+    const { lambdaId: id } = (await call(path)).body;
+    await finished(id);
+    await root.create('/root/users', { name: 'reader', properties: { password: 'secret' } });
+    expect((await result(id, await tokenOf('reader', 'secret'))).status).toBe(200);
+    const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
+    for (const auth of ['', basic(apiKey, apiSecret), 'Bearer nobody']) {
+      const refused = await result(id, auth);
+      expect(refused).toMatchObject(refusal(401));
+      expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer realm=/);
+      expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    }
+    const unknown = await result(NOBODY);
+    expect(unknown).toMatchObject(refusal(404));
+    expect(unknown.headers.get('retry-after')).toBeNull();
+    expect(await result('no-id')).toMatchObject(refusal(400));
+  });
+
+  it('gives the latest result of a lambda by its own id, to those who may view it', async () => {
+    const { lambda, path } = await publish('exports.run = (event) => event;');
+    expect(await result(lambda.id)).toMatchObject(refusal(404));
+    for (const text of ['one', 'two']) await finished((await call(path, { body: text })).body.lambdaId);
+    expect((await result(lambda.id)).body).toMatchObject({ lambdaId: lambda.id, result: 'two' });
+    const { id } = await root.create('/root/users', { name: 'viewer', properties: { password: 'secret' } });
+    const token = await tokenOf('viewer', 'secret');
+    expect(await result(lambda.id, token)).toMatchObject(refusal(403));
+    await grant(root, `/acme/lambdas/${lambda.id}`, 'lambda.view', id);
+    expect((await result(lambda.id, token)).status).toBe(200);
+  });
+});
+
+describe('POST /api/async (D-165)', () => {
+  it('invokes the lambda that the body names, with the whole body', async () => {
+    const lambda = await make.lambda(acme, { code: 'exports.run = (event) => event;' });
+    const text = `{ "lambdaId": "${lambda.id.toUpperCase()}", "payload": 1 }`;
+    const { body } = await call('/api/async', { body: text });
+    expect((await finished(body.lambdaId)).result).toBe(text);
+  });
+
+  it.each([
+    [400, 'no JSON'],
+    [400, '[]'],
+    [400, '{"lambdaId":7}'],
+    [404, `{"lambdaId":"${NOBODY}"}`],
+  ])('is %i for %s', async (status, body) => {
+    expect(await call('/api/async', { body })).toMatchObject(refusal(status));
+  });
+
+  it('belongs to the endpoint /async of an API api as long as there is one, and to no other', async () => {
+    expect(await call('/api/async', {}, 'GET')).toMatchObject(refusal(405));
+    const api = await root.create(`${acme.environment}/apis`, { name: 'api' });
+    const lambda = await make.lambda(acme, { code: 'exports.run = (event) => event;' });
+    await make.endpoint(api, lambda, { resource: '/' });
+    expect(await call('/api/async', { body: { n: 1 } })).toMatchObject(refusal(400));
+    expect((await call('/api/other', { body: { n: 1 } })).body).toBe('{"n":1}');
+
+    const properties = { resource: '/async', implementation_type: 'lambda', implementation_id: lambda.id };
+    const endpoint = await root.create(`/acme/apis/${api.id}/apiendpoints`, { name: 'async', properties });
+    const accepted = await call('/api/async', { body: { n: 1 } });
+    expect(accepted.body).toEqual({ lambdaId: expect.stringMatching(UUID) });
+    expect(await finished(accepted.body.lambdaId)).toMatchObject({ lambdaId: lambda.id, result: '{"n":1}' });
+    await root.patch(`/acme/apiendpoints/${endpoint.id}`, [
+      { op: 'add', path: '/properties/synchronous', value: true },
+    ]);
+    expect((await call('/api/async', { body: { n: 2 } }, 'PUT')).body).toBe('{"n":2}');
+    await root.delete(`/acme/apiendpoints/${endpoint.id}`);
+    expect(await call('/api/async', { body: { n: 1 } })).toMatchObject(refusal(400));
+  });
+});
+
+describe('after the emulator was cut off in the midst of a call (D-168)', () => {
+  it('what had ended is there, and what had not is a failed result', async () => {
+    const ended = await publish('exports.run = () => 1;');
+    const { lambdaId: endedId } = (await call(ended.path)).body;
+    await finished(endedId);
+    const { lambda, path: cut } = await publish(witness.code);
+    const release = witness.hold();
+    const { lambdaId: cutId } = (await call(cut, { body: 1 })).body;
+    await witness.take(1);
+    // What a power cut would leave behind.
+    await cp(path.join(folder, 'data'), path.join(folder, 'copy'), { recursive: true });
+    const after = await startPlatform({ data: path.join(folder, 'copy') });
+    try {
+      expect((await result(endedId, rootToken, after)).body).toEqual((await result(endedId)).body);
+      const { status, body } = await result(cutId, rootToken, after);
+      expect({ status, body }).toMatchObject({ status: 200, body: { executionId: cutId, lambdaId: lambda.id } });
+      expect(body.error).toBe(body.result);
+      expect((await result(lambda.id, rootToken, after)).body).toEqual(body);
+    } finally {
+      await after.stop();
+      release();
+    }
+    expect(await finished(cutId)).toMatchObject({ result: 'told' });
+  });
+});
