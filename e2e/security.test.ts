@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Authorization, basic, bearer, send } from './client.ts';
+import { type Maker, makerFor } from './maker.ts';
+import { type Body, grant, makePlace, type Place } from './place.ts';
+import { type Platform, startPlatform, type Voice } from './platform.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+let platform: Platform;
+let root: Voice;
+let acme: Place;
+let make: Maker;
+let rootPair: string;
+let rootId: string;
+/** Public URL of an endpoint that is open to every account of the test that may invoke it. */
+let guarded: Body;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  root = platform.root;
+  make = makerFor(root);
+  acme = await makePlace(root, 'acme');
+  const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
+  rootPair = basic(apiKey, apiSecret);
+  rootId = (await root.get('/root')).body.id;
+  const plugins = { platformSecurity: { enabled: true } };
+  guarded = await make.endpoint(await make.api(acme), await make.lambda(acme), { plugins });
+});
+afterAll(() => platform?.stop());
+
+const security = (method: string, path: string, auth?: Authorization, body?: unknown) =>
+  send(method, platform.emulator.securityUrl + path, { auth, body });
+const login = (fqon: string, username: string, password = 'secret') =>
+  security(
+    'POST',
+    `/${fqon}/oauth/issue`,
+    undefined,
+    new URLSearchParams({ grant_type: 'password', username, password }),
+  );
+
+/** An account below `at`, with a token, a key pair, and the right to call the guarded endpoint. */
+async function account(name: string, at = '/root', orgId = rootId) {
+  const { id } = await root.create(`${at}/users`, { name, properties: { password: 'secret' } });
+  const { body: token } = await login(at.slice(1), name);
+  const { body: key } = await security('POST', `/accounts/${id}/apiKeys`, rootPair, { orgId });
+  await grant(root, `/acme/apiendpoints/${guarded.id}`, 'apiendpoint.invoke', id);
+  return {
+    id,
+    token: token.access_token as string,
+    key: key.apiKey as string,
+    bearer: bearer(token.access_token),
+    basic: basic(key.apiKey, key.apiSecret),
+  };
+}
+
+/** Statuses on the resource service, the security service, the log route and the gateway. */
+async function everywhere(auth: Authorization): Promise<number[]> {
+  const { metaUrl, securityUrl, baseUrl } = platform.emulator;
+  const urls = [
+    `${metaUrl}/users/self`,
+    `${securityUrl}/accounts/self`,
+    `${baseUrl}/log/lambda/${guarded.properties.implementation_id}`,
+    guarded.properties.public_url,
+  ];
+  return (await Promise.all(urls.map((url) => send('GET', url, { auth })))).map(({ status }) => status);
+}
+
+describe('tokens and key pairs (D-170, D-172)', () => {
+  it('are equally good on every service, with the scheme in any letter case', async () => {
+    const its = await account('everywhere');
+    const oddCases = [its.bearer.replace('Bearer', 'bEARER'), its.basic.replace('Basic', 'BASIC')];
+    for (const auth of [its.bearer, its.basic, ...oddCases]) {
+      expect(await everywhere(auth)).toEqual([200, 200, 403, 200]);
+    }
+    for (const auth of [undefined, basic('everywhere', 'secret'), 'Digest x', 'Bearer', 'Basic !!']) {
+      expect(await everywhere(auth)).toEqual([401, 401, 401, 401]);
+    }
+  });
+
+  it('come from a password in the organization of the account or one below, under any depth', async () => {
+    await root.create('/acme', { name: 'dev' });
+    await root.create('/acme.dev', { name: 'web' });
+    await root.create('/acme/users', { name: 'middle', properties: { password: 'secret' } });
+    for (const fqon of ['acme', 'acme.dev', 'acme.dev.web']) {
+      const { status, headers, body } = await login(fqon, 'middle');
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: {
+          access_token: expect.stringMatching(UUID),
+          token_type: 'bearer',
+          expires_in: 28_800,
+          platform_access_token_href: '',
+        },
+      });
+      expect(headers.get('cache-control')).toBe('no-store');
+    }
+    expect((await login('root', 'middle')).body).toMatchObject({ error: 'invalid_grant', code: 400 });
+    expect((await login('acme.dev.web', 'root', 'terrarium')).status).toBe(200);
+    expect((await login('acme.nowhere', 'middle')).status).toBe(404);
+  });
+
+  it('come from a key pair too, for the organization that is named or else that of the key', async () => {
+    const { basic, id } = await account('machine', '/acme', acme.organizationId);
+    const form = new URLSearchParams({ grant_type: 'client_credentials' });
+    for (const path of ['/oauth/issue', '/acme/oauth/issue']) {
+      const { body } = await security('POST', path, basic, form);
+      const self = await send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: bearer(body.access_token) });
+      expect(self.body.id).toBe(id);
+    }
+    expect((await security('POST', '/root/oauth/issue', basic, form)).body.error).toBe('invalid_client');
+  });
+
+  it('follow the password: a patched one counts at once', async () => {
+    const { id } = await root.create('/root/users', { name: 'forgetful', properties: { password: 'secret' } });
+    await root.patch(`/root/users/${id}`, [{ op: 'replace', path: '/properties/password', value: 'better' }]);
+    expect((await login('root', 'forgetful')).status).toBe(400);
+    expect((await login('root', 'forgetful', 'better')).status).toBe(200);
+  });
+});
+
+describe('the end of an account (D-072, D-174, D-179)', () => {
+  it('ends its tokens and keys on every service, and does not give them to the next of that name or id', async () => {
+    const { id, bearer, basic } = await account('leaving');
+    expect((await root.delete(`/root/users/${id}`)).status).toBe(204);
+    const gone = async () => [await everywhere(bearer), await everywhere(basic)];
+    const refused = [401, 401, 401, 401];
+    expect(await gone()).toEqual([refused, refused]);
+    await root.create('/root/users', { id, name: 'leaving', properties: { password: 'secret' } });
+    expect(await gone()).toEqual([refused, refused]);
+    expect((await login('root', 'leaving')).status).toBe(200);
+  });
+
+  it('comes with its organization too', async () => {
+    await root.create('/root', { name: 'startup' });
+    const { bearer, basic } = await account('founder', '/startup', (await root.get('/startup')).body.id);
+    expect((await root.delete('/startup?force=true')).status).toBe(204);
+    for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([401, 401, 401, 401]);
+  });
+
+  it('is a pause when it is disabled: nothing works until it is enabled again', async () => {
+    const { id, bearer, basic } = await account('paused');
+    expect((await security('POST', `/accounts/${id}/disable`, bearer)).status).toBe(403);
+    expect((await security('POST', `/accounts/${id}/disable`, rootPair)).status).toBe(200);
+    for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([401, 401, 401, 401]);
+    expect((await login('root', 'paused')).body).toMatchObject({ error: 'invalid_grant', code: 400 });
+    await security('POST', `/accounts/${id}/enable`, rootPair);
+    for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([200, 200, 403, 200]);
+  });
+
+  it('need not be the end of one to end a single token or key', async () => {
+    const { bearer, basic, token, key } = await account('tidy');
+    const other = await account('nosy');
+    expect((await security('DELETE', `/apiKeys/${key}`, other.bearer)).status).toBe(403);
+    expect((await security('DELETE', `/accessTokens/${token}`, other.bearer)).status).toBe(403);
+    expect((await security('DELETE', `/apiKeys/${key}`, bearer)).body).toEqual({ wasDeleted: true });
+    expect(await everywhere(basic)).toEqual([401, 401, 401, 401]);
+    expect((await security('DELETE', `/accessTokens/${token}`, bearer)).body).toEqual({ wasDeleted: true });
+    expect(await everywhere(bearer)).toEqual([401, 401, 401, 401]);
+    expect((await security('DELETE', `/accessTokens/${token}`, rootPair)).body).toEqual({ wasDeleted: false });
+  });
+});
+
+describe('POST /accounts/{id}/apiKeys (D-173)', () => {
+  it('takes a key pair, and for the account of another the right to change it', async () => {
+    const [boss, staff] = [await account('boss'), await account('staff')];
+    const keys = `/accounts/${staff.id}/apiKeys`;
+    for (const auth of [undefined, boss.bearer, staff.bearer]) {
+      const refused = await security('POST', keys, auth, { orgId: rootId });
+      expect(refused.status).toBe(401);
+      expect(refused.headers.get('www-authenticate')).toMatch(/^Basic /);
+    }
+    expect((await security('POST', keys, boss.basic, { orgId: rootId })).status).toBe(403);
+    await grant(root, `/root/users/${staff.id}`, 'user.update', boss.id);
+    const made = await security('POST', keys, boss.basic, { orgId: rootId });
+    expect(made).toMatchObject({ status: 201, body: { accountId: staff.id, disabled: false } });
+    expect(made.body).toEqual({
+      apiKey: expect.stringMatching(UUID),
+      apiSecret: expect.stringMatching(/^\S{40}$/),
+      accountId: staff.id,
+      disabled: false,
+    });
+    expect((await security('POST', keys, boss.basic, {})).status).toBe(400);
+    expect((await security('POST', keys, staff.basic)).status).toBe(201);
+  });
+
+  it('refuses an organization that the account cannot be used in', async () => {
+    await root.create('/root', { name: 'elsewhere' });
+    const { id } = await root.create('/acme/users', { name: 'local', properties: { password: 'secret' } });
+    const elsewhere = (await root.get('/elsewhere')).body.id;
+    for (const orgId of [elsewhere, rootId, rootPair]) {
+      expect((await security('POST', `/accounts/${id}/apiKeys`, rootPair, { orgId })).status).toBe(400);
+    }
+  });
+});
+
+describe('what a token or caller amounts to (D-176, D-177)', () => {
+  it('is told with groups and with rights as they are on the resource service', async () => {
+    const { id, token, bearer } = await account('inspected');
+    const group = await make.group('/root', [id]);
+    await grant(root, '/root', 'workspace.create', group.id);
+    const form = new URLSearchParams({ token });
+    const { body } = await security('POST', '/root/oauth/inspect', bearer, form);
+    expect(body).toMatchObject({
+      active: true,
+      username: 'inspected',
+      sub: `/accounts/${id}`,
+      platform_org_id: rootId,
+      platform_groups: [{ id: group.id, name: group.name }],
+      platform_rights: ['workspace.create'],
+    });
+    expect(body.exp - body.iat).toBe(28_800);
+    const auth = await security('POST', '/acme/auth', bearer);
+    expect(auth.body).toMatchObject({ account: { id }, rights: ['workspace.create'], orgId: acme.organizationId });
+    const made = await send('POST', `${platform.emulator.metaUrl}/acme/workspaces`, {
+      auth: bearer,
+      body: { name: 'mine' },
+    });
+    expect(made.status).toBe(201);
+    await security('POST', `/accounts/${id}/disable`, rootPair);
+    expect((await security('POST', '/oauth/inspect', rootPair, form)).body).toEqual({ active: false });
+  });
+});
