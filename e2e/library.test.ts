@@ -4,6 +4,10 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../server/emulator.ts';
 import { basic, bearer, send } from './client.ts';
+import { makerFor } from './maker.ts';
+import { makePlace } from './place.ts';
+import { startPlatform } from './platform.ts';
+import { startWitness } from './witness.ts';
 
 /** What a test suite that uses the emulator as a library relies on. */
 const started: Emulator[] = [];
@@ -38,6 +42,25 @@ describe('startEmulator', () => {
     await Promise.all([platform.stop(), platform.stop()]);
     await expect(fetch(`${platform.metaUrl}/health`)).rejects.toThrow();
     await expect(fetch(platform.gatewayUrl)).rejects.toThrow();
+  });
+
+  it('lets a lambda end its work before it stops, and answer for it: the platform is there for it until then', async () => {
+    const { emulator, root } = await startPlatform();
+    started.push(emulator);
+    const witness = await startWitness();
+    const acme = await makePlace(root, 'acme');
+    const make = makerFor(root);
+    const code = `${witness.code}
+      exports.slow = (event, context, callback) => exports.run('1', context, async () =>
+        callback(null, (await fetch(process.env.META_URL + '/health')).status));`;
+    const endpoint = await make.endpoint(await make.api(acme), await make.lambda(acme, { code, handler: 'slow' }));
+    const release = witness.hold();
+    const reply = send('POST', endpoint.properties.public_url);
+    await witness.take(1);
+    const stopped = emulator.stop();
+    release();
+    expect(await reply).toMatchObject({ status: 200, body: 200 });
+    await Promise.all([stopped, witness.stop()]);
   });
 
   it('says in one sentence which port is taken, and leaves nothing open', async () => {

@@ -165,9 +165,6 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     }
   });
   unwind.add(stopListening);
-  const gatewayAddress = await gateway.start({ host: config.host, port: config.gatewayPort });
-  unwind.add(() => gateway.stop());
-  own.gatewayUrl = urlOf(config.host, gatewayAddress.port);
 
   const { inspect, log: logRoutes } = inspectorRoutes({
     view,
@@ -242,6 +239,11 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   unwind.add(() => arrivals.stop());
   const basePort = await listen(controlPlane, config.host, config.basePort);
   own.baseUrl = urlOf(config.host, basePort);
+
+  // The last to start is the first to stop: lambdas that end their work meanwhile may need the control plane.
+  const gatewayAddress = await gateway.start({ host: config.host, port: config.gatewayPort });
+  unwind.add(() => gateway.stop());
+  own.gatewayUrl = urlOf(config.host, gatewayAddress.port);
 
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
   await lambdas.start();

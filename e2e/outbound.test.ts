@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basic, send } from './client.ts';
+import { makerFor } from './maker.ts';
+import { type Body, makePlace, type Place } from './place.ts';
+import { type Platform, startPlatform } from './platform.ts';
+
+/** A web form's lambda, the shortest there can be. */
+const code = `exports.run = async (event) => {
+  const { CRM_API_BASEPATH, CRM_OID, OTHER } = process.env;
+  const form = new URLSearchParams({ oid: CRM_OID, last_name: JSON.parse(event).name });
+  const answer = await fetch('http://' + (OTHER || CRM_API_BASEPATH) + '/servlet/servlet.WebToLead', { method: 'POST', body: form });
+  return answer.status;
+};`;
+
+/** The company's real CRM: whatever reaches it. */
+const reached: string[] = [];
+const crm = createServer(async (request, response) => {
+  let form = '';
+  for await (const chunk of request) form += chunk;
+  reached.push(new URLSearchParams(form).get('last_name') ?? '');
+  response.writeHead(202).end();
+});
+let crmHost: string;
+
+beforeAll(async () => {
+  crm.listen(0, '127.0.0.1');
+  await once(crm, 'listening');
+  crmHost = `127.0.0.1:${(crm.address() as AddressInfo).port}`; // a listening TCP server has one
+});
+afterAll(() => {
+  crm.close();
+  crm.closeAllConnections();
+});
+
+/** A platform of those settings with the form's lambda. */
+async function startWithForm(settings: Parameters<typeof startPlatform>[0]) {
+  const platform = await startPlatform(settings);
+  const make = makerFor(platform.root);
+  const acme = await makePlace(platform.root, 'acme');
+  const env = { CRM_API_BASEPATH: crmHost, CRM_OID: '00D000000000001' };
+  const lambda = await make.lambda(acme, { code, env });
+  const endpoint = await make.endpoint(await make.api(acme), lambda);
+  return { platform, acme, lambda, submit: (name: string) => submit(endpoint, name), leads: () => leads(platform) };
+}
+
+async function submit(endpoint: Body, name: string): Promise<unknown> {
+  return (await send('POST', endpoint.properties.public_url, { body: { name } })).body;
+}
+
+async function leads({ emulator }: Platform): Promise<string[]> {
+  const { apiKey, apiSecret = '' } = emulator.rootCredentials;
+  const { body } = await send('GET', `${emulator.baseUrl}/inspect/leads`, { auth: basic(apiKey, apiSecret) });
+  return body.map(({ fields }: Body) => fields.find((field: Body) => field.name === 'last_name').value);
+}
+
+describe('a call to the CRM that a lambda names (D-200)', () => {
+  describe('is caught by default', () => {
+    let platform: Platform;
+    let acme: Place;
+    let form: Awaited<ReturnType<typeof startWithForm>>;
+    beforeAll(async () => {
+      form = await startWithForm({});
+      ({ platform, acme } = form);
+    });
+    afterAll(() => platform?.stop());
+
+    it('and becomes a lead that nobody outside sees', async () => {
+      expect(await form.submit('Hopper')).toBe(200);
+      expect(await form.leads()).toEqual(['Hopper']);
+      expect(reached).toEqual([]);
+    });
+
+    it('while every other call passes, from the invocation on at which the lambda names another CRM', async () => {
+      const env = { CRM_API_BASEPATH: 'crm.example', CRM_OID: '1', OTHER: crmHost };
+      const { id } = form.lambda;
+      await platform.root.patch(`/acme/lambdas/${id}`, [{ op: 'add', path: '/properties/env', value: env }]);
+      expect(await form.submit('Lovelace')).toBe(202);
+      expect(reached.splice(0)).toEqual(['Lovelace']);
+      expect(await form.leads()).toEqual(['Hopper']);
+    });
+
+    it('also when the environment names the CRM for all its lambdas', async () => {
+      const above = [{ op: 'add', path: '/properties/env', value: { CRM_API_BASEPATH: crmHost } }];
+      await platform.root.patch(acme.environment, above);
+      const own = [{ op: 'add', path: '/properties/env', value: { CRM_OID: '1' } }];
+      await platform.root.patch(`/acme/lambdas/${form.lambda.id}`, own);
+      expect(await form.submit('Hamilton')).toBe(200);
+      expect(await form.leads()).toEqual(expect.arrayContaining(['Hopper', 'Hamilton']));
+      expect(reached).toEqual([]);
+    });
+  });
+
+  it('passes where that is configured', async () => {
+    const { platform, submit, leads } = await startWithForm({ outbound: { crm: 'pass' } });
+    try {
+      expect(await submit('Hopper')).toBe(202);
+      expect(reached.splice(0)).toEqual(['Hopper']);
+      expect(await leads()).toEqual([]);
+    } finally {
+      await platform.stop();
+    }
+  });
+});
