@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { changeLine, operationLine, operationSchema } from './change-lines.ts';
 import { ExitWith } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
+import { printAnswer } from './print-answer.ts';
 import { seedFileAt } from './seed-path.ts';
-import { styled, type Terminal } from './terminal.ts';
+import { printLines, type Terminal } from './terminal.ts';
 
 /** A large world takes its time. */
 const APPLY_TIMEOUT_MS = 600_000;
@@ -26,13 +28,13 @@ export function addApplyCommand(program: Command, terminal: Terminal): void {
     const apply = (dryRun: boolean) => send(client, seed, { dryRun, prune: command.getOptionValue('prune') === true });
     if (isDry || !isJson) {
       const plan = await apply(true);
-      if (isJson) return terminal.print(JSON.stringify(plan, null, 2));
-      for (const line of planLines(plan, terminal)) terminal.print(line);
+      printAnswer(command, terminal, plan, () => printLines(planLines(plan, terminal), terminal));
       if (isDry || plan.changes.every(({ action }) => action === 'unchanged')) return;
     }
     const applied = await apply(false);
-    if (isJson) terminal.print(JSON.stringify(applied, null, 2));
-    else terminal.print(applied.commit === undefined ? 'nothing was changed' : `applied as commit ${applied.commit}`);
+    printAnswer(command, terminal, applied, () =>
+      terminal.print(applied.commit === undefined ? 'nothing was changed' : `applied as commit ${applied.commit}`),
+    );
   });
 }
 
@@ -44,7 +46,7 @@ const appliedSchema = z.looseObject({
       path: z.string(),
       type: z.string(),
       action: z.enum(['create', 'update', 'delete', 'unchanged']),
-      patch: z.array(z.looseObject({ op: z.string(), path: z.string(), value: z.unknown() })),
+      patch: z.array(operationSchema),
     }),
   ),
   commit: z.number().optional(),
@@ -77,7 +79,7 @@ async function send(
   const query = new URLSearchParams({ dryRun: String(wish.dryRun), prune: String(wish.prune) });
   const call = { body: { type, text }, timeoutMs: APPLY_TIMEOUT_MS };
   try {
-    return appliedSchema.parse(await client.json('POST', `/inspect/apply?${query}`, call));
+    return await client.json('POST', `/inspect/apply?${query}`, appliedSchema, call);
   } catch (failure) {
     if (!(failure instanceof Refusal) || !placeOf || failure.details.length === 0) throw failure;
     const sentences = failure.details.map(({ pointer, message }) => `${placeOf(pointer)}: ${message}`);
@@ -85,25 +87,14 @@ async function send(
   }
 }
 
-const SIGNS = { create: '+', update: '~', delete: '-', unchanged: ' ' };
-
 function* planLines({ changes, summary }: Applied, terminal: Terminal): Generator<string> {
   for (const { path, type, action, patch } of changes) {
     if (action === 'unchanged') continue;
-    yield styled(terminal, 'bold', `${SIGNS[action]} ${type} ${path}`);
+    yield changeLine(action, { type, path }, terminal);
     // Of a whole resource its name says enough.
-    if (action === 'update')
-      for (const { op, path: at, value } of patch) yield `    ${op} ${at} ${shown(op, value)}`.trimEnd();
+    if (action === 'update') yield* patch.map(operationLine);
   }
   yield `${Object.entries(summary)
     .map(([action, count]) => `${count} ${action}`)
     .join(', ')}`;
-}
-
-/** The longest value of an operation that is shown whole. */
-const SHOWN_CHARACTERS = 120;
-
-function shown(op: string, value: unknown): string {
-  const text = op === 'remove' ? '' : (JSON.stringify(value) ?? '');
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
 }

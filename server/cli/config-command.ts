@@ -3,6 +3,7 @@ import { DEFAULT_ROOT_PASSWORD } from '../config-schema.ts';
 import { type Setting, settings, valueAt } from '../config-settings.ts';
 import type { ConfigWithOrigins } from '../config-sources.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
+import { printAnswer } from './print-answer.ts';
 import { styled, type Terminal } from './terminal.ts';
 
 /** `terrarium config`: prints each setting, its value and where it came from. Takes the flags of `start`, to try them. */
@@ -13,8 +14,7 @@ export function addConfigCommand(program: Command, terminal: Terminal): void {
     .option('--json', 'as JSON: {key: {value, origin}}');
   addConfigOptions(command).action(() => {
     const found = configOf(command, terminal);
-    if (command.getOptionValue('json')) terminal.print(JSON.stringify(Object.fromEntries(rows(found)), null, 2));
-    else printTable(rows(found), terminal);
+    printAnswer(command, terminal, Object.fromEntries(rows(found)), () => printTable(rows(found), terminal));
   });
 }
 

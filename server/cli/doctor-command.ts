@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addConfigOptions, configOf } from './config-options.ts';
 import { type Check, checkDataFolder, checkDiskSpace, checkDocker, checkNode, checkPorts } from './doctor-checks.ts';
 import { ExitWith, NO } from './exit-with.ts';
+import { printAnswer } from './print-answer.ts';
 import { styled, type Terminal } from './terminal.ts';
 
 const NOTES = `
@@ -25,8 +26,9 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     ]);
     const checks = found.flat();
     const isWell = checks.every(({ ok, isNeeded }) => ok || !isNeeded);
-    if (command.getOptionValue('json')) terminal.print(JSON.stringify({ ok: isWell, checks }, null, 2));
-    else for (const check of checks) terminal.print(lineOf(check, terminal));
+    printAnswer(command, terminal, { ok: isWell, checks }, () => {
+      for (const check of checks) terminal.print(lineOf(check, terminal));
+    });
     if (!isWell) throw new ExitWith(NO);
   });
 }

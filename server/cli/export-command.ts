@@ -5,6 +5,7 @@ import { isJsonObject } from '../model/json.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
+import { printAnswer } from './print-answer.ts';
 import type { Terminal } from './terminal.ts';
 
 const NOTES = `
@@ -33,8 +34,9 @@ export function addExportCommand(program: Command, terminal: Terminal): void {
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, text);
     }
-    if (isJson) terminal.print(JSON.stringify({ files: [...files.keys()] }, null, 2));
-    else for (const file of files.keys()) terminal.print(`written: ${file}`);
+    printAnswer(command, terminal, { files: [...files.keys()] }, () => {
+      for (const file of files.keys()) terminal.print(`written: ${file}`);
+    });
   });
 }
 

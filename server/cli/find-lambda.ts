@@ -24,7 +24,7 @@ export async function findLambda(client: PlatformClient, named: string): Promise
   const fqon = organizations.length === 0 ? 'root' : organizations.reverse().join('.');
   const only = async (place: string, word: string, name: string) => {
     const path = `/meta/${encodeURIComponent(fqon)}${place}/${word}?name=${encodeURIComponent(name)}`;
-    const [found] = listSchema.parse(await client.json('GET', path));
+    const [found] = await client.json('GET', path, listSchema);
     if (!found) throw new UserError(`'${named}' leads to no lambda: there is no '${name}' among the ${word} there`);
     return found.id;
   };

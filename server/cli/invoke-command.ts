@@ -6,7 +6,8 @@ import { UserError } from '../config.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findLambda, LAMBDA_ARGUMENT } from './find-lambda.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
-import { styled, type Terminal } from './terminal.ts';
+import { printAnswer } from './print-answer.ts';
+import { printLines, styled, type Terminal } from './terminal.ts';
 
 /** Longer than the longest time-out of a lambda and the time it may have to wait for its turn. */
 const INVOCATION_TIMEOUT_MS = 1_200_000;
@@ -24,27 +25,25 @@ export function addInvokeCommand(program: Command, terminal: Terminal): void {
     const id = await findLambda(client, named);
     const body = text === undefined ? {} : { body: { type: 'application/json', text } };
     const call = { ...body, timeoutMs: INVOCATION_TIMEOUT_MS };
-    const answer = await client.json('POST', `/inspect/lambdas/${id}/invoke`, call);
-    const invocation = invocationSchema.parse(answer);
-    if (command.getOptionValue('json')) terminal.print(JSON.stringify(answer, null, 2));
-    else for (const line of report(invocation, terminal)) terminal.print(line);
+    const invocation = await client.json('POST', `/inspect/lambdas/${id}/invoke`, invocationSchema, call);
+    printAnswer(command, terminal, invocation, () => printLines(report(invocation, terminal), terminal));
     if (!invocation.outcome.ok) throw new ExitWith(NO);
   });
 }
 
 /** What is shown of the record; the API's document tells of all of it. */
-const invocationSchema = z.object({
+const invocationSchema = z.looseObject({
   durationMs: z.number(),
   cold: z.boolean(),
-  outcome: z.object({
+  outcome: z.looseObject({
     ok: z.boolean(),
     failure: z.string().optional(),
     message: z.string().optional(),
-    result: z.unknown(),
+    result: z.unknown().optional(),
   }),
-  logs: z.array(z.object({ text: z.string() })),
+  logs: z.array(z.looseObject({ text: z.string() })),
   outbound: z.array(
-    z.object({
+    z.looseObject({
       method: z.string(),
       url: z.string(),
       durationMs: z.number(),

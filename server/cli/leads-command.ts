@@ -4,6 +4,7 @@ import { UserError } from '../config.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
+import { printAnswer } from './print-answer.ts';
 import { printRows, type Terminal } from './terminal.ts';
 
 /** Longest time that one request waits; the server allows no more. */
@@ -17,8 +18,7 @@ export function addLeadsCommand(program: Command, terminal: Terminal): void {
   addLeadOptions(list).action(async () => {
     const client = await connect(list, terminal);
     const found = await readLeads(client, filterOf(list));
-    if (list.getOptionValue('json')) terminal.print(JSON.stringify(found, null, 2));
-    else printRows(terminal, found.map(rowOf));
+    printAnswer(list, terminal, found, () => printRows(terminal, found.map(rowOf)));
   });
 
   const wait = leads
@@ -33,8 +33,7 @@ export function addLeadsCommand(program: Command, terminal: Terminal): void {
       const email = textOption(wait, 'email');
       throw new ExitWith(NO, `no lead${email === undefined ? '' : ` of ${email}`} came within ${timeoutS} s`);
     }
-    if (wait.getOptionValue('json')) terminal.print(JSON.stringify(lead, null, 2));
-    else printRows(terminal, [rowOf(lead)]);
+    printAnswer(wait, terminal, lead, () => printRows(terminal, [rowOf(lead)]));
   });
 }
 
@@ -66,8 +65,8 @@ function filterOf(command: Command): URLSearchParams {
   return filter;
 }
 
-async function readLeads(client: PlatformClient, query: URLSearchParams): Promise<Lead[]> {
-  return leadsSchema.parse(await client.json('GET', `/inspect/leads?${query}`));
+function readLeads(client: PlatformClient, query: URLSearchParams): Promise<Lead[]> {
+  return client.json('GET', `/inspect/leads?${query}`, leadsSchema);
 }
 
 async function awaitLeads(

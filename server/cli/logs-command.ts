@@ -26,7 +26,7 @@ export function addLogsCommand(program: Command, terminal: Terminal): void {
       const since = textOption(command, 'since');
       if (since !== undefined) query.set('time', since);
       do {
-        const { lines, cursor, hasGap } = pageSchema.parse(await client.json('GET', `/inspect/logs/${id}?${query}`));
+        const { lines, cursor, hasGap } = await client.json('GET', `/inspect/logs/${id}?${query}`, pageSchema);
         if (hasGap) terminal.complain('terrarium: lines are missing here: the log does not keep them any more');
         for (const line of lines) terminal.print(isJson ? JSON.stringify(line) : line.text);
         query.delete('time');

@@ -56,14 +56,28 @@ export class PlatformClient {
     throw new Refusal(answer, `${method} ${url}`);
   }
 
-  /** The JSON that a call is answered with; its shape is for the caller to parse. */
-  async json(method: string, path: string, call: Call = {}): Promise<unknown> {
+  /**
+   * The JSON that a call is answered with.
+   *
+   * @param schema what of it is used; loose, where all of it is to be printed
+   * @throws as `call`, and ExitWith when the answer is another one
+   */
+  async json<T>(method: string, path: string, schema: z.ZodType<T>, call: Call = {}): Promise<T> {
     const { text } = await this.call(method, path, call);
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw new ExitWith(USER_FAILURE, `${this.baseUrl}${path} is no Terrarium: its answer is no JSON`);
-    }
+    const { success, data } = schema.safeParse(parsed(text));
+    if (success) return data;
+    throw new ExitWith(
+      NO,
+      `${this.baseUrl}${path} answers what this version does not understand: is it a Terrarium, and of the same version?`,
+    );
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -95,7 +109,7 @@ export class Refusal extends ExitWith {
   readonly details: readonly ErrorDetail[];
 
   constructor({ status, text }: Answer, request: string) {
-    const { message = 'refused', details = [] } = refusalOf(text);
+    const { message = 'refused', details = [] } = refusalSchema.safeParse(parsed(text)).data ?? {};
     super(status < 500 ? USER_FAILURE : NO, `${message} (${request}: ${status})`);
     this.details = details;
   }
@@ -108,11 +122,3 @@ const refusalSchema = z
     details: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
   })
   .transform(({ message, error_description, details }) => ({ message: message ?? error_description, details }));
-
-function refusalOf(text: string): { message?: string | undefined; details?: ErrorDetail[] | undefined } {
-  try {
-    return refusalSchema.parse(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}

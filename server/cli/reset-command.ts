@@ -6,6 +6,7 @@ import { IN_MEMORY } from '../config-schema.ts';
 import { isAlive } from './instance-file.ts';
 import { addInstanceOption } from './instance-name.ts';
 import { localConfig } from './instance-options.ts';
+import { printAnswer } from './print-answer.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Where earlier worlds go, in the data folder: that may be a mount, and its name is what version control ignores. */
@@ -28,9 +29,10 @@ export function addResetCommand(program: Command, terminal: Terminal): void {
       throw new UserError('a world in memory begins anew with each start: there is nothing to reset');
     await demandStopped(data);
     const setAside = await moveAside(data);
-    if (command.getOptionValue('json')) terminal.print(JSON.stringify({ dataDir: data, setAside: setAside ?? null }));
-    else if (setAside === undefined) terminal.print(`${data} holds no world: the next start begins with the seed`);
-    else terminal.print(`set aside in ${setAside}: the next start begins with the seed`);
+    const what = setAside === undefined ? `${data} holds no world` : `set aside in ${setAside}`;
+    printAnswer(command, terminal, { dataDir: data, setAside: setAside ?? null }, () =>
+      terminal.print(`${what}: the next start begins with the seed`),
+    );
   });
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, findTarget } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
+import { printAnswer } from './print-answer.ts';
 import { printRows, type Terminal } from './terminal.ts';
 
 /** `terrarium status`: does the platform run, where, and how does it fare? */
@@ -10,12 +11,8 @@ export function addStatusCommand(program: Command, terminal: Terminal): void {
   const command = program.command('status').description('say whether the platform runs, where, and how it fares');
   addPlatformOptions(command).action(async () => {
     const status = await statusOf(command, terminal);
-    if (command.getOptionValue('json')) terminal.print(JSON.stringify(status, null, 2));
-    else
-      printRows(
-        terminal,
-        Object.entries(status).map(([name, value]) => [name, textOf(value)]),
-      );
+    const rows = Object.entries(status).map(([name, value]) => [name, textOf(value)]);
+    printAnswer(command, terminal, status, () => printRows(terminal, rows));
     if (!status.running || status.health !== 'healthy') throw new ExitWith(NO);
   });
 }
@@ -44,11 +41,9 @@ const placesSchema = z.object({ metaUrl: z.string(), securityUrl: z.string(), ga
 const aboutSchema = z.object({ status: z.string(), version: z.string(), services: z.record(z.string(), z.string()) });
 
 async function askedStatus(client: PlatformClient): Promise<Omit<Status, 'running'>> {
-  const about = aboutSchema.safeParse(await client.json('GET', '/meta/about'));
-  const places = placesSchema.safeParse(await client.json('GET', '/'));
-  if (!about.success || !places.success) throw new ExitWith(NO, `${client.baseUrl} is no Terrarium`);
-  const { status, version, services } = about.data;
-  return { health: status, version, baseUrl: client.baseUrl, ...places.data, services };
+  const { status, version, services } = await client.json('GET', '/meta/about', aboutSchema);
+  const places = await client.json('GET', '/', placesSchema);
+  return { health: status, version, baseUrl: client.baseUrl, ...places, services };
 }
 
 function textOf(value: unknown): string {

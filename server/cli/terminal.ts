@@ -53,6 +53,11 @@ export function styled(terminal: Pick<Terminal, 'hasColour'>, style: 'bold' | 'd
   return terminal.hasColour ? styleText(style, text, { validateStream: false }) : text;
 }
 
+/** Prints lines as they come. */
+export function printLines(lines: Iterable<string>, terminal: Pick<Terminal, 'print'>): void {
+  for (const line of lines) terminal.print(line);
+}
+
 /** Prints rows of cells in columns. */
 export function printRows(terminal: Pick<Terminal, 'print'>, rows: readonly (readonly string[])[]): void {
   const widths: number[] = [];

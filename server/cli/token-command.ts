@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { UserError } from '../config.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
+import { printAnswer } from './print-answer.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `terrarium token`: an access token, for the key pair or for a user by password (D-170, D-171). */
@@ -20,14 +21,14 @@ export function addTokenCommand(program: Command, terminal: Terminal): void {
     if (username !== undefined && !password) throw new UserError('--user needs --password or TERRARIUM_PASSWORD');
     const user = username !== undefined && password ? { username, password } : undefined;
     const token = await issueToken(client, textOption(command, 'org') ?? 'root', user);
-    terminal.print(command.getOptionValue('json') ? JSON.stringify(token, null, 2) : token.access_token);
+    printAnswer(command, terminal, token, () => terminal.print(token.access_token));
   });
 }
 
 const tokenSchema = z.looseObject({ access_token: z.string() });
 
 /** An access token of a user, or else of the client's key pair. */
-export async function issueToken(
+export function issueToken(
   client: PlatformClient,
   fqon: string,
   user?: { username: string; password: string },
@@ -35,5 +36,5 @@ export async function issueToken(
   const grant = user ? { grant_type: 'password', ...user } : { grant_type: 'client_credentials' };
   const body = { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(grant).toString() };
   const path = `/security/${encodeURIComponent(fqon)}/oauth/issue`;
-  return tokenSchema.parse(await client.json('POST', path, { body }));
+  return client.json('POST', path, tokenSchema, { body });
 }

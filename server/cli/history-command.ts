@@ -1,0 +1,159 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { UserError } from '../config.ts';
+import { changedResourceSchema, changeLines, operationSchema } from './change-lines.ts';
+import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import type { PlatformClient } from './platform-client.ts';
+import { printAnswer } from './print-answer.ts';
+import { printLines, printRows, type Terminal } from './terminal.ts';
+
+/** Most commits of one request; the server gives no more. */
+const PAGE = 500;
+
+const FILTERS = ['resource', 'type', 'actor', 'action', 'via', 'from', 'to'] as const;
+
+/** `terrarium history`: what changed in the world, and what brings it back. */
+export function addHistoryCommand(program: Command, terminal: Terminal): void {
+  const history = program.command('history').description('show every change of the world, and undo it');
+  addListCommand(history, terminal);
+
+  const show = history.command('show').description('print one commit').argument('<seq>', 'its number');
+  addPlatformOptions(show).action(async (seq: string) => {
+    const client = await connect(show, terminal);
+    printCommit(await client.json('GET', `/inspect/history/${encodeURIComponent(seq)}`, commitSchema), show, terminal);
+  });
+
+  const diff = history
+    .command('diff')
+    .description('print what leads from one moment to another; a moment is the number of a commit or an ISO time')
+    .argument('<from>', 'a moment')
+    .argument('[to]', 'a later one, or an earlier one; now unless given');
+  addPlatformOptions(diff).action(async (from: string, to: string | undefined) => {
+    const client = await connect(diff, terminal);
+    const query = new URLSearchParams({ from, ...(to !== undefined && { to }) });
+    printDifference(await client.json('GET', `/inspect/diff?${query}`, differenceSchema), diff, terminal);
+  });
+
+  const revert = history.command('revert').description('undo one commit, by a new one').argument('<seq>', 'its number');
+  addPlatformOptions(revert).action(async (seq: string) => {
+    const client = await connect(revert, terminal);
+    printMade(
+      await client.json('POST', `/inspect/history/${encodeURIComponent(seq)}/revert`, madeSchema),
+      revert,
+      terminal,
+    );
+  });
+
+  const restore = history
+    .command('restore')
+    .description('make the world what it was, by one commit')
+    .argument('<moment>', 'the number of a commit, or an ISO time');
+  addPlatformOptions(restore).action(async (moment: string) => {
+    const client = await connect(restore, terminal);
+    const body = { type: 'application/json', text: JSON.stringify({ at: moment }) };
+    printMade(await client.json('POST', '/inspect/restore', madeSchema, { body }), restore, terminal);
+  });
+}
+
+function addListCommand(history: Command, terminal: Terminal): void {
+  const list = history
+    .command('list', { isDefault: true })
+    .description('list commits, newest first (the default)')
+    .option('--resource <ID>', 'only of this resource')
+    .option('--type <TYPE>', 'only of resources of this type, such as lambdas')
+    .option('--actor <NAME>', 'only by this user, by name or id')
+    .option('--action <ACTION>', 'only for this action, such as lambda.update')
+    .option('--via <WAY>', 'only through api, ui, cli, seed, engine or startup')
+    .option('--from <TIME>', 'only of this moment or later, such as 2026-01-31T09:30:00Z')
+    .option('--to <TIME>', 'only of this moment or earlier')
+    .option('--limit <N>', 'how many at most', '50');
+  addPlatformOptions(list).action(async () => {
+    const limit = countOf(textOption(list, 'limit'));
+    const query = new URLSearchParams();
+    for (const name of FILTERS) {
+      const value = textOption(list, name);
+      if (value !== undefined) query.set(name, value);
+    }
+    const commits = await readCommits(await connect(list, terminal), query, limit);
+    printAnswer(list, terminal, commits, () => printRows(terminal, commits.map(rowOf)));
+  });
+}
+
+const commitSchema = z.looseObject({
+  seq: z.number(),
+  at: z.string(),
+  cause: z.looseObject({
+    actor: z.looseObject({ name: z.string() }).nullable(),
+    via: z.string(),
+    action: z.string().optional(),
+    note: z.string().optional(),
+  }),
+  ops: z.array(operationSchema),
+  resources: z.array(changedResourceSchema),
+});
+type Commit = z.output<typeof commitSchema>;
+
+const pageSchema = z.object({ commits: z.array(commitSchema), next: z.number().optional() });
+
+/** Commits newest first, from as many pages as it takes. */
+async function readCommits(client: PlatformClient, query: URLSearchParams, limit: number): Promise<Commit[]> {
+  const found: Commit[] = [];
+  for (;;) {
+    query.set('limit', String(Math.min(limit - found.length, PAGE)));
+    const { commits, next } = await client.json('GET', `/inspect/history?${query}`, pageSchema);
+    found.push(...commits);
+    if (next === undefined || found.length >= limit) return found;
+    query.set('before', String(next));
+  }
+}
+
+function rowOf({ seq, at, cause, resources }: Commit): string[] {
+  const [first, ...more] = resources.map(({ path }) => path);
+  const places = `${first ?? '-'}${more.length > 0 ? ` and ${more.length} more` : ''}`;
+  return [String(seq), at, cause.actor?.name ?? '-', cause.via, cause.note ?? cause.action ?? '-', places];
+}
+
+function printCommit(commit: Commit, command: Command, terminal: Terminal): void {
+  printAnswer(command, terminal, commit, () => printLines(commitLines(commit, terminal), terminal));
+}
+
+function* commitLines(commit: Commit, terminal: Terminal): Generator<string> {
+  yield rowOf(commit).slice(0, -1).join('  ');
+  yield* changeLines(commit, terminal);
+}
+
+/** What leads from one world to another. */
+export const differenceSchema = z.looseObject({
+  from: z.number(),
+  to: z.number(),
+  ops: z.array(operationSchema),
+  resources: z.array(changedResourceSchema),
+});
+
+/** Prints what leads from one world to another. */
+export function printDifference(
+  difference: z.output<typeof differenceSchema>,
+  command: Command,
+  terminal: Terminal,
+): void {
+  printAnswer(command, terminal, difference, () => {
+    if (difference.resources.length === 0) terminal.print('no difference');
+    printLines(changeLines(difference, terminal), terminal);
+  });
+}
+
+/** The commit that brought something back, if one was needed. */
+export const madeSchema = z.object({ commit: commitSchema.optional() });
+
+/** Prints that commit. */
+export function printMade({ commit }: z.output<typeof madeSchema>, command: Command, terminal: Terminal): void {
+  printAnswer(command, terminal, { commit: commit ?? null }, () => {
+    if (commit) printLines(commitLines(commit, terminal), terminal);
+    else terminal.print('nothing was changed: the world is so already');
+  });
+}
+
+function countOf(written = ''): number {
+  if (/^[1-9]\d{0,6}$/.test(written)) return Number(written);
+  throw new UserError(`--limit is "${written}"; it has to be a whole number of at least 1`);
+}

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from './command-for-tests.ts';
+
+let place: Workplace;
+beforeAll(async () => {
+  await buildCommand();
+  place = new Workplace();
+  await place.start(['start', '--instance', 'past']).said('Ctrl+C');
+}, BUILD_TIMEOUT_MS);
+afterAll(() => place?.close());
+
+const AT = ['--instance', 'past'];
+const run = (...args: string[]) => place.run([...args, ...AT]);
+const json = (...args: string[]) => place.json(...args, ...AT);
+const describeDemo = async (description: string): Promise<number> => {
+  const input = JSON.stringify({ format: 1, orgs: { demo: { description } } });
+  const { out } = await place.run(['apply', '-f', '-', '--json', ...AT], { input });
+  return JSON.parse(out).commit;
+};
+const description = async () => (await json('export', '--scope', '/demo')).orgs.demo.description;
+
+it('what changed can be listed, shown, compared and undone', async () => {
+  const first = await describeDemo('Ferns');
+  const second = await describeDemo('Moss');
+  const commits = await json('history', '--via', 'seed', '--limit', '1');
+  expect(commits).toMatchObject([{ seq: second, cause: { actor: { name: 'root' } }, resources: [{ path: '/demo' }] }]);
+  expect((await run('history')).out).toMatch(new RegExp(`^${second} .* root +seed +world.apply +/demo\n${first} `));
+  expect((await run('history', 'show', String(second))).out).toMatch(
+    /~ Resource::Organization \/demo\n.*replace \/description "Moss"/s,
+  );
+  expect((await run('history', 'diff', String(first), String(second))).out).toContain('replace /description "Moss"');
+  expect((await run('history', 'diff', String(second))).out).toBe('no difference\n');
+
+  const inTheWay = await run('history', 'revert', String(first));
+  expect(inTheWay).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('409') });
+  expect(await json('history', 'revert', String(second))).toMatchObject({ commit: { seq: second + 1 } });
+  expect(await description()).toBe('Ferns');
+  expect((await run('history', 'restore', String(second))).out).toContain('replace /description "Moss"');
+  expect(await json('history', 'restore', String(second))).toEqual({ commit: null });
+});
+
+it('a world that is kept under a name can be compared, brought back and forgotten', async () => {
+  await describeDemo('To be kept');
+  expect(await json('snapshot', 'save', 'good')).toMatchObject({ name: 'good' });
+  expect(await run('snapshot', 'save', 'good')).toMatchObject({ exitCode: 2, out: '' });
+  expect((await run('snapshot', 'diff', 'good')).out).toBe('no difference\n');
+  await describeDemo('Not so good');
+  expect((await json('snapshot', 'diff', 'good')).resources).toMatchObject([{ path: '/demo', action: 'update' }]);
+  expect((await run('snapshot', 'restore', 'good')).exitCode).toBe(0);
+  expect(await description()).toBe('To be kept');
+  expect((await run('snapshot', 'list')).out).toMatch(/^good {2}\S+Z {2}as of commit \d+ {2}\d+ KiB\n$/);
+  expect(await json('snapshot', 'delete', 'good')).toEqual({ deleted: 'good' });
+  expect(await json('snapshot', 'list')).toEqual([]);
+});
+
+it('nonsense is refused in one sentence', async () => {
+  for (const args of [
+    ['show', 'x'],
+    ['revert', '99999'],
+    ['diff', 'then'],
+    ['restore', 'then'],
+    ['list', '--limit', '0'],
+    ['list', '--from', 'then'],
+  ]) {
+    const { exitCode, out, err } = await run('history', ...args);
+    expect([exitCode, out, err.split('\n').length], args.join(' ')).toEqual([2, '', 2]);
+  }
+});
