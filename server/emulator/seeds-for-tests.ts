@@ -8,7 +8,7 @@ import { makeFirstWorld } from './first-world.ts';
 import { idleInvoker } from './idle-invoker.ts';
 import { rootAct } from './root-account.ts';
 import { indexing } from './world-indexing.ts';
-import { WorldSeeds } from './world-seeds.ts';
+import { WorldSeeds, type WorldSeedsOptions } from './world-seeds.ts';
 
 const addresses = () => ({ metaUrl: 'http://127.0.0.1:4700/meta', gatewayUrl: 'http://127.0.0.1:4701' });
 const nowMs = () => Date.UTC(2026, 0, 2);
@@ -34,7 +34,7 @@ export interface SeedsForTests extends Core {
 export async function openSeeds(
   world: World,
   invoker: LambdaInvoker = idleInvoker,
-  around: (store: WorldStore) => WorldStore = (store) => store,
+  around: (store: WorldStore) => WorldSeedsOptions['store'] = (store) => store,
 ): Promise<SeedsForTests> {
   const warnings: string[] = [];
   const onWarning = (message: string) => warnings.push(message);

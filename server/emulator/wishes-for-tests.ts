@@ -251,7 +251,12 @@ async function fulfilOne(service: ResourceService, act: Act, wish: Wish): Promis
       },
       containers: workload,
       jobs: workload,
-      apis: { provider: { ...provider('GatewayManager'), locations: [text, idOf('providers', other)] } },
+      apis: {
+        provider: {
+          ...provider('GatewayManager'),
+          locations: [text, idOf('providers').toUpperCase(), idOf('providers', other)],
+        },
+      },
       apiendpoints: {
         resource: `/${other % 7}`,
         implementation_type: at % 2 === 0 ? 'lambda' : 'container',

@@ -27,7 +27,7 @@ const MAX_ATTEMPTS = 5;
 const SENT = 'seed';
 
 export interface WorldSeedsOptions extends CoreOptions {
-  store: WorldStore;
+  store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'commit'>;
 }
 
 /**
