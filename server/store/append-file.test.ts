@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AppendFile } from './append-file.ts';
-import { once, systemError, TestFiles } from './test-files.ts';
+import { once, systemError, TestFiles } from './files-for-tests.ts';
 
 /** Appends a line; the promise tells what became of it. */
 function append(file: AppendFile, text: string): Promise<string> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { lockFolder } from './folder-lock.ts';
-import { testOptions } from './test-world.ts';
+import { testOptions } from './world-for-tests.ts';
 import { openStore } from './world-store.ts';
 
 let dir: string;

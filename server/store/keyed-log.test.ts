@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { once, systemError, TestFiles } from './files-for-tests.ts';
 import { openKeyedLog, openKeyedLogIn } from './keyed-log.ts';
-import { once, systemError, TestFiles } from './test-files.ts';
 
 const warnings: string[] = [];
 const options = { name: 'log', fsync: 'batch', onWarning: (message: string) => warnings.push(message) } as const;

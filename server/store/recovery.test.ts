@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { once, systemError, TestFiles } from './files-for-tests.ts';
 import { StoreError } from './store-error.ts';
-import { once, systemError, TestFiles } from './test-files.ts';
-import { cause, record, testOptions } from './test-world.ts';
+import { cause, record, testOptions } from './world-for-tests.ts';
 import { openStore, openStoreIn, type WorldStore } from './world-store.ts';
 
 let dir: string;

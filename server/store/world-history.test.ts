@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { Commit } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { requests } from './commits-for-tests.ts';
+import { TestFiles } from './files-for-tests.ts';
 import type { Retention } from './journal.ts';
 import { planRevert } from './revert.ts';
-import { requests } from './test-commits.ts';
-import { TestFiles } from './test-files.ts';
-import { cause, record, rootId, testOptions } from './test-world.ts';
 import { changesBetween } from './world-difference.ts';
+import { cause, record, rootId, testOptions } from './world-for-tests.ts';
 import { type CommitRequest, openStoreIn, type WorldStore } from './world-store.ts';
 
 const stateOf = ({ world }: WorldStore) => Object.fromEntries(world.resources);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StoredResource } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { cause, record, rootId, testOptions } from './test-world.ts';
+import { cause, record, rootId, testOptions } from './world-for-tests.ts';
 import { openStore, type WorldStore } from './world-store.ts';
 
 const names = (records: readonly StoredResource[]) => records.map(({ name }) => name);
@@ -83,9 +83,7 @@ function expectTrueView({ view, world }: WorldStore): void {
   for (const one of all) {
     expect(view.find(one.id)).toBe(one);
     expect(ids(view.children(one.id))).toEqual(those(({ parent }) => parent === one.id));
-    expect(ids(view.referrers(one.id))).toEqual(
-      those(({ properties }) => [properties['uses']].flat().includes(one.id)),
-    );
+    expect(ids(view.referrers(one.id))).toEqual(those(({ properties }) => [properties.uses].flat().includes(one.id)));
     expect(ids(view.named(one.type as TypeWord, one.name))).toEqual(
       those(({ type, name }) => type === one.type && name === one.name),
     );

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Commit } from '../model/commit.ts';
 import type { StoredResource } from '../model/record.ts';
+import { request, requests } from './commits-for-tests.ts';
+import { systemError, TestFiles } from './files-for-tests.ts';
 import type { MemoryFiles } from './memory-files.ts';
-import { request, requests } from './test-commits.ts';
-import { systemError, TestFiles } from './test-files.ts';
-import { cause, record, rootId, smallWorld, testOptions } from './test-world.ts';
+import { cause, record, rootId, smallWorld, testOptions } from './world-for-tests.ts';
 import { type CommitRequest, openStoreIn, type WorldStore } from './world-store.ts';
 
 type State = Record<string, StoredResource>;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Change, Commit } from '../model/commit.ts';
-import { cause, record, rootId, smallWorld, testOptions } from './test-world.ts';
+import { cause, record, rootId, smallWorld, testOptions } from './world-for-tests.ts';
 import { openStore } from './world-store.ts';
 
 let dir: string;
@@ -64,7 +64,7 @@ describe('a commit', () => {
     const workspace = record('workspaces', 'site', { properties: { env: { A: '1' } } });
     await store.commit({ put: [workspace] }, cause);
     const seen = store.view.find(workspace.id);
-    workspace.properties['env'] = { A: '2' };
+    workspace.properties.env = { A: '2' };
     expect(store.view.find(workspace.id)?.properties).toEqual({ env: { A: '1' } });
     await store.commit({ put: [workspace] }, cause);
     expect(seen?.properties).toEqual({ env: { A: '1' } });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { JsonObject } from '../model/json.ts';
-import { record } from './test-world.ts';
+import { record } from './world-for-tests.ts';
 import type { CommitRequest } from './world-store.ts';
 
 /** JSON with the member names that patches trip over. */

@@ -40,7 +40,7 @@ export function testOptions(options: Partial<StoreOptions> = {}): StoreOptions {
         if (!isTypeWord(type)) throw new Error(`no resource type is registered under '${type}'`);
         return type;
       },
-      references: ({ properties }) => [properties['uses'] ?? []].flat().flatMap((one) => idIn({ id: one }) ?? []),
+      references: ({ properties }) => [properties.uses ?? []].flat().flatMap((one) => idIn({ id: one }) ?? []),
     },
     createWorld: smallWorld,
     nowMs: () => 1_700_000_000_000,
