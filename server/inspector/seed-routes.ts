@@ -83,8 +83,11 @@ export function seedRoutes(seeds: SeedDesk, callerOf: (req: Request) => Caller):
     rootOf(req);
     const scope = singleParameter(parametersOf(req, 'scope'), 'scope') ?? '/';
     const isJson = req.accepts([YAML_TYPES[0], JSON_TYPE]) === JSON_TYPE;
-    res.vary('Accept').type(isJson ? JSON_TYPE : YAML_TYPES[0]);
-    res.send(seeds.export(scope, isJson ? 'json' : 'yaml'));
+    const text = seeds.export(scope, isJson ? 'json' : 'yaml');
+    res
+      .vary('Accept')
+      .type(isJson ? JSON_TYPE : YAML_TYPES[0])
+      .send(text);
   });
   return router;
 }

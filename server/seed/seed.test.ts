@@ -15,7 +15,7 @@ import type { TypeWord } from '../model/type-words.ts';
 import { parseWith } from '../model/validate.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { applySeed, type SeedTarget } from './apply-seed.ts';
-import { readSeed } from './read-seed.ts';
+import { readSeed, readSeedFileForApply } from './read-seed.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 const DEFAULT_PROVIDERS = ['default-docker', 'default-lambda', 'default-gateway', 'default-gateway-manager'];
@@ -328,6 +328,73 @@ orgs:
     });
   });
 
+  it('may give what cannot be a key as a name', async () => {
+    await apply('{format: 1, orgs: {one: {workspaces: {key: {name: __proto__}}}}}');
+    expect(world.at('orgs/one/workspaces/__proto__').body).toEqual({ name: '__proto__', properties: {} });
+  });
+
+  it('may have a text that names nothing where a name may stand', async () => {
+    await apply(`
+format: 1
+orgs:
+  one:
+    workspaces:
+      w: { environments: { e: { properties: { environment_type: test }, apis: { a: { properties: { provider: { locations: [=here, default-gateway] } } } } } } }
+`);
+    expect(world.propertiesAt('orgs/one/workspaces/w/environments/e/apis/a')).toEqual({
+      provider: { locations: ['here', world.at('providers/default-gateway').id] },
+    });
+  });
+
+  it('changes nothing when it is applied again, though what it names may go in circles by then', async () => {
+    const linked = (other: string, and = '') =>
+      `{ resource_type: X::Configuration::Provider::Kong, properties: { linked_providers: [${other}]${and} } }`;
+    await apply(`format: 1\nproviders:\n  a: ${linked('')}\n  b: ${linked('{ id: a }')}`);
+    expect(world.patches).toEqual([]);
+    const circle = `format: 1\nproviders:\n  a: ${linked('{ id: b }')}\n  b: ${linked('{ id: a }')}`;
+    await apply(circle);
+    const linkedProviders = [{ id: world.at('providers/b').id }];
+    expect(world.patches).toEqual([
+      {
+        id: world.at('providers/a').id,
+        operations: [{ op: 'add', path: '/properties/linked_providers', value: linkedProviders }],
+      },
+    ]);
+    await apply(circle);
+    expect(world.patches).toHaveLength(1);
+  });
+
+  it('can be read as a document to send, with code in place of files and the way back to its lines', async () => {
+    await file('exports.run = 1;\n', 'code.js');
+    await file('exports.run = 2;\n', 'other.js');
+    const at = await file(`
+format: 1
+orgs:
+  one:
+    lambdas:
+      a: { codeFile: code.js, properties: &shared { handler: run } }
+      b:
+        properties: *shared
+        codeFile: other.js
+`);
+    const { document, placeOf } = await readSeedFileForApply(at);
+    const code = (text: string) => Buffer.from(text).toString('base64');
+    expect(document).toEqual({
+      format: 1,
+      orgs: {
+        one: {
+          lambdas: {
+            a: { properties: { handler: 'run', code: code('exports.run = 1;\n') } },
+            b: { properties: { handler: 'run', code: code('exports.run = 2;\n') } },
+          },
+        },
+      },
+    });
+    expect(placeOf('/orgs/one/lambdas/a/properties/code')).toBe(`${at}:6`);
+    expect(placeOf('/orgs/one/lambdas/b/properties/env')).toBe(`${at}:8`);
+    expect(placeOf('')).toBe(`${at}:2`);
+  });
+
   const org = (text: string) => `format: 1\norgs:\n  one:\n${text}`;
 
   it.each([
@@ -389,6 +456,18 @@ orgs:
       /beside properties.code/,
     ],
     ['gives code to something else', org('    codeFile: seed.yaml'), 4, /for lambdas only/],
+    [
+      'names a thing twice in two ways',
+      org('    groups:\n      a: {}\n      b: { name: a }'),
+      6,
+      /is the second of the groups named 'a'/,
+    ],
+    [
+      'has a scope that it does not hold',
+      'format: 1\nscope: /one/two\norgs: { one: {} }',
+      2,
+      /\/scope: must be the path/,
+    ],
     ['reaches for a prototype', org('    properties:\n      __proto__: {}'), 5, /'__proto__'/],
     ['is nested without end', `format: ${'['.repeat(30_000)}`, 1, /not well-formed YAML/],
   ])('that %s is refused with its line', async (_case, text, line, reason) => {
