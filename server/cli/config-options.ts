@@ -33,8 +33,11 @@ export function configOf(
 ): ConfigWithOrigins {
   const folder = namedFolder(command);
   const named: Flags = folder === undefined ? {} : { data: folder, basePort: '0', gatewayPort: '0', crmPort: '0' };
-  const flags = { ...presets, ...named, ...flagsOf(command) };
-  return readConfig({ flags, env: terminal.env, folder: terminal.folder });
+  const written = flagsOf(command);
+  const flags = { ...presets, ...named, ...written };
+  const { config, origins } = readConfig({ flags, env: terminal.env, folder: terminal.folder });
+  const byName = Object.keys(named).filter((key) => !(key in written));
+  return { config, origins: new Map([...origins, ...byName.map((key) => [key, '--instance'] as const)]) };
 }
 
 function flagsOf(command: Command): Flags {

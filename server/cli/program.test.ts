@@ -257,6 +257,18 @@ describe('terrarium config', () => {
     expect(terminal.out.join()).not.toContain('hunter2');
   });
 
+  it('says what the name of an instance stands for', async () => {
+    const terminal = new TestTerminal();
+    terminal.env = { TERRARIUM_DATA: 'elsewhere', TERRARIUM_BASE_PORT: '5000' };
+    const args = ['config', '--json', '--instance', 'shop', '--gateway-port', '5001'];
+    expect(await runCommandLine(args, terminal, () => Promise.reject())).toBe(0);
+    expect(JSON.parse(terminal.out.join('\n'))).toMatchObject({
+      data: { value: join(folder, '.terrarium', 'instances', 'shop'), origin: '--instance' },
+      basePort: { value: 0, origin: '--instance' },
+      gatewayPort: { value: 5001, origin: '--gateway-port' },
+    });
+  });
+
   it('prints the same as JSON', async () => {
     const terminal = new TestTerminal();
     writeFileSync(

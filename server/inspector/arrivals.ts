@@ -19,7 +19,7 @@ export class Arrivals {
    *
    * @param wait.waitS whole seconds from 0 to 60 as they stand in a query; none unless given
    * @param wait.res the answer that waits: nobody waits on when its client has gone
-   * @throws PlatformError 400 for another waitS
+   * @throws PlatformError 400 for another waitS; 503 when it is not enough and the platform stops
    */
   async look<T>(
     find: () => T,
@@ -30,12 +30,13 @@ export class Arrivals {
     for (;;) {
       const found = find();
       const leftMs = untilMs - performance.now();
-      if (isEnough(found) || leftMs <= 0 || this.#isStopped || wait.res.closed) return found;
+      if (isEnough(found) || leftMs <= 0 || wait.res.closed) return found;
+      if (this.#isStopped) throw new PlatformError(503, 'the platform is stopping: there is nothing to wait for');
       await this.#next(wait.topic, leftMs, wait.res);
     }
   }
 
-  /** Whoever waits gets what there is; nobody waits from now on. */
+  /** Whoever waits is told; nobody waits from now on. */
   stop(): void {
     this.#isStopped = true;
     for (const topic of this.#waiting.keys()) this.announce(topic);

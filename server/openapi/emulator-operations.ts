@@ -35,7 +35,7 @@ export const emulatorOperations: readonly Operation[] = [
   rowsOf('Caught leads')('get /inspect/leads', 'listLeads', 'Web forms that the CRM stand-in caught, oldest first', {
     query: ['lead_email', 'lead_since', 'wait_s'],
     success: ok(listOf(ref('Lead'))),
-    errors: [400, 403],
+    errors: [400, 403, 503],
   }),
   seeds('post /inspect/apply', 'applySeed', 'Make the world what a seed document says', {
     description:
