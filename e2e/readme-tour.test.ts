@@ -42,13 +42,15 @@ it('does in a minute what the README says', async () => {
     .replaceAll('http://localhost:4700', addresses.baseUrl)
     .replaceAll('http://localhost:4701', addresses.gatewayUrl);
   const { stdout } = await promisify(execFile)('bash', ['-euc', script], { cwd: folder });
-  const [first, leads, second, log, result] = stdout.trim().split('\n');
+  const [first, leads, broken, log, mended, laterLog, result] = stdout.trim().split('\n');
   expect(first).toBe('SUCCESS');
   expect(JSON.parse(leads ?? '')).toMatchObject([
     { mapped: { email: 'ada@example.com' }, source: { host: 'crm.example.com' } },
   ]);
-  expect(second).toBe('SUCCESS');
+  expect(broken).toBe('SUCCESS');
   expect(JSON.parse(log ?? '')).toEqual(['CRM answered 200', 'CRM answered 400']);
+  expect(mended).toBe('SUCCESS');
+  expect(JSON.parse(laterLog ?? '')).toEqual(['CRM answered 200', 'CRM answered 400', 'CRM answered 200']);
   const summary = JSON.parse(JSON.parse(result ?? '').result);
   expect(summary).toMatchObject({ orders: 2, regions: { north: { total: 12 }, south: { total: 30 } } });
 });
