@@ -30,7 +30,7 @@ import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials } from './security/credentials.ts';
 import { securityRoutes } from './security/routes.ts';
 import { CrmStandIn } from './standins/crm-stand-in.ts';
-import { parseLeadFilter } from './standins/lead.ts';
+import { parseLead, parseLeadFilter } from './standins/lead.ts';
 
 /** Most leads that the CRM stand-in keeps. */
 const MAX_LEADS = 10_000;
@@ -180,6 +180,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       return offencesOf(rules, changes);
     }),
     snapshots: data.snapshots,
+    archive: { leads, results: data.results, parseLead, version: manifest.version, nowMs },
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
 import { queryOf, singleParameter } from '../http/query.ts';
@@ -13,6 +12,7 @@ import { parseWith } from '../model/validate.ts';
 import { worldFileContent } from '../store/world-file.ts';
 import { demandKnown, findCommits, parseHistoryQuery, parseMoment } from './history-query.ts';
 import { maskedCommit, maskedOperations, maskedRecord } from './masking.ts';
+import { sendStream } from './send-stream.ts';
 import { type Difference, differenceBetween, type TimeMachine } from './time-machine.ts';
 
 /** Who may look at the whole world, and who may bring a past one back. */
@@ -71,9 +71,7 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
     const masked = (function* () {
       for (const record of resources.values()) yield maskedRecord(record);
     })();
-    await finished(
-      Readable.from(worldFileContent(machine.store.world.id, seq, masked), { objectMode: false }).pipe(res),
-    );
+    await sendStream(Readable.from(worldFileContent(machine.store.world.id, seq, masked)), res);
   });
   router.get('/diff', async (req, res) => {
     guard.viewer(req);

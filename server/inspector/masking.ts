@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
 import type { Commit } from '../model/commit.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { resourceTypes, typeOf } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
@@ -67,5 +67,31 @@ function hide(value: Json, [part, ...rest]: Place): Json {
   if (Array.isArray(value)) return part === '*' ? value.map((element) => hide(element, rest)) : value;
   if (!isJsonObject(value)) return value;
   const members = Object.entries(value).map(([name, member]) => [name, name === part ? hide(member, rest) : member]);
+  return Object.fromEntries(members);
+}
+
+/** Does a record hold a value that was hidden from it? */
+export function hasHidden(record: StoredResource): boolean {
+  return (places.get(typeOf(record)) ?? []).length > 0 && JSON.stringify(record.properties).includes(`"${HIDDEN}"`);
+}
+
+/** A record in which what was hidden is as in the stored one; what that does not have either stays hidden. */
+export function unmaskedRecord(record: StoredResource, stored: StoredResource | undefined): StoredResource {
+  if (!hasHidden(record)) return record;
+  return { ...record, properties: reveal(record.properties, stored?.properties) as JsonObject }; // an object stays one
+}
+
+/** Elements of an array that have a `key` are known by it, others by their place. */
+function reveal(value: Json, stored: Json | undefined): Json {
+  if (value === HIDDEN) return stored ?? HIDDEN;
+  if (Array.isArray(value)) {
+    const others = Array.isArray(stored) ? stored : [];
+    return value.map((element, at) => {
+      const key = memberOf(element, 'key');
+      return reveal(element, key === undefined ? others[at] : others.find((one) => memberOf(one, 'key') === key));
+    });
+  }
+  if (!isJsonObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, reveal(member, memberOf(stored, name))]);
   return Object.fromEntries(members);
 }

@@ -8,6 +8,7 @@ import type { LambdaInvoker } from '../model/invocation.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
+import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type LambdaRoutesOptions, type LogPages, lambdaRoutes, noContainerLogs } from './lambda-routes.ts';
@@ -37,6 +38,7 @@ export interface InspectorOptions {
   seeds: SeedDesk;
   machine: TimeMachine;
   snapshots: NamedSnapshots;
+  archive: Omit<ArchiveOptions, 'machine' | 'store'>;
   securityUrlFor(request: Request): string;
   onFault(fault: unknown): void;
 }
@@ -95,6 +97,8 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
   inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));
+  const archive = () => ({ ...options.archive, machine: options.machine, store: options.machine.store });
+  inspect.use(archiveRoutes(archive, guard));
 
   const log = express.Router({ caseSensitive: true });
   log.get('/lambda/:id', (req, res) => {

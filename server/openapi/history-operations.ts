@@ -2,6 +2,7 @@ import { created, gone, listOf, type Operation, ok, ref, rowsOf } from './operat
 
 const history = rowsOf('History');
 const snapshots = rowsOf('Snapshots');
+const archive = { type: 'string', format: 'binary' };
 
 /** Time travel: the history of the world, and what brings it back. */
 export const historyOperations: readonly Operation[] = [
@@ -75,5 +76,21 @@ export const historyOperations: readonly Operation[] = [
   snapshots('delete /inspect/snapshots/{snapshot_name}', 'deleteSnapshot', 'Delete a snapshot', {
     success: gone,
     errors: [400, 403, 404],
+  }),
+  snapshots('get /inspect/archive', 'exportArchive', 'The whole instance as one file', {
+    description:
+      'For the root user. A zip of the world, its history, caught leads and asynchronous results, with a manifest of the ' +
+      "SHA-256 of each. Nothing secret is in it: no keys, tokens or certificates, and `<hidden>` stands for passwords, values of secrets and providers' credentials.",
+    success: { ...ok(archive), mediaTypes: ['application/zip'] },
+    errors: [403, 503],
+  }),
+  snapshots('post /inspect/archive', 'importArchive', 'Make the world what an archive says', {
+    description:
+      'For the root user. One commit holds all that changes in the world, so it can be undone by reverting that; leads are ' +
+      'added. The root organization and the root user keep their ids, keys and password. A damaged or foreign file is refused with the reason, ' +
+      'and nothing is changed.',
+    body: { schema: archive, mediaTypes: ['application/zip'] },
+    success: ok(ref('ImportedArchive')),
+    errors: [403, 503],
   }),
 ];

@@ -40,6 +40,11 @@ export const historySchemas = {
     commits: z.array(commit),
     next: z.int().optional().describe('`before` of the next page; absent when there is none'),
   }),
+  ImportedArchive: z.object({
+    commit: commit.optional().describe('Absent when the world was as in the archive already'),
+    leads: z.int().describe('How many were not there before'),
+    hidden: z.array(z.object(about)).describe('Resources whose passwords, values or credentials have to be set anew'),
+  }),
   MadeCommit: z.object({ commit: commit.optional() }),
   RestoreWish: z.object({ at: z.union([seq, z.string()]).describe('Number of a commit, or an ISO time') }),
   Snapshot: snapshot,

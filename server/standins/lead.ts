@@ -39,6 +39,22 @@ export interface Lead {
   remote: string;
 }
 
+const text = z.string();
+const leadSchema = z.strictObject({
+  id: z.guid(),
+  receivedAt: z.iso.datetime(),
+  oid: text,
+  fields: z.array(z.strictObject({ name: text, value: text })),
+  mapped: z.record(text, text),
+  source: z.strictObject({ host: text, path: text }),
+  remote: text,
+});
+
+/** A lead that comes from elsewhere, such as an archive. Throws 400 for what is none. */
+export function parseLead(value: unknown): Lead {
+  return parseWith(leadSchema, value);
+}
+
 const memberOfField: Readonly<Record<string, keyof MappedLead>> = {
   lead_source: 'leadSource',
   first_name: 'firstName',

@@ -1,0 +1,61 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import express, { type Request, type Router } from 'express';
+import { PlatformError } from '../model/errors.ts';
+import { type ArchiveSource, archiveOf } from './archive.ts';
+import { shownCommit, type WorldGuard } from './history-routes.ts';
+import { type ArchiveTarget, importArchive } from './import-archive.ts';
+import { sendStream } from './send-stream.ts';
+
+const ZIP_TYPE = 'application/zip';
+/** Largest archive that is taken in. */
+const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024;
+
+export type ArchiveOptions = ArchiveSource & ArchiveTarget<object>;
+
+/**
+ * The whole instance as one file, for the root user.
+ *
+ * - `GET /archive`: a zip of world, history, leads and results, without anything secret.
+ * - `POST /archive` with such a zip: `{commit?, leads, hidden}`; 400 with the reason for any other, which changes nothing.
+ */
+export function archiveRoutes(options: () => ArchiveOptions, guard: WorldGuard): Router {
+  const router = express.Router({ caseSensitive: true });
+  router.get('/archive', async (req, res) => {
+    guard.root(req);
+    const archive = await archiveOf(options());
+    res.type(ZIP_TYPE).attachment('terrarium.zip');
+    await sendStream(archive, res);
+  });
+  router.post('/archive', async (req, res) => {
+    const caller = guard.root(req);
+    const folder = await mkdtemp(join(tmpdir(), 'terrarium-import-'));
+    try {
+      const path = join(folder, 'archive.zip');
+      await receive(req, path);
+      const { commit, ...rest } = await importArchive(path, options(), { caller, via: 'api' });
+      res.json({ ...(commit && { commit: shownCommit(commit) }), ...rest });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+  return router;
+}
+
+/** Writes the body of a request to a file. Throws 415, 413, and 400 when it breaks off. */
+async function receive(req: Request, path: string): Promise<void> {
+  if (!req.is(ZIP_TYPE)) throw new PlatformError(415, `send the archive as ${ZIP_TYPE} (set the Content-Type header)`);
+  let sizeBytes = 0;
+  const limited = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sizeBytes += chunk.length;
+      const isTooLarge = sizeBytes > MAX_ARCHIVE_BYTES;
+      done(isTooLarge ? new PlatformError(413, `the archive is over ${MAX_ARCHIVE_BYTES} bytes`) : null, chunk);
+    },
+  });
+  await pipeline(req, limited, createWriteStream(path, { mode: 0o600 }));
+}

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Entry, openPromise } from 'yauzl';
+import { basic, type Reply, send } from '../../e2e/client.ts';
+import { lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
+import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
+import { zipOf } from '../lambdas/zip-for-tests.ts';
+
+let platform: Platform;
+let acme: Place;
+let folder: string;
+let archive: Buffer;
+let files: Record<string, string>;
+
+const authOf = ({ emulator: { rootCredentials } }: Platform) =>
+  basic(rootCredentials.apiKey, rootCredentials.apiSecret ?? '');
+const importInto = (target: Platform, body: Uint8Array): Promise<Reply> => {
+  const headers = { 'Content-Type': 'application/zip' };
+  return send('POST', `${target.emulator.baseUrl}/inspect/archive`, { auth: authOf(target), body, headers });
+};
+const seqOf = async (target: Platform): Promise<number> => {
+  const url = `${target.emulator.baseUrl}/inspect/history?limit=1`;
+  return (await send('GET', url, { auth: authOf(target) })).body.commits[0].seq;
+};
+
+async function exportFrom(target: Platform): Promise<Buffer> {
+  const headers = { Authorization: authOf(target) };
+  const response = await fetch(`${target.emulator.baseUrl}/inspect/archive`, { headers });
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/zip']);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+async function unzipped(zip: Buffer): Promise<Record<string, string>> {
+  const path = join(folder, 'read.zip');
+  await writeFile(path, zip);
+  const opened = await openPromise(path, { autoClose: false });
+  const texts: Record<string, string> = {};
+  const textOf = async (entry: Entry) => {
+    let text = '';
+    for await (const chunk of await opened.openReadStreamPromise(entry)) text += chunk;
+    return text;
+  };
+  for await (const entry of opened.eachEntry()) texts[entry.fileName] = await textOf(entry);
+  opened.close();
+  return texts;
+}
+
+/** A zip of these files whose manifest says what is in it. */
+function sealed(changed: Record<string, string>): Buffer {
+  const manifest = JSON.parse(files['manifest.json'] ?? '');
+  for (const [name, text] of Object.entries(changed)) {
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    manifest.files[name] = { sizeBytes: Buffer.byteLength(text), sha256 };
+  }
+  return zipOf({ ...files, ...changed, 'manifest.json': JSON.stringify(manifest) });
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium archive '));
+  platform = await startPlatform();
+  const { root, emulator } = platform;
+  acme = await makePlace(root, 'acme');
+  await root.create('/root/users', { name: 'ada', properties: { password: 'sesame-1' } });
+  const properties = { provider: { id: acme.docker }, items: [{ key: 'k', value: 'sesame-2' }] };
+  await root.create(`${acme.environment}/secrets`, { name: 'keys', properties });
+  const code = 'exports.run = (event, context, callback) => callback(null, "later");';
+  const lambda = await root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'slow', { code }));
+  const auth = authOf(platform);
+  const accepted = await send('POST', `${emulator.gatewayUrl}/api/async`, { auth, body: { lambdaId: lambda.id } });
+  expect(accepted.status).toBe(200);
+  await new Promise<void>((resolve, reject) => {
+    const sent = https.request(`${emulator.crmUrl}/servlet/servlet.WebToLead?encoding=UTF-8`, {
+      method: 'POST',
+      rejectUnauthorized: false, // the stand-in signs its own
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    sent.once('response', (answer) => answer.resume().once('end', resolve)).once('error', reject);
+    sent.end('oid=00D&email=ada%40example.com');
+  });
+  archive = await exportFrom(platform);
+  files = await unzipped(archive);
+});
+afterAll(async () => {
+  await platform?.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe('the archive of an instance', () => {
+  it('holds the world, its history, leads and results, and says what each has to be', () => {
+    const names = ['history.jsonl', 'leads.jsonl', 'manifest.json', 'results.jsonl', 'world.json'];
+    expect(Object.keys(files).sort()).toEqual(names);
+    const { files: listed, ...manifest } = JSON.parse(files['manifest.json'] ?? '');
+    expect(manifest).toEqual({
+      kind: 'terrarium-archive',
+      format: 1,
+      version: expect.any(String),
+      createdAt: expect.stringMatching(/Z$/),
+    });
+    for (const name of names.filter((one) => one !== 'manifest.json')) {
+      const sha256 = createHash('sha256')
+        .update(files[name] ?? '')
+        .digest('hex');
+      expect(listed[name]).toEqual({ sizeBytes: Buffer.byteLength(files[name] ?? ''), sha256 });
+    }
+    const { seq } = JSON.parse(files['world.json'] ?? '');
+    const seqs = (files['history.jsonl'] ?? '')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).seq);
+    expect(seqs).toEqual(Array.from({ length: seq }, (_, at) => seq - at));
+    expect(files['leads.jsonl']).toContain('ada@example.com');
+    expect(files['results.jsonl']?.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('holds nothing secret', () => {
+    const { apiKey, apiSecret } = platform.emulator.rootCredentials;
+    for (const text of Object.values(files)) {
+      expect(text).not.toMatch(/sesame|scrypt|PRIVATE KEY/);
+      expect(text).not.toContain(apiKey);
+      expect(text).not.toContain(apiSecret);
+    }
+    expect(files['world.json']).toContain('<hidden>');
+  });
+
+  it('imported where it came from changes nothing, and brings back what has changed since', async () => {
+    expect((await importInto(platform, archive)).body).toEqual({ leads: 0, hidden: [] });
+    await platform.root.delete(`${acme.environment}?force=true`);
+    const seq = await seqOf(platform);
+    const { status, body } = await importInto(platform, archive);
+    expect([status, body.commit.seq, body.commit.cause.action]).toEqual([200, seq + 1, 'archive.import']);
+    expect(body.hidden.map(({ path }: { path: string }) => path)).toEqual(['/acme/ws/env/keys']);
+    expect((await platform.root.get(acme.environment)).status).toBe(200);
+    await platform.as('ada', 'sesame-1');
+  });
+
+  it('makes another instance the same, whose root keeps its keys and password, by one commit that can be undone', async () => {
+    const other = await startPlatform();
+    const before = await other.root.get('/root');
+    const { status, body } = await importInto(other, archive);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ leads: 1, commit: { cause: { note: expect.stringContaining('import') } } });
+    expect(body.hidden.map(({ path }: { path: string }) => path).sort()).toEqual(['/acme/ws/env/keys', '/ada']);
+    expect((await other.root.get('/root')).body.id).toBe(before.body.id);
+    expect((await other.root.get(acme.environment)).status).toBe(200);
+    await other.as('root', 'terrarium');
+    await expect(other.as('ada', 'sesame-1')).rejects.toThrow('no token');
+    await expect(other.as('ada', '<hidden>')).rejects.toThrow('no token');
+    const { baseUrl } = other.emulator;
+    expect((await send('GET', `${baseUrl}/inspect/leads`, { auth: authOf(other) })).body).toHaveLength(1);
+    await send('POST', `${baseUrl}/inspect/restore`, { auth: authOf(other), body: { at: body.commit.seq - 1 } });
+    expect(await other.root.get('/acme')).toMatchObject(refusal(404));
+    await other.stop();
+  });
+
+  describe('is refused, with the reason and without any change,', () => {
+    const world = () => JSON.parse(files['world.json'] ?? '');
+    const sealedWorld = (change: (world: ReturnType<typeof JSON.parse>) => void) => {
+      const { checksum: _, ...changed } = world();
+      change(changed);
+      return sealed({ 'world.json': JSON.stringify(changed) });
+    };
+    const anyOf = (resources: Record<string, { type: string }>, type: string) =>
+      Object.values(resources).find((one) => one.type.endsWith(type)) ?? {};
+    const without = (name: string) => Object.fromEntries(Object.entries(files).filter(([one]) => one !== name));
+    const cases: [string, () => Buffer, RegExp][] = [
+      ['when it is no zip', () => Buffer.from('hello'), /no zip file/],
+      ['when it is empty', () => Buffer.alloc(0), /no zip file/],
+      ['when its end is missing', () => archive.subarray(0, -30), /no zip file/],
+      [
+        'when a bit has flipped',
+        () => {
+          const damaged = Buffer.from(archive);
+          damaged[200] = (damaged[200] ?? 0) ^ 1;
+          return damaged;
+        },
+        /cannot be imported/,
+      ],
+      ['when it is of somebody else', () => zipOf({ 'index.html': '<p>' }), /no manifest\.json/],
+      ['when a file is missing', () => zipOf(without('leads.jsonl')), /leads\.jsonl is missing/],
+      [
+        'when a file was changed',
+        () => zipOf({ ...files, 'leads.jsonl': '\n' }),
+        /leads\.jsonl is damaged: its SHA-256/,
+      ],
+      ['when a file was added', () => zipOf({ ...files, more: 'x' }), /more is not in its manifest/],
+      [
+        'when it is of a later form',
+        () => zipOf({ ...files, 'manifest.json': (files['manifest.json'] ?? '').replace('"format":1', '"format":2') }),
+        /not that of an archive/,
+      ],
+      ['when its world is none', () => sealed({ 'world.json': '{}' }), /world\.json is no world/],
+      ['when a lead is none', () => sealed({ 'leads.jsonl': '{"key":"x","record":{}}\n' }), /id/],
+      [
+        'when a record has lost its parent',
+        () =>
+          sealedWorld(({ resources }) =>
+            Object.assign(anyOf(resources, 'Environment'), { parent: '00000000-0000-4000-8000-000000000009' }),
+          ),
+        /the parent of environment 'env' is missing/,
+      ],
+      [
+        'when a type is unknown',
+        () =>
+          sealedWorld(({ resources }) => Object.assign(anyOf(resources, 'Environment'), { type: 'Resource::Moon' })),
+        /Resource::Moon/,
+      ],
+      [
+        'when there are two roots',
+        () => sealedWorld(({ resources }) => Object.assign(anyOf(resources, 'Workspace'), { parent: null })),
+        /not one root/,
+      ],
+      [
+        'when something stands below itself',
+        () =>
+          sealedWorld(({ resources }) => {
+            const organization = Object.values<{ name: string; id: string }>(resources).find(
+              ({ name }) => name === 'acme',
+            );
+            Object.assign(organization ?? {}, { parent: organization?.id });
+          }),
+        /stands below itself/,
+      ],
+    ];
+    it.each(cases)('%s', async (_, make, reason) => {
+      const seq = await seqOf(platform);
+      const reply = await importInto(platform, make());
+      expect(reply).toMatchObject(refusal(400));
+      expect(reply.body.message).toMatch(reason);
+      expect(reply.body.message).toContain('Nothing was changed');
+      expect(await seqOf(platform)).toBe(seq);
+    });
+
+    it('when it is sent as something else, or by somebody else', async () => {
+      const url = `${platform.emulator.baseUrl}/inspect/archive`;
+      expect(await send('POST', url, { auth: authOf(platform), body: {} })).toMatchObject(refusal(415));
+      expect(await send('GET', url)).toMatchObject(refusal(401));
+    });
+  });
+});

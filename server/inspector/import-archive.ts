@@ -1,0 +1,127 @@
+import type { Commit, CommitResource } from '../model/commit.ts';
+import { PlatformError } from '../model/errors.ts';
+import { ORGANIZATION } from '../model/hierarchy.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import { pathOf } from '../model/resource-path.ts';
+import { USER } from '../model/type-names.ts';
+import { sharingRecords } from '../store/world-difference.ts';
+import { hasHidden, unmaskedRecord } from './masking.ts';
+import { readArchive } from './read-archive.ts';
+import { causeOf, type TimeMachine, type Undoing } from './time-machine.ts';
+
+type Resources = ReadonlyMap<Uuid, StoredResource>;
+
+export interface ArchiveTarget<L> {
+  machine: TimeMachine;
+  leads: KeyedLog<L>;
+  /** Throws for what is no lead. */
+  parseLead(value: unknown): L;
+}
+
+/** What came of an import. */
+export interface ImportedArchive {
+  /** Absent when the world was as in the archive already. */
+  commit: Commit | undefined;
+  /** How many leads were not there before. */
+  leads: number;
+  /** Resources whose hidden values are not known here either: they have to be set anew. */
+  hidden: CommitResource[];
+}
+
+/**
+ * Makes the world what an archive says, by one commit, and adds its leads. The root organization and the root user stay who
+ * they are here, with their keys; hidden values stay what they are here.
+ *
+ * @throws PlatformError 400 with the reason for a damaged or foreign file, and then nothing was changed
+ */
+export async function importArchive<L>(path: string, target: ArchiveTarget<L>, by: Undoing): Promise<ImportedArchive> {
+  const { machine, leads } = target;
+  const archive = await readArchive(path);
+  const parsed = archive.leads.map(({ key, record }) => ({ key, record: checked(() => target.parseLead(record)) }));
+  const present = machine.store.world.resources;
+  const root = checked(() => rootOf(archive.world.resources));
+  checked(() => demandSound(archive.world.resources));
+
+  const own = rootOf(present);
+  const ids: [Uuid, Uuid][] = [
+    [root.id, own.id],
+    [root.owner, own.owner],
+  ];
+  const resources = new Map<Uuid, StoredResource>();
+  for (const record of archive.world.resources.values()) {
+    const renamed = withIds(record, ids);
+    resources.set(renamed.id, unmaskedRecord(renamed, present.get(renamed.id)));
+  }
+  const world = await sharingRecords(resources, present);
+  const commit = await machine.become(
+    world,
+    causeOf(by, 'archive.import', `import of an archive of commit ${archive.world.seq}`),
+  );
+  const added = parsed.filter(({ key }) => leads.get(key) === undefined);
+  for (const { key, record } of added) await leads.put(key, record);
+  return {
+    commit,
+    leads: added.length,
+    hidden: [...world.values()].filter(hasHidden).map((one) => described(one, world)),
+  };
+}
+
+/** Lets a check speak: what it throws is why the archive is refused. */
+function checked<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PlatformError(400, `the archive cannot be imported: ${reason}. Nothing was changed.`, { cause: error });
+  }
+}
+
+function rootOf(resources: Resources): StoredResource {
+  const roots = [...resources.values()].filter(({ parent }) => parent === null);
+  const [root] = roots;
+  if (!root || roots.length > 1 || root.type !== ORGANIZATION)
+    throw new Error('its world has not one root organization');
+  if (resources.get(root.owner)?.type !== USER) throw new Error('its world has no root user');
+  return root;
+}
+
+/** Throws unless every resource is of a known type, stands below the root on what its type may stand on, and has its name for itself. */
+function demandSound(resources: Resources): void {
+  const names = new Set<string>();
+  const sound = new Set<Uuid>();
+  for (const record of resources.values()) {
+    const type = typeOf(record);
+    const scope = type.nameScope === 'world' ? '' : record.parent;
+    const name = JSON.stringify([type.word, scope, record.name]);
+    if (names.has(name)) throw new Error(`there are two ${type.word} '${record.name}' in one place`);
+    names.add(name);
+    const path: Uuid[] = [];
+    for (let at = record; at.parent !== null && !sound.has(at.id); ) {
+      if (path.includes(at.id)) throw new Error(`${at.id} stands below itself`);
+      path.push(at.id);
+      const parent = resources.get(at.parent);
+      if (!parent) throw new Error(`the parent of ${typeOf(at).noun} '${at.name}' is missing`);
+      if (!typeOf(at).parents.includes(typeOf(parent).word)) {
+        throw new Error(`${typeOf(at).noun} '${at.name}' cannot stand below ${typeOf(parent).noun} '${parent.name}'`);
+      }
+      at = parent;
+    }
+    for (const id of path) sound.add(id);
+  }
+}
+
+/** A record in which ids are replaced wherever they stand. */
+function withIds(record: StoredResource, ids: readonly (readonly [from: Uuid, to: Uuid])[]): StoredResource {
+  const changed = ids.filter(([from, to]) => from !== to);
+  if (changed.length === 0) return record;
+  const text = changed.reduce((at, [from, to]) => at.replaceAll(from, to), JSON.stringify(record));
+  return JSON.parse(text); // one id for another leaves it a record
+}
+
+function described(record: StoredResource, world: Resources): CommitResource {
+  const { id, type, name } = record;
+  return { id, type, name, path: pathOf(record, (parent) => world.get(parent)) };
+}
