@@ -35,7 +35,7 @@ it('what was exported changes nothing when it is applied to the same world, and 
       expect(store.seq).toBe(seq);
       expect(seeds.export('/', 'yaml')).toBe(yaml);
     }),
-    { numRuns: 25 },
+    { numRuns: 20 },
   );
   expect([...seen].sort()).toEqual([...typeWords].sort());
 }, 60_000);

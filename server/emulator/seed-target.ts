@@ -1,7 +1,7 @@
 import { decodeText } from '../lambdas/base64-text.ts';
 import type { Act } from '../resources/act.ts';
 import { verifyPassword } from '../security/passwords.ts';
-import type { SeedTarget } from '../seed/apply-seed.ts';
+import type { SeedTarget } from '../seed/seed-target.ts';
 import type { Core } from './core.ts';
 
 /** A world as seeds are applied to it: every change goes through the resource service, as if its client had made it. */

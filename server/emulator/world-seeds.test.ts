@@ -266,6 +266,12 @@ orgs:
       '/orgs/acme/entitlements/0/actions/0',
       /'org.fly' is no action of orgs/,
     ],
+    [
+      'would have a right for nobody known',
+      'entitlements: [{ actions: [org.view], identities: [11111111-2222-4333-8444-555555555555] }]',
+      '/orgs/acme/entitlements',
+      /no user or group/,
+    ],
   ])('refuses a resource that %s', async (_case, part, pointer, message) => {
     await apply(
       'orgs: { acme: { groups: { team: {} }, providers: { p: { resource_type: X::Configuration::Provider::Logging } } } }',
@@ -338,7 +344,7 @@ describe('pruning', () => {
 
   it('reaches no further than the scope of the document', async () => {
     await apply('orgs: { acme: { groups: { a: {} }, orgs: { sub: { groups: { b: {} } } } } }');
-    const sub = world.seeds.export('/acme/sub', 'yaml');
+    const sub = world.seeds.export('/acme/sub/', 'yaml');
     expect(parse(sub)).toMatchObject({ scope: '/acme/sub', orgs: { acme: { orgs: { sub: { groups: { b: {} } } } } } });
     expect(changed(await apply(sub, { prune: true }))).toEqual([]);
     const less = 'scope: /acme/sub\norgs: { acme: { orgs: { sub: {} } } }';

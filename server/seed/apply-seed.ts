@@ -1,41 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Operation, unescapePathComponent } from 'fast-json-patch';
+import { unescapePathComponent } from 'fast-json-patch';
 import { actionsOf } from '../model/actions.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeOfWord } from '../model/registry.ts';
+import { typeOf, typeOfWord } from '../model/registry.ts';
 import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { pointerTo } from '../model/validate.ts';
-import type { WorldView } from '../model/world-view.ts';
 import { madeVolumes, withMadeVolumes } from './inline-volumes.ts';
 import { pruneWorld } from './prune-world.ts';
-import { type GrantEntry, type Grants, grantsOf, plainGrants } from './seed-grants.ts';
+import { type GrantEntry, grantsOf, plainGrants } from './seed-grants.ts';
 import { descendants, type Seed, type SeedNode } from './seed-node.ts';
 import { identityWords, replaceReferences } from './seed-references.ts';
 import { type Found, LITERAL, SeedScope } from './seed-scope.ts';
 import { NOT_EXPORTED, replaceSecrets, storedSecret } from './seed-secrets.ts';
+import type { SeedTarget } from './seed-target.ts';
 import { operationsTo } from './seed-update.ts';
-
-/** The world that a seed is applied to; acts as the root user. What it refuses it throws as PlatformError. */
-export interface SeedTarget {
-  /** Always the present world. */
-  readonly view: WorldView;
-  /** Makes the default providers that are missing (D-067). */
-  initializeProviders(): Promise<unknown>;
-  create(parentId: Uuid, word: TypeWord, body: JsonObject): Promise<{ id: Uuid }>;
-  patch(id: Uuid, operations: readonly Operation[]): Promise<unknown>;
-  /** Replaces all grants of a resource (D-115). */
-  setGrants(id: Uuid, grants: Grants): Promise<unknown>;
-  /** Deletes a resource, unless something is in the way. */
-  remove(id: Uuid): Promise<unknown>;
-  /** Is this the password behind the hash? */
-  isPassword(text: string, hash: string): Promise<boolean>;
-  /** The source that a lambda's `code` stands for (D-056). */
-  sourceOf(code: string): string;
-}
 
 /**
  * Makes a world what a seed says: the default providers, then each resource after those it names, created or patched, then the
@@ -188,6 +170,11 @@ class Application {
     const idsOf = (identities: readonly Found[]) => identities.map((found) => this.#idOf(found));
     const wanted = grantsOf(entries.map((entry) => ({ ...entry, add: idsOf(entry.add), remove: idsOf(entry.remove) })));
     if (isDeepStrictEqual(plainGrants(this.#target.view.find(id)?.grants), wanted)) return;
+    for (const identity of Object.values(wanted).flatMap(({ add = [] }) => add)) {
+      const found = this.#target.view.find(identity);
+      if (found && identityWords.includes(typeOf(found).word)) continue;
+      throw this.#seed.errorAt([...node.path, 'entitlements'], `${identity} is the id of no user or group`);
+    }
     await this.#target.setGrants(id, wanted);
   }
 

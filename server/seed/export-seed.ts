@@ -70,14 +70,13 @@ class Export {
   }
 
   document(): JsonObject {
-    const { scope } = this.#options;
     const root = this.#node(this.#view.root, null);
-    const organization = this.#nodeAt(scope, root);
+    const organization = this.#nodeAt(this.#options.scope, root);
     this.#addChildren(organization);
     this.#makeForms(root, organization);
     return {
       format: 1,
-      ...(organization !== root && { scope }),
+      ...(organization !== root && { scope: this.#pathOf(this.#recordOf(organization)) }),
       ...(!this.#builtIn.areDefaultsComplete && { defaultProviders: false }),
       ...this.#forms.get(root),
       ...this.#collections(root, uuidsIn(this.#forms.values())),
@@ -119,7 +118,8 @@ class Export {
       const [first] = this.#view.named(typeOf(child).word, child.name, id);
       return first?.id === child.id && !this.#builtIn.untouched.has(child.id);
     });
-    for (const child of children.sort((a, b) => (a.name < b.name ? -1 : 1))) this.#addChildren(this.#node(child, node));
+    children.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name));
+    for (const child of children) this.#addChildren(this.#node(child, node));
   }
 
   #makeForms(root: SeedNode, organization: SeedNode): void {
@@ -144,7 +144,11 @@ class Export {
         return false;
       }
     };
-    return [target.name, pathOf(target, (above) => this.#view.find(above))].find(leadsThere) ?? id;
+    return [target.name, this.#pathOf(target)].find(leadsThere) ?? id;
+  }
+
+  #pathOf(record: StoredResource): string {
+    return pathOf(record, (id) => this.#view.find(id));
   }
 
   /** What stands below a node. */

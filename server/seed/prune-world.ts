@@ -3,7 +3,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { pathOf } from '../model/resource-path.ts';
 import type { WorldView } from '../model/world-view.ts';
-import type { SeedTarget } from './apply-seed.ts';
+import type { SeedTarget } from './seed-target.ts';
 
 /**
  * Deletes what stands below organizations and is not to be kept, whatever uses another before that, children before parents.

@@ -64,8 +64,12 @@ type CodeReader = (codeFile: string) => Promise<string>;
  * @throws SeedError that names file, line and JSON Pointer and says what was expected
  */
 export async function readSeed(file: string): Promise<Seed> {
-  const document = await readSeedDocument(file);
-  return understand(document, (codeFile) => readUtf8(path.resolve(path.dirname(file), codeFile)));
+  return understand(await readSeedDocument(file), beside(file));
+}
+
+/** Reads code from files whose paths are relative to the folder of a seed file. */
+function beside(file: string): CodeReader {
+  return (codeFile) => readUtf8(path.resolve(path.dirname(file), codeFile));
 }
 
 /** The same for a document that was sent, whose lambda code has to be in it. Throws SeedError likewise. */
@@ -85,8 +89,8 @@ export function readSentSeed(document: SeedDocument): Promise<Seed> {
 export async function readSeedFileForApply(
   file: string,
 ): Promise<{ document: JsonObject; placeOf(pointer: string): string }> {
-  const seed = await readSeed(file);
   const source = await readSeedDocument(file);
+  const seed = await understand(source, beside(file));
   // Aliases lead to one and the same object; a copy has one for each place.
   const document: JsonObject = JSON.parse(JSON.stringify(source.content));
   for (const node of descendants(seed.root)) {
@@ -96,7 +100,7 @@ export async function readSeedFileForApply(
     member.properties = { ...node.properties };
   }
   const placeOf = (pointer: string) => {
-    const { line } = seed.errorAt(pointer.split('/').slice(1).map(unescapePathComponent), '');
+    const { line } = source.errorAt(pointer.split('/').slice(1).map(unescapePathComponent), '');
     return `${file}:${line}`;
   };
   return { document, placeOf };

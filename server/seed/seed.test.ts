@@ -14,8 +14,9 @@ import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { parseWith } from '../model/validate.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { applySeed, type SeedTarget } from './apply-seed.ts';
+import { applySeed } from './apply-seed.ts';
 import { readSeed, readSeedFileForApply } from './read-seed.ts';
+import type { SeedTarget } from './seed-target.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 const DEFAULT_PROVIDERS = ['default-docker', 'default-lambda', 'default-gateway', 'default-gateway-manager'];
