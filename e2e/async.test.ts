@@ -2,7 +2,8 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, bearer, send } from './client.ts';
+import { logIn, rootPairOf } from './account.ts';
+import { bearer, send } from './client.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { type Body, grant, makePlace, type Place } from './place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from './platform.ts';
@@ -39,11 +40,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function tokenOf(username: string, password: string): Promise<string> {
-  const body = new URLSearchParams({ grant_type: 'password', username, password });
-  return bearer((await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, { body })).body.access_token);
-}
-
+const tokenOf = async (username: string, password?: string) =>
+  bearer((await logIn(platform, 'root', username, password)).body.access_token);
 const call = (path: string, options?: Parameters<typeof send>[2], method = 'POST') =>
   send(method, platform.emulator.gatewayUrl + path, options);
 const result = (id: string, auth: string | undefined = rootToken, at = platform) =>
@@ -140,9 +138,8 @@ describe('GET /results/{id} (D-166, D-168, D-169)', () => {
     const { lambdaId: id } = (await call(path)).body;
     await finished(id);
     await root.create('/root/users', { name: 'reader', properties: { password: 'secret' } });
-    expect((await result(id, await tokenOf('reader', 'secret'))).status).toBe(200);
-    const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
-    for (const auth of ['', basic(apiKey, apiSecret), 'Bearer nobody']) {
+    expect((await result(id, await tokenOf('reader'))).status).toBe(200);
+    for (const auth of ['', rootPairOf(platform), 'Bearer nobody']) {
       const refused = await result(id, auth);
       expect(refused).toMatchObject(refusal(401));
       expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer realm=/);
@@ -160,7 +157,7 @@ describe('GET /results/{id} (D-166, D-168, D-169)', () => {
     for (const text of ['one', 'two']) await finished((await call(path, { body: text })).body.lambdaId);
     expect((await result(lambda.id)).body).toMatchObject({ lambdaId: lambda.id, result: 'two' });
     const { id } = await root.create('/root/users', { name: 'viewer', properties: { password: 'secret' } });
-    const token = await tokenOf('viewer', 'secret');
+    const token = await tokenOf('viewer');
     expect(await result(lambda.id, token)).toMatchObject(refusal(403));
     await grant(root, `/acme/lambdas/${lambda.id}`, 'lambda.view', id);
     expect((await result(lambda.id, token)).status).toBe(200);

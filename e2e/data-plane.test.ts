@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeAccount, rootPairOf } from './account.ts';
 import { basic, send } from './client.ts';
 import { type Maker, makerFor } from './maker.ts';
-import { type Body, entitlementOf, grant, makePlace, makeUser, otherEnvironment, type Place } from './place.ts';
+import { type Body, entitlementOf, grant, makePlace, otherEnvironment, type Place } from './place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from './platform.ts';
 
 let platform: Platform;
@@ -18,8 +19,7 @@ beforeAll(async () => {
   make = makerFor(root);
   acme = await makePlace(root, 'acme');
   [first, second] = [await make.lambda(acme), await make.lambda(acme)];
-  const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
-  rootPair = basic(apiKey, apiSecret);
+  rootPair = rootPairOf(platform);
 });
 afterAll(() => platform?.stop());
 
@@ -42,18 +42,7 @@ async function publish(properties: object = {}, lambda = first) {
   };
 }
 
-async function credentialsOf(name: string) {
-  const { id, voice } = await makeUser(platform, name);
-  const { securityUrl, metaUrl } = platform.emulator;
-  const form = new URLSearchParams({ grant_type: 'password', username: name, password: `${name}-secret` });
-  const { body: token } = await send('POST', `${securityUrl}/root/oauth/issue`, { body: form });
-  const orgId = (await send('GET', `${metaUrl}/root`, { auth: rootPair })).body.id;
-  const { body: key } = await send('POST', `${securityUrl}/accounts/${id}/apiKeys`, {
-    auth: rootPair,
-    body: { orgId },
-  });
-  return { id, voice, bearer: `Bearer ${token.access_token}`, basic: basic(key.apiKey, key.apiSecret) };
-}
+const account = (name: string) => makeAccount(platform, name);
 
 describe('routes follow the world at once (D-098, D-151, D-152)', () => {
   it('an endpoint that is patched answers at its new path, with its new methods, from its new target', async () => {
@@ -171,7 +160,7 @@ describe('the rate limit (D-155, D-156)', () => {
   it('counts neither preflights nor what is refused before it', async () => {
     const rateLimit = { enabled: true, perMinute: 1 };
     const { path } = await publish({ methods: ['GET'], plugins: { rateLimit, platformSecurity: { enabled: true } } });
-    const { bearer } = await credentialsOf('stranger');
+    const { bearer } = await account('stranger');
     expect((await call(path)).status).toBe(401);
     expect((await call(path, { auth: bearer })).status).toBe(403);
     expect((await call(path, {}, 'POST')).status).toBe(405);
@@ -199,10 +188,10 @@ describe('an endpoint with platformSecurity (D-163, D-120)', () => {
 
   it('lets through listed users, members of listed groups and holders of apiendpoint.invoke, as long as they are', async () => {
     const [listed, member, holder, other] = [
-      await credentialsOf('listed'),
-      await credentialsOf('member'),
-      await credentialsOf('holder'),
-      await credentialsOf('other'),
+      await account('listed'),
+      await account('member'),
+      await account('holder'),
+      await account('other'),
     ];
     const group = await make.group('/root', [member.id]);
     const { path, endpoint, set } = await publish({ plugins: { platformSecurity: { enabled: true } } });
@@ -226,11 +215,7 @@ describe('an endpoint with platformSecurity (D-163, D-120)', () => {
   });
 
   it('takes its lists from a PUT of its entitlement, and inherits who may invoke above', async () => {
-    const [kept, dropped, above] = [
-      await credentialsOf('kept'),
-      await credentialsOf('dropped'),
-      await credentialsOf('above'),
-    ];
+    const [kept, dropped, above] = [await account('kept'), await account('dropped'), await account('above')];
     const { path, endpoint } = await publish({ plugins: { platformSecurity: { enabled: true, users: [dropped.id] } } });
     const node = `/acme/apiendpoints/${endpoint.id}`;
     const { id, name } = await entitlementOf(root, node, 'apiendpoint.invoke');
@@ -249,7 +234,7 @@ describe('a lambda that is not public (D-141)', () => {
   it('is for holders of lambda.invoke, through endpoints and through /api/async, whatever the endpoint says', async () => {
     const lambda = await make.lambda(acme, { public: false });
     const { path } = await publish({}, lambda);
-    const insider = await credentialsOf('insider');
+    const insider = await account('insider');
     const ways = [
       (auth?: string) => call(path, { auth }),
       (auth?: string) => call('/api/async', { auth, body: { lambdaId: lambda.id } }, 'POST'),

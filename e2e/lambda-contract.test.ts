@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, send } from './client.ts';
+import { rootPairOf } from './account.ts';
+import { send } from './client.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { makePlace, type Place } from './place.ts';
 import { type Platform, startPlatform, type Voice } from './platform.ts';
@@ -21,8 +22,7 @@ beforeAll(async () => {
   root = platform.root;
   make = makerFor(root);
   acme = await makePlace(root, 'acme');
-  const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
-  rootPair = basic(apiKey, apiSecret);
+  rootPair = rootPairOf(platform);
 });
 afterAll(() => {
   delete process.env.TERRARIUM_TEST_SECRET;

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, send } from './client.ts';
+import { rootPairOf } from './account.ts';
+import { send } from './client.ts';
 import { makerFor } from './maker.ts';
 import { type Body, makePlace, type Place } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';
@@ -50,9 +51,9 @@ async function submit(endpoint: Body, name: string): Promise<unknown> {
   return (await send('POST', endpoint.properties.public_url, { body: { name } })).body;
 }
 
-async function leads({ emulator }: Platform): Promise<string[]> {
-  const { apiKey, apiSecret = '' } = emulator.rootCredentials;
-  const { body } = await send('GET', `${emulator.baseUrl}/inspect/leads`, { auth: basic(apiKey, apiSecret) });
+async function leads(platform: Platform): Promise<string[]> {
+  const url = `${platform.emulator.baseUrl}/inspect/leads`;
+  const { body } = await send('GET', url, { auth: rootPairOf(platform) });
   return body.map(({ fields }: Body) => fields.find((field: Body) => field.name === 'last_name').value);
 }
 

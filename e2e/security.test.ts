@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { logIn, makeAccount, rootPairOf } from './account.ts';
 import { type Authorization, basic, bearer, send } from './client.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { type Body, grant, makePlace, type Place } from './place.ts';
@@ -12,7 +13,7 @@ let acme: Place;
 let make: Maker;
 let rootPair: string;
 let rootId: string;
-/** Public URL of an endpoint that is open to every account of the test that may invoke it. */
+/** An endpoint for the accounts that may invoke it. */
 let guarded: Body;
 
 beforeAll(async () => {
@@ -20,8 +21,7 @@ beforeAll(async () => {
   root = platform.root;
   make = makerFor(root);
   acme = await makePlace(root, 'acme');
-  const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
-  rootPair = basic(apiKey, apiSecret);
+  rootPair = rootPairOf(platform);
   rootId = (await root.get('/root')).body.id;
   const plugins = { platformSecurity: { enabled: true } };
   guarded = await make.endpoint(await make.api(acme), await make.lambda(acme), { plugins });
@@ -30,27 +30,13 @@ afterAll(() => platform?.stop());
 
 const security = (method: string, path: string, auth?: Authorization, body?: unknown) =>
   send(method, platform.emulator.securityUrl + path, { auth, body });
-const login = (fqon: string, username: string, password = 'secret') =>
-  security(
-    'POST',
-    `/${fqon}/oauth/issue`,
-    undefined,
-    new URLSearchParams({ grant_type: 'password', username, password }),
-  );
+const login = (fqon: string, username: string, password?: string) => logIn(platform, fqon, username, password);
 
-/** An account below `at`, with a token, a key pair, and the right to call the guarded endpoint. */
-async function account(name: string, at = '/root', orgId = rootId) {
-  const { id } = await root.create(`${at}/users`, { name, properties: { password: 'secret' } });
-  const { body: token } = await login(at.slice(1), name);
-  const { body: key } = await security('POST', `/accounts/${id}/apiKeys`, rootPair, { orgId });
-  await grant(root, `/acme/apiendpoints/${guarded.id}`, 'apiendpoint.invoke', id);
-  return {
-    id,
-    token: token.access_token as string,
-    key: key.apiKey as string,
-    bearer: bearer(token.access_token),
-    basic: basic(key.apiKey, key.apiSecret),
-  };
+/** An account with the right to call the guarded endpoint. */
+async function account(name: string, at?: string) {
+  const made = await makeAccount(platform, name, at);
+  await grant(root, `/acme/apiendpoints/${guarded.id}`, 'apiendpoint.invoke', made.id);
+  return made;
 }
 
 /** Statuses on the resource service, the security service, the log route and the gateway. */
@@ -97,10 +83,14 @@ describe('tokens and key pairs (D-170, D-172)', () => {
     expect((await login('root', 'middle')).body).toMatchObject({ error: 'invalid_grant', code: 400 });
     expect((await login('acme.dev.web', 'root', 'terrarium')).status).toBe(200);
     expect((await login('acme.nowhere', 'middle')).status).toBe(404);
+    const { id } = (await root.get('/acme.dev')).body;
+    await root.patch(`/root/orgs/${id}`, [{ op: 'replace', path: '/name', value: 'lab' }]);
+    expect((await login('acme.lab.web', 'middle')).status).toBe(200);
+    expect((await login('acme.dev.web', 'middle')).status).toBe(404);
   });
 
   it('come from a key pair too, for the organization that is named or else that of the key', async () => {
-    const { basic, id } = await account('machine', '/acme', acme.organizationId);
+    const { basic, id } = await account('machine', '/acme');
     const form = new URLSearchParams({ grant_type: 'client_credentials' });
     for (const path of ['/oauth/issue', '/acme/oauth/issue']) {
       const { body } = await security('POST', path, basic, form);
@@ -132,7 +122,7 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
 
   it('comes with its organization too', async () => {
     await root.create('/root', { name: 'startup' });
-    const { bearer, basic } = await account('founder', '/startup', (await root.get('/startup')).body.id);
+    const { bearer, basic } = await account('founder', '/startup');
     expect((await root.delete('/startup?force=true')).status).toBe(204);
     for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([401, 401, 401, 401]);
   });
