@@ -23,7 +23,7 @@ function encode(salt: Buffer, hash: Buffer): string {
 const NOBODYS_HASH = encode(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
 
 /**
- * What is stored of a user's password (issue 2): `scrypt$N$r$p$salt$hash`, salt and hash in base64. The parameters
+ * What is stored of a user's password: `scrypt$N$r$p$salt$hash`, salt and hash in base64. The parameters
  * travel with the hash, so they can be raised without making older ones useless.
  */
 export async function hashPassword(password: string): Promise<string> {
