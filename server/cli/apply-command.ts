@@ -56,28 +56,28 @@ type Applied = z.output<typeof appliedSchema>;
 /** A seed as it is sent. */
 interface ReadSeed {
   type: string;
-  text: string;
+  content: string;
   /** Where in the file, such as `demo.yaml:12`, that is which a JSON Pointer into the seed leads to. */
   placeOf?(pointer: string): string;
 }
 
 async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
   // What is no JSON is YAML, and so is JSON.
-  if (path === '-') return { type: 'application/yaml', text: await terminal.readInput() };
+  if (path === '-') return { type: 'application/yaml', content: await terminal.readInput() };
   const file = await seedFileAt(resolve(terminal.folder, path));
   // Loaded only now: no other command needs it.
   const { readSeedFileForApply } = await import('../emulator/seed-files.ts');
   const { document, placeOf } = await readSeedFileForApply(file);
-  return { type: 'application/json', text: JSON.stringify(document), placeOf };
+  return { type: 'application/json', content: JSON.stringify(document), placeOf };
 }
 
 async function send(
   client: PlatformClient,
-  { type, text, placeOf }: ReadSeed,
+  { type, content, placeOf }: ReadSeed,
   wish: { dryRun: boolean; prune: boolean },
 ): Promise<Applied> {
   const query = new URLSearchParams({ dryRun: String(wish.dryRun), prune: String(wish.prune) });
-  const call = { body: { type, text }, timeoutMs: APPLY_TIMEOUT_MS };
+  const call = { body: { type, content }, timeoutMs: APPLY_TIMEOUT_MS };
   try {
     return await client.json('POST', `/inspect/apply?${query}`, appliedSchema, call);
   } catch (failure) {

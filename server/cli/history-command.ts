@@ -50,7 +50,7 @@ export function addHistoryCommand(program: Command, terminal: Terminal): void {
     .argument('<moment>', 'the number of a commit, or an ISO time');
   addPlatformOptions(restore).action(async (moment: string) => {
     const client = await connect(restore, terminal);
-    const body = { type: 'application/json', text: JSON.stringify({ at: moment }) };
+    const body = { type: 'application/json', content: JSON.stringify({ at: moment }) };
     printMade(await client.json('POST', '/inspect/restore', madeSchema, { body }), restore, terminal);
   });
 }

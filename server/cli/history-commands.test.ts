@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from './command-for-tests.ts';
 
@@ -51,6 +53,22 @@ it('a world that is kept under a name can be compared, brought back and forgotte
   expect((await run('snapshot', 'list')).out).toMatch(/^good {2}\S+Z {2}as of commit \d+ {2}\d+ KiB\n$/);
   expect(await json('snapshot', 'delete', 'good')).toEqual({ deleted: 'good' });
   expect(await json('snapshot', 'list')).toEqual([]);
+});
+
+it('an archive carries the instance to another one, and a damaged one is refused', async () => {
+  await describeDemo('Carried over');
+  expect((await json('export', '-o', 'all.zip')).files).toEqual([join(place.folder, 'all.zip')]);
+  const whole = readFileSync(join(place.folder, 'all.zip'));
+  writeFileSync(join(place.folder, 'half.zip'), whole.subarray(0, whole.length / 2));
+
+  await place.start(['start', '--instance', 'other', '--seed', 'empty']).said('Ctrl+C');
+  const there = ['--instance', 'other'];
+  const refused = await place.run(['import', 'half.zip', ...there]);
+  expect(refused).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('Nothing was changed') });
+  expect(await place.json('import', 'all.zip', ...there)).toMatchObject({ commit: { seq: expect.any(Number) } });
+  expect((await place.json('export', ...there)).orgs.demo.description).toBe('Carried over');
+  expect(await place.run(['import', 'none.zip', ...there])).toMatchObject({ exitCode: 2, out: '' });
+  expect(await run('export', '-o', 'all.zip', '--scope', '/demo')).toMatchObject({ exitCode: 2, out: '' });
 });
 
 it('nonsense is refused in one sentence', async () => {

@@ -23,7 +23,7 @@ export function addInvokeCommand(program: Command, terminal: Terminal): void {
     const text = await eventOf(textOption(command, 'event'), terminal);
     const client = await connect(command, terminal);
     const id = await findLambda(client, named);
-    const body = text === undefined ? {} : { body: { type: 'application/json', text } };
+    const body = text === undefined ? {} : { body: { type: 'application/json', content: text } };
     const call = { ...body, timeoutMs: INVOCATION_TIMEOUT_MS };
     const invocation = await client.json('POST', `/inspect/lambdas/${id}/invoke`, invocationSchema, call);
     printAnswer(command, terminal, invocation, () => printLines(report(invocation, terminal), terminal));

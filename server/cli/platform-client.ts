@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import type { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { ErrorDetail } from '../model/errors.ts';
@@ -16,16 +17,9 @@ export interface KeyPair {
 }
 
 export interface Call {
-  body?: { type: string; text: string };
+  body?: { type: string; content: string | Readable };
   accept?: string;
-  /** Statuses besides those below 400 that are no refusal. */
-  alsoExpected?: readonly number[];
   timeoutMs?: number;
-}
-
-export interface Answer {
-  status: number;
-  text: string;
 }
 
 /** Speaks to a running platform over HTTP. */
@@ -41,9 +35,15 @@ export class PlatformClient {
 
   /**
    * @param path below `{base_url}`, with its query
+   * @returns the body of the answer
    * @throws Refusal; ExitWith with a sentence when nobody answers
    */
-  async call(method: string, path: string, call: Call = {}): Promise<Answer> {
+  async text(method: string, path: string, call: Call = {}): Promise<string> {
+    return readText(await this.stream(method, path, call));
+  }
+
+  /** The same, with the body as it comes. */
+  async stream(method: string, path: string, call: Call = {}): Promise<IncomingMessage> {
     const url = `${this.baseUrl}${path}`;
     const pair = this.#keyPair();
     const headers = {
@@ -51,20 +51,20 @@ export class PlatformClient {
       ...(pair && { Authorization: `Basic ${Buffer.from(`${pair.key}:${pair.secret}`).toString('base64')}` }),
       ...(call.body && { 'Content-Type': call.body.type }),
     };
-    const answer = await exchange(method, url, headers, call);
-    if (answer.status < 400 || call.alsoExpected?.includes(answer.status)) return answer;
-    throw new Refusal(answer, `${method} ${url}`);
+    const response = await send(method, url, headers, call);
+    const { statusCode: status = 0 } = response;
+    if (status < 400) return response;
+    throw new Refusal(status, await readText(response), `${method} ${url}`);
   }
 
   /**
    * The JSON that a call is answered with.
    *
    * @param schema what of it is used; loose, where all of it is to be printed
-   * @throws as `call`, and ExitWith when the answer is another one
+   * @throws as `text`, and ExitWith when the answer is another one
    */
   async json<T>(method: string, path: string, schema: z.ZodType<T>, call: Call = {}): Promise<T> {
-    const { text } = await this.call(method, path, call);
-    const { success, data } = schema.safeParse(parsed(text));
+    const { success, data } = schema.safeParse(parsed(await this.text(method, path, call)));
     if (success) return data;
     throw new ExitWith(
       NO,
@@ -81,15 +81,21 @@ function parsed(text: string): unknown {
   }
 }
 
-async function exchange(method: string, url: string, headers: Record<string, string>, call: Call): Promise<Answer> {
-  const { timeoutMs = ANSWER_TIMEOUT_MS } = call;
-  const send = url.startsWith('https:') ? requestHttps : requestHttp;
+async function send(
+  method: string,
+  url: string,
+  headers: Record<string, string>,
+  { body, timeoutMs = ANSWER_TIMEOUT_MS }: Call,
+): Promise<IncomingMessage> {
+  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  const outgoing = request(url, { method, headers, signal: AbortSignal.timeout(timeoutMs) });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.on('response', resolve).on('error', reject);
+  });
   try {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const options = { method, headers, signal: AbortSignal.timeout(timeoutMs) };
-      send(url, options, resolve).on('error', reject).end(call.body?.text);
-    });
-    return { status: response.statusCode ?? 0, text: await readText(response) };
+    if (body && typeof body.content !== 'string') body.content.pipe(outgoing);
+    else outgoing.end(body?.content);
+    return await answered;
   } catch (failure) {
     throw new ExitWith(NO, `${url} does not answer: ${transportReason(failure, timeoutMs)}`);
   }
@@ -108,7 +114,7 @@ function transportReason(failure: unknown, timeoutMs: number): string {
 export class Refusal extends ExitWith {
   readonly details: readonly ErrorDetail[];
 
-  constructor({ status, text }: Answer, request: string) {
+  constructor(status: number, text: string, request: string) {
     const { message = 'refused', details = [] } = refusalSchema.safeParse(parsed(text)).data ?? {};
     super(status < 500 ? USER_FAILURE : NO, `${message} (${request}: ${status})`);
     this.details = details;

@@ -9,6 +9,7 @@ import { addExecCommand } from './exec-command.ts';
 import { ExitWith } from './exit-with.ts';
 import { addExportCommand } from './export-command.ts';
 import { addHistoryCommand } from './history-command.ts';
+import { addImportCommand } from './import-command.ts';
 import { addInvokeCommand } from './invoke-command.ts';
 import { addLeadsCommand } from './leads-command.ts';
 import { addLogsCommand } from './logs-command.ts';
@@ -44,6 +45,7 @@ function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Comman
   addTokenCommand(program, terminal);
   addApplyCommand(program, terminal);
   addExportCommand(program, terminal);
+  addImportCommand(program, terminal);
   addHistoryCommand(program, terminal);
   addSnapshotCommand(program, terminal);
   addResetCommand(program, terminal);

@@ -29,7 +29,7 @@ export function addSnapshotCommand(program: Command, terminal: Terminal): void {
     printAnswer(command, terminal, kept, () => printRows(terminal, kept.map(rowOf)));
   });
   addNamed('save', 'keep the present world', async (client, command, _path, name) => {
-    const body = { type: 'application/json', text: JSON.stringify({ name }) };
+    const body = { type: 'application/json', content: JSON.stringify({ name }) };
     const saved = await client.json('POST', '/inspect/snapshots', snapshotSchema, { body });
     printAnswer(command, terminal, saved, () => printRows(terminal, [rowOf(saved)]));
   });
@@ -40,7 +40,7 @@ export function addSnapshotCommand(program: Command, terminal: Terminal): void {
     printMade(await client.json('POST', `${path}/restore`, madeSchema), command, terminal);
   });
   addNamed('delete', 'forget it', async (client, command, path, name) => {
-    await client.call('DELETE', path);
+    await client.text('DELETE', path);
     printAnswer(command, terminal, { deleted: name }, () => terminal.print(`deleted: ${name}`));
   });
 }

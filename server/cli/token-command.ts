@@ -34,7 +34,7 @@ export function issueToken(
   user?: { username: string; password: string },
 ): Promise<z.output<typeof tokenSchema>> {
   const grant = user ? { grant_type: 'password', ...user } : { grant_type: 'client_credentials' };
-  const body = { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(grant).toString() };
+  const body = { type: 'application/x-www-form-urlencoded', content: new URLSearchParams(grant).toString() };
   const path = `/security/${encodeURIComponent(fqon)}/oauth/issue`;
   return client.json('POST', path, tokenSchema, { body });
 }

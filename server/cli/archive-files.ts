@@ -1,0 +1,65 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import type { PlatformClient } from './platform-client.ts';
+import type { Terminal } from './terminal.ts';
+
+const PATH = '/inspect/archive';
+const ZIP_TYPE = 'application/zip';
+/** How long an archive may take on its way. */
+const TRANSFER_TIMEOUT_MS = 3_600_000;
+/** How often is said how far it has got. */
+const PROGRESS_EVERY_MS = 1_000;
+
+/**
+ * Keeps the whole instance in a file: world, history, leads, results. It appears whole or not at all.
+ *
+ * @param file absolute path
+ */
+export async function saveArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<void> {
+  const archive = await client.stream('GET', PATH, { accept: ZIP_TYPE, timeoutMs: TRANSFER_TIMEOUT_MS });
+  const draft = `${file}.${terminal.pid}.tmp`;
+  try {
+    await pipeline(archive, progress(terminal), createWriteStream(draft, { mode: 0o600 }));
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+const importedSchema = z.looseObject({
+  commit: z.looseObject({ seq: z.number() }).optional(),
+  leads: z.number(),
+  hidden: z.array(z.looseObject({ type: z.string(), path: z.string() })),
+});
+
+/** What came of an import. */
+export type Imported = z.output<typeof importedSchema>;
+
+/** Makes the instance what a file says. Rejects with the error of the file system when it cannot be read. */
+export async function sendArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<Imported> {
+  await stat(file); // before anything is sent
+  const content = createReadStream(file).pipe(progress(terminal));
+  return client.json('POST', PATH, importedSchema, {
+    body: { type: ZIP_TYPE, content },
+    timeoutMs: TRANSFER_TIMEOUT_MS,
+  });
+}
+
+/** Passes bytes on, and says now and then how many. */
+function progress(terminal: Pick<Terminal, 'nowMs' | 'complain'>): Transform {
+  let sizeBytes = 0;
+  let saidAtMs = terminal.nowMs();
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sizeBytes += chunk.length;
+      if (terminal.nowMs() - saidAtMs >= PROGRESS_EVERY_MS) {
+        saidAtMs = terminal.nowMs();
+        terminal.complain(`${(sizeBytes / 1024 ** 2).toFixed(1)} MiB ...`);
+      }
+      done(null, chunk);
+    },
+  });
+}
