@@ -230,4 +230,19 @@ describe('a change of a lambda (D-057, D-142)', () => {
     await set('isolate', true);
     expect([(await call()).body, (await call()).body]).toEqual([10, 10]);
   });
+
+  it('goes for its secrets too, mounted as variable or file (D-056)', async () => {
+    const secret = await make.secret(acme, { items: [{ key: 'token', value: 'first' }] });
+    const mount = { secret_id: secret.id, secret_key: 'token' };
+    const secrets = [
+      { ...mount, mount_type: 'env', path: 'TOKEN' },
+      { ...mount, mount_type: 'file', path: 'conf/token' },
+    ];
+    const code = "exports.run = () => [process.env.TOKEN, require('fs').readFileSync('conf/token', 'utf8')];";
+    const { call } = await publish(code, { secrets });
+    expect((await call()).body).toEqual(['first', 'first']);
+    const items = [{ key: 'token', value: Buffer.from('second').toString('base64') }];
+    await root.patch(`/acme/secrets/${secret.id}`, [{ op: 'replace', path: '/properties/items', value: items }]);
+    expect((await call()).body).toEqual(['second', 'second']);
+  });
 });

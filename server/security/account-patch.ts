@@ -14,6 +14,9 @@ const USER_POINTERS: ReadonlyMap<string, string> = new Map([
   ['password', '/properties/password'],
 ]);
 
+/** What every account shows, also where its user has nothing there (D-178): to replace it is to add it. */
+const ALWAYS_SHOWN: readonly string[] = ['/properties/firstName', '/properties/lastName'];
+
 /**
  * The body of `PATCH /accounts/{id}` as operations on the user's record: a JSON Patch on the account, or an object with
  * the members to set (null counts as absent, D-030).
@@ -32,6 +35,7 @@ export function userPatchOf(body: Json | undefined): Operation[] {
 
 function onUser(operation: Operation, index: number): Operation {
   const path = userPointer(operation.path, index);
+  if (operation.op === 'replace' && ALWAYS_SHOWN.includes(path)) return { ...operation, op: 'add', path };
   return 'from' in operation
     ? { ...operation, path, from: userPointer(operation.from, index) }
     : { ...operation, path };

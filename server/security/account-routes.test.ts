@@ -45,7 +45,7 @@ test('everybody sees their own account, others with user.view only', async () =>
 test('an account is patched by operations or by an object, and the new password is one of the user', async () => {
   const path = `PATCH /accounts/${ada.id}`;
   const patch = [
-    { op: 'add', path: '/firstName', value: 'Ada' },
+    { op: 'replace', path: '/firstName', value: 'Ada' },
     { op: 'replace', path: '/username', value: 'countess' },
     { op: 'copy', from: '/firstName', path: '/lastName' },
   ];
