@@ -3,12 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Entry, openPromise } from 'yauzl';
+import yazl from 'yazl';
 import { basic, type Reply, send } from '../../e2e/client.ts';
 import { lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
-import { zipOf } from '../lambdas/zip-for-tests.ts';
 
 let platform: Platform;
 let acme: Place;
@@ -49,8 +50,15 @@ async function unzipped(zip: Buffer): Promise<Record<string, string>> {
   return texts;
 }
 
+function zipOf(contents: Record<string, string>): Promise<Buffer> {
+  const zip = new yazl.ZipFile();
+  for (const [name, text] of Object.entries(contents)) zip.addBuffer(Buffer.from(text), name);
+  zip.end();
+  return buffer(zip.outputStream);
+}
+
 /** A zip of these files whose manifest says what is in it. */
-function sealed(changed: Record<string, string>): Buffer {
+function sealed(changed: Record<string, string>): Promise<Buffer> {
   const manifest = JSON.parse(files['manifest.json'] ?? '');
   for (const [name, text] of Object.entries(changed)) {
     const sha256 = createHash('sha256').update(text).digest('hex');
@@ -166,7 +174,7 @@ describe('the archive of an instance', () => {
     const anyOf = (resources: Record<string, { type: string }>, type: string) =>
       Object.values(resources).find((one) => one.type.endsWith(type)) ?? {};
     const without = (name: string) => Object.fromEntries(Object.entries(files).filter(([one]) => one !== name));
-    const cases: [string, () => Buffer, RegExp][] = [
+    const cases: [string, () => Buffer | Promise<Buffer>, RegExp][] = [
       ['when it is no zip', () => Buffer.from('hello'), /no zip file/],
       ['when it is empty', () => Buffer.alloc(0), /no zip file/],
       ['when its end is missing', () => archive.subarray(0, -30), /no zip file/],
@@ -227,7 +235,7 @@ describe('the archive of an instance', () => {
     ];
     it.each(cases)('%s', async (_, make, reason) => {
       const seq = await seqOf(platform);
-      const reply = await importInto(platform, make());
+      const reply = await importInto(platform, await make());
       expect(reply).toMatchObject(refusal(400));
       expect(reply.body.message).toMatch(reason);
       expect(reply.body.message).toContain('Nothing was changed');

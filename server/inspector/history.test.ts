@@ -196,6 +196,21 @@ describe('POST /inspect/history/{seq}/revert', () => {
     expect(await revert(seq)).toMatchObject(refusal(409));
   });
 
+  it('brings back what works: a deleted environment with its lambda and its public endpoint', async () => {
+    const environment = await makeEnvironment('revived');
+    const inside = `/acme/environments/${environment.id}`;
+    const lambda = await platform.root.create(`${inside}/lambdas`, lambdaBody(acme, 'hello again'));
+    const api = await platform.root.create(`${inside}/apis`, { name: 'revived' });
+    const properties = { resource: '/hi', implementation_type: 'lambda', implementation_id: lambda.id };
+    await platform.root.create(`/acme/apis/${api.id}/apiendpoints`, { name: 'hi', properties });
+    const call = () => send('GET', `${platform.emulator.gatewayUrl}/revived/hi`);
+    expect(await call()).toMatchObject({ status: 200, body: 'hello again' });
+    await platform.root.delete(`${inside}?force=true`);
+    expect((await call()).status).toBe(404);
+    expect((await revert((await newest()).seq)).status).toBe(200);
+    expect(await call()).toMatchObject({ status: 200, body: 'hello again' });
+  });
+
   it('refuses with the pointers that were changed since', async () => {
     const environment = await makeEnvironment('changed', { env: { A: '1' } });
     await change(environment.id, '/properties/env/A', '2');

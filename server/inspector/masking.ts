@@ -7,7 +7,7 @@ import type { ResourceType } from '../model/resource-type.ts';
 import { segmentsOf } from '../store/pointer.ts';
 
 /** Stands for a value that nobody may read: a password's hash, a secret's values, a provider's credentials (D-029, D-066). */
-export const HIDDEN = '<hidden>';
+const HIDDEN = '<hidden>';
 
 /** Member names from a record down; `*` is every element. */
 type Place = readonly string[];

@@ -2,7 +2,7 @@ import type { ReadHandle } from './files.ts';
 
 const NEWLINE = 0x0a;
 /** How much is read at a time; a longer line takes as many reads as it needs. */
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** The complete lines of a file, last first, without their ends; no more of it is in memory than a chunk and a line. */
 export async function* linesBackwards(handle: ReadHandle, sizeBytes = handle.sizeBytes): AsyncGenerator<Buffer> {
