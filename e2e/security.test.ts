@@ -7,6 +7,9 @@ import { type Platform, startPlatform, type Voice } from './platform.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** More than any account of this test needs. */
+const ATTEMPTS = 12;
+
 let platform: Platform;
 let root: Voice;
 let acme: Place;
@@ -17,7 +20,7 @@ let rootId: string;
 let guarded: Body;
 
 beforeAll(async () => {
-  platform = await startPlatform();
+  platform = await startPlatform({ limits: { tokenRequestsPerMinute: ATTEMPTS } });
   root = platform.root;
   make = makerFor(root);
   acme = await makePlace(root, 'acme');
@@ -105,6 +108,20 @@ describe('tokens and key pairs (D-170, D-172)', () => {
     await root.patch(`/root/users/${id}`, [{ op: 'replace', path: '/properties/password', value: 'better' }]);
     expect((await login('root', 'forgetful')).status).toBe(400);
     expect((await login('root', 'forgetful', 'better')).status).toBe(200);
+  });
+});
+
+describe('guessing a password (D-171, D-185)', () => {
+  it('ends with the attempts of the minute, also for who knows it then, and is nothing to others', async () => {
+    await root.create('/root/users', { name: 'target', properties: { password: 'secret' } });
+    const guesses = await Promise.all(Array.from({ length: ATTEMPTS }, () => login('root', 'target', 'guess')));
+    for (const { body } of guesses) expect(body).toMatchObject({ error: 'invalid_grant', code: 400 });
+    const { status, body } = await login('root', 'target');
+    expect({ status, body }).toEqual({
+      status: 400,
+      body: { error: 'invalid_grant', error_description: expect.stringContaining('too many'), code: 400 },
+    });
+    expect((await login('root', 'root', 'terrarium')).status).toBe(200);
   });
 });
 
