@@ -2,7 +2,7 @@ import { singleParameter } from '../http/query.ts';
 import type { Commit } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
-import { typeOf } from '../model/registry.ts';
+import { fullNamesOf, resourceTypes } from '../model/registry.ts';
 import type { Moment, WorldHistory } from '../store/world-history.ts';
 
 const DEFAULT_LIMIT = 50;
@@ -33,9 +33,10 @@ export interface HistoryPage {
 export function parseHistoryQuery(query: URLSearchParams): HistoryQuery {
   demandKnown(query, KNOWN);
   const text = (name: (typeof KNOWN)[number]) => singleParameter(query, name);
-  const [type, actor, action, via] = [text('type'), text('actor'), text('action'), text('via')];
+  const [actor, action, via] = [text('actor'), text('action'), text('via')];
   const sentResource = text('resource');
   const resource = sentResource === undefined ? undefined : parseUuid(sentResource, 'resource');
+  const type = typesNamed(text('type'));
   const fromMs = parseTime('from', text('from')) ?? Number.NEGATIVE_INFINITY;
   const toMs = parseTime('to', text('to')) ?? Number.POSITIVE_INFINITY;
   return {
@@ -49,7 +50,7 @@ export function parseHistoryQuery(query: URLSearchParams): HistoryQuery {
       (action === undefined || cause.action === action) &&
       (actor === undefined || cause.actor?.id === actor.toLowerCase() || cause.actor?.name === actor) &&
       (resource === undefined || resources.some(({ id }) => id === resource)) &&
-      (type === undefined || resources.some((one) => one.type === type || typeOf(one).word === type)),
+      (type === undefined || resources.some((one) => type.includes(one.type))),
   };
 }
 
@@ -83,6 +84,20 @@ export function demandKnown(query: URLSearchParams, known: readonly string[]): v
     const choice = known.length > 0 ? `known are ${known.join(', ')}` : 'there are none here';
     throw new PlatformError(400, `unknown query parameter '${name.slice(0, 64)}'; ${choice}`);
   }
+}
+
+/** The full names that a type's word or full name stands for. Throws 400 for what is neither. */
+function typesNamed(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined;
+  for (const type of resourceTypes) {
+    const names = fullNamesOf(type);
+    if (type.word === text) return names;
+    if (names.includes(text)) return [text];
+  }
+  throw new PlatformError(
+    400,
+    `'type' must be a type's word such as lambdas, or its full name, not '${text.slice(0, 64)}'`,
+  );
 }
 
 function parseTime(name: string, value: string | undefined): number | undefined {

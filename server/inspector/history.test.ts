@@ -80,7 +80,15 @@ describe('GET /inspect/history', () => {
   });
 
   it('refuses what makes no sense, and who may not see everything', async () => {
-    for (const query of ['resorce=x', 'resource=x', 'from=yesterday', 'limit=0', 'before=-1', 'limit=1&limit=2']) {
+    for (const query of [
+      'resorce=x',
+      'resource=x',
+      'type=moons',
+      'from=yesterday',
+      'limit=0',
+      'before=-1',
+      'limit=1&limit=2',
+    ]) {
       expect(await inspect('GET', `/history?${query}`), query).toMatchObject(refusal(400));
     }
     expect(await inspect('GET', '/history/x')).toMatchObject(refusal(400));

@@ -2,7 +2,7 @@ import type { Operation } from 'fast-json-patch';
 import type { Commit } from '../model/commit.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { resourceTypes, typeOf } from '../model/registry.ts';
+import { fullNamesOf, resourceTypes } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
 import { segmentsOf } from '../store/pointer.ts';
 
@@ -16,12 +16,19 @@ function placesOf({ hashed = [], unreadable = [] }: ResourceType): Place[] {
   return [...hashed, ...unreadable].map((place) => ['properties', ...place.split('.')]);
 }
 
-const places = new Map(resourceTypes.map((type) => [type, placesOf(type)]));
-const allPlaces = [...places.values()].flat();
+const placesByType = new Map(
+  resourceTypes.flatMap((type) => fullNamesOf(type).map((name) => [name, placesOf(type)] as const)),
+);
+const allPlaces = resourceTypes.flatMap(placesOf);
+
+/** What is hidden in records of a type; of a type that is not known, whatever any type hides. */
+function hiddenIn(typeName: string | undefined): readonly Place[] {
+  return placesByType.get(typeName ?? '') ?? allPlaces;
+}
 
 /** A record as it may be shown; the very same one when there is nothing to hide. */
 export function maskedRecord(record: StoredResource): StoredResource {
-  const hidden = places.get(typeOf(record)) ?? [];
+  const hidden = hiddenIn(record.type);
   if (hidden.length === 0) return record;
   const properties = hidden.reduce<Json>((value, place) => hide(value, place.slice(1)), record.properties);
   return { ...record, properties: properties as JsonObject }; // hiding what is in an object leaves an object
@@ -37,7 +44,7 @@ export function maskedCommit(commit: Commit): Commit {
 /**
  * Operations on a world as they may be shown.
  *
- * @param typeNameOf the type of a resource; of one whose type is not known everything is hidden that any type hides
+ * @param typeNameOf the type of a resource, if it is known
  */
 export function maskedOperations(
   operations: readonly Operation[],
@@ -46,9 +53,7 @@ export function maskedOperations(
   return operations.map((operation) => {
     if (!('value' in operation)) return operation;
     const [, id = '', ...segments] = segmentsOf(operation.path);
-    const typeName = typeNameOf(id);
-    const hidden = typeName === undefined ? allPlaces : (places.get(typeOf({ type: typeName })) ?? []);
-    const value = hidden.reduce<Json>(
+    const value = hiddenIn(typeNameOf(id)).reduce<Json>(
       (at, place) => (leads(segments, place) ? hide(at, place.slice(segments.length)) : at),
       operation.value,
     );
@@ -72,7 +77,7 @@ function hide(value: Json, [part, ...rest]: Place): Json {
 
 /** Does a record hold a value that was hidden from it? */
 export function hasHidden(record: StoredResource): boolean {
-  return (places.get(typeOf(record)) ?? []).length > 0 && JSON.stringify(record.properties).includes(`"${HIDDEN}"`);
+  return hiddenIn(record.type).length > 0 && JSON.stringify(record.properties).includes(`"${HIDDEN}"`);
 }
 
 /** A record in which what was hidden is as in the stored one; what that does not have either stays hidden. */

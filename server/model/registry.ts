@@ -45,9 +45,7 @@ export function typeOfWord(word: TypeWord): ResourceType {
 }
 
 const byName = new Map<string, ResourceType>(
-  resourceTypes.flatMap((type) =>
-    [type.name, ...Object.keys(type.subTypes ?? {})].map((name) => [name, type] as const),
-  ),
+  resourceTypes.flatMap((type) => fullNamesOf(type).map((name) => [name, type] as const)),
 );
 
 /** The type of a stored record, by its full name after the prefix (sub-types included). */
@@ -55,4 +53,9 @@ export function typeOf(record: { type: string }): ResourceType {
   const type = byName.get(record.type);
   if (!type) throw new Error(`no resource type is registered under '${record.type}'`);
   return type;
+}
+
+/** The full names after the prefix that records of a type may have: its own, and those of its sub-types. */
+export function fullNamesOf(type: ResourceType): string[] {
+  return [type.name, ...Object.keys(type.subTypes ?? {})];
 }
