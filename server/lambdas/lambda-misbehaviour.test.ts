@@ -39,6 +39,7 @@ describe('a lambda may end its process', () => {
 
   it('with process.exit right after its answer, which counts', async () => {
     expect(answerOf(await order('callback(null, "bye"); setImmediate(() => exit(1))'))).toBe('bye');
+    expect(answerOf(await order('callback(null, "bye"); exit(1)'))).toBe('bye');
   });
 
   it('with process.abort', async () => {

@@ -19,7 +19,7 @@ import { messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
 import { loadHandler } from './load-handler.ts';
 import { OutboundCalls } from './outbound-calls.ts';
-import { type Handler, runHandler } from './run-handler.ts';
+import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
 
 // Taken at start: a lambda may replace the globals of its own process.
 const { stdout, stderr, platform, pid } = process;
@@ -34,6 +34,8 @@ let handler: Handler | undefined;
 let resultLimitBytes = 0;
 /** Number of the call that runs now; 0 between calls. */
 let current = 0;
+/** While the outcome of the call is known and not sent yet. */
+let sendOutcome: (() => void) | undefined;
 /** What is sent between calls belongs to none. */
 const outboundCalls = new OutboundCalls((news) => {
   if (current > 0) send(FrameType.outbound, { ...news, number: current });
@@ -66,17 +68,25 @@ async function load(head: LoadHead): Promise<void> {
   }
 }
 
-async function invoke(head: InvokeHead, body: Buffer): Promise<void> {
+function invoke(head: InvokeHead, body: Buffer): void {
   if (!handler) return;
   current = head.number;
   // On its own, ahead of the handler: whoever dies without having begun may be replaced silently.
   send(FrameType.began, { number: head.number });
   const [event, context] = eventAndContext(body, head.context);
-  const outcome = await runHandler(handler, event, context, resultLimitBytes);
-  if (outcome.trace) stderr.write(`${outcome.trace}\n`);
+  runHandler(handler, event, context, resultLimitBytes, (outcome) => void answer(head.number, outcome));
+}
+
+async function answer(number: number, { head, body, trace }: HandlerOutcome): Promise<void> {
+  sendOutcome = () => {
+    sendOutcome = undefined;
+    current = 0;
+    send(FrameType.outcome, { ...head, number }, body);
+  };
+  await undefined; // what the handler prints before it returns is its own, too
+  if (trace) stderr.write(`${trace}\n`);
   await flushed();
-  current = 0;
-  send(FrameType.outcome, { ...outcome.head, number: head.number }, outcome.body);
+  sendOutcome?.();
 }
 
 /** Output that the emulator could not take at once has to be there before the outcome is. */
@@ -91,12 +101,15 @@ process.on('uncaughtExceptionMonitor', (error, origin) => {
   send(FrameType.uncaught, { message: `${kind}: ${messageOf(error)}` });
 });
 
+// A handler that ends its process at once after its outcome: the outcome came first (D-138).
+process.on('exit', () => sendOutcome?.());
+
 const frames = new FrameReader(EVENT_LIMIT_BYTES);
 control.on('data', (chunk: Buffer) => {
   for (const { type, head, body } of frames.push(chunk)) {
     // As: both ends of the channel are ours, and this is the emulator's.
     if (type === FrameType.load) void load(head as LoadHead);
-    else if (type === FrameType.invoke) void invoke(head as InvokeHead, body);
+    else if (type === FrameType.invoke) invoke(head as InvokeHead, body);
   }
 });
 control.on('error', leave);

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type Handler, runHandler } from './run-handler.ts';
+import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
 
 const LIMIT = 1_000;
 
 async function outcomeOf(handler: (...args: never[]) => unknown) {
   // As: a handler may declare as many parameters as it likes.
-  const { head, body } = await runHandler(handler as Handler, 'event', 'context', LIMIT);
+  const { head, body } = await new Promise<HandlerOutcome>((resolve) =>
+    runHandler(handler as Handler, 'event', 'context', LIMIT, resolve),
+  );
   return { ...head, ...(head.kind !== 'nothing' && { value: body.toString() }) };
 }
 

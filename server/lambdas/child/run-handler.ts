@@ -17,33 +17,40 @@ const NOTHING = Buffer.alloc(0);
 
 // Taken at start, like Buffer: a lambda may replace the globals of its own process.
 const { stringify } = JSON;
-const NativePromise = Promise;
 
 /**
- * Calls the handler and resolves with its first outcome: a callback, a returned value, a Promise's value, or what was
- * thrown (D-138). Never rejects; never resolves when the handler never ends.
+ * Calls the handler and tells its first outcome as soon as there is one: a callback, a returned value, a Promise's value, or
+ * what was thrown (D-138). Never throws.
+ *
+ * @param limitBytes most that a result may have
+ * @param done called once, or never when the handler never ends
  */
 export function runHandler(
   handler: Handler,
   event: string,
   context: string,
   limitBytes: number,
-): Promise<HandlerOutcome> {
-  return new NativePromise((resolve) => {
-    const succeed = (value: unknown): void => resolve(success(value, limitBytes));
-    const fail = (error: unknown, value?: unknown): void => resolve(failure(error, value, limitBytes));
-    // A handler that declares the callback and returns nothing will call back.
-    const takeReturned = (value: unknown): void => {
-      if (value !== undefined || handler.length < 3) succeed(value);
-    };
-    try {
-      const returned = handler(event, context, (error, value) => (error ? fail(error, value) : succeed(value)));
-      if (isThenable(returned)) returned.then(takeReturned, fail);
-      else takeReturned(returned);
-    } catch (thrown) {
-      fail(thrown);
-    }
-  });
+  done: (outcome: HandlerOutcome) => void,
+): void {
+  let isDone = false;
+  const end = (outcome: HandlerOutcome): void => {
+    if (isDone) return;
+    isDone = true;
+    done(outcome);
+  };
+  const succeed = (value: unknown): void => end(success(value, limitBytes));
+  const fail = (error: unknown, value?: unknown): void => end(failure(error, value, limitBytes));
+  // A handler that declares the callback and returns nothing will call back.
+  const takeReturned = (value: unknown): void => {
+    if (value !== undefined || handler.length < 3) succeed(value);
+  };
+  try {
+    const returned = handler(event, context, (error, value) => (error ? fail(error, value) : succeed(value)));
+    if (isThenable(returned)) returned.then(takeReturned, fail);
+    else takeReturned(returned);
+  } catch (thrown) {
+    fail(thrown);
+  }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
