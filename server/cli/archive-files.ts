@@ -1,9 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
-import { Transform } from 'node:stream';
+import { pipeline as passOn, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import type { PlatformClient } from './platform-client.ts';
+import { UserError } from '../config.ts';
+import { brokenOff, type PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
 
 const PATH = '/inspect/archive';
@@ -24,6 +25,8 @@ export async function saveArchive(client: PlatformClient, file: string, terminal
   try {
     await pipeline(archive, progress(terminal), createWriteStream(draft, { mode: 0o600 }));
     await rename(draft, file);
+  } catch (failure) {
+    throw isOfFile(failure) ? failure : brokenOff(failure);
   } finally {
     await rm(draft, { force: true });
   }
@@ -38,14 +41,24 @@ const importedSchema = z.looseObject({
 /** What came of an import. */
 export type Imported = z.output<typeof importedSchema>;
 
-/** Makes the instance what a file says. Rejects with the error of the file system when it cannot be read. */
+/**
+ * Makes the instance what a file says.
+ *
+ * @throws UserError, or the error of the file system, when it cannot be read
+ */
 export async function sendArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<Imported> {
-  await stat(file); // before anything is sent
-  const content = createReadStream(file).pipe(progress(terminal));
+  if (!(await stat(file)).isFile()) throw new UserError(`${file} is no file: give the zip that export has written`);
+  // An error of the file becomes one of the stream behind it, which whoever sends it hears of.
+  const content = passOn(createReadStream(file), progress(terminal), () => {});
   return client.json('POST', PATH, importedSchema, {
     body: { type: ZIP_TYPE, content },
     timeoutMs: TRANSFER_TIMEOUT_MS,
   });
+}
+
+/** Is it an error of the file system, which names the file? */
+function isOfFile(failure: unknown): boolean {
+  return failure instanceof Error && 'path' in failure;
 }
 
 /** Passes bytes on, and says now and then how many. */

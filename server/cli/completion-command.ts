@@ -3,8 +3,8 @@ import { completionScript, SHELLS, type WordList } from './completion-scripts.ts
 import type { Terminal } from './terminal.ts';
 
 const NOTES = `
-  bash  source <(terrarium completion bash)
-  zsh   source <(terrarium completion zsh)
+  bash  eval "$(terrarium completion bash)"
+  zsh   eval "$(terrarium completion zsh)"
   fish  terrarium completion fish | source`;
 
 /** `terrarium completion SHELL`: a script that completes commands and options, made from the commands themselves. */

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { ErrorDetail } from '../model/errors.ts';
@@ -27,7 +27,7 @@ export class PlatformClient {
   readonly baseUrl: string;
   readonly #keyPair: () => KeyPair | undefined;
 
-  /** @param keyPair undefined where no credentials are to be sent; throws UserError when there should be some */
+  /** @param keyPair undefined where no credentials are to be sent; may throw UserError */
   constructor(baseUrl: string, keyPair: () => KeyPair | undefined) {
     this.baseUrl = baseUrl;
     this.#keyPair = keyPair;
@@ -39,7 +39,7 @@ export class PlatformClient {
    * @throws Refusal; ExitWith with a sentence when nobody answers
    */
   async text(method: string, path: string, call: Call = {}): Promise<string> {
-    return readText(await this.stream(method, path, call));
+    return whole(await this.stream(method, path, call));
   }
 
   /** The same, with the body as it comes. */
@@ -54,7 +54,7 @@ export class PlatformClient {
     const response = await send(method, url, headers, call);
     const { statusCode: status = 0 } = response;
     if (status < 400) return response;
-    throw new Refusal(status, await readText(response), `${method} ${url}`);
+    throw new Refusal(status, await whole(response), `${method} ${url}`);
   }
 
   /**
@@ -71,6 +71,22 @@ export class PlatformClient {
       `${this.baseUrl}${path} answers what this version does not understand: is it a Terrarium, and of the same version?`,
     );
   }
+}
+
+async function whole(response: IncomingMessage): Promise<string> {
+  try {
+    return await readText(response);
+  } catch (failure) {
+    throw brokenOff(failure);
+  }
+}
+
+/** What to throw when an answer ends before it is complete. */
+export function brokenOff(failure: unknown): ExitWith {
+  return new ExitWith(
+    NO,
+    `the answer of the platform broke off: ${failure instanceof Error ? failure.message : failure}`,
+  );
 }
 
 function parsed(text: string): unknown {
@@ -93,7 +109,8 @@ async function send(
     outgoing.on('response', resolve).on('error', reject);
   });
   try {
-    if (body && typeof body.content !== 'string') body.content.pipe(outgoing);
+    // What goes wrong is an event of the request, too.
+    if (body && typeof body.content !== 'string') pipeline(body.content, outgoing, () => {});
     else outgoing.end(body?.content);
     return await answered;
   } catch (failure) {
@@ -116,7 +133,9 @@ export class Refusal extends ExitWith {
 
   constructor(status: number, text: string, request: string) {
     const { message = 'refused', details = [] } = refusalSchema.safeParse(parsed(text)).data ?? {};
-    super(status < 500 ? USER_FAILURE : NO, `${message} (${request}: ${status})`);
+    const advice =
+      status === 401 ? '; give the right --key and --secret, or TERRARIUM_API_KEY and TERRARIUM_API_SECRET' : '';
+    super(status < 500 ? USER_FAILURE : NO, `${message}${advice} (${request}: ${status})`);
     this.details = details;
   }
 }

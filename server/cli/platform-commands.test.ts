@@ -89,6 +89,8 @@ describe('what a command is told of the platform', () => {
       exitCode: 2,
       out: '',
     });
+    const wrong = await place.run(['leads', '--json'], { env: { ...env, TERRARIUM_API_SECRET: 'wrong' } });
+    expect([wrong.exitCode, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining('give the right --key')]);
     const elsewhere = { ...env, TERRARIUM_BASE_URL: 'http://127.0.0.1:1' };
     expect((await place.run(['token', '--data', '.terrarium'], { env: elsewhere })).exitCode).toBe(0);
   });
