@@ -185,7 +185,7 @@ function anyOf(ids: readonly string[]): string {
 }
 
 function references(record: StoredResource): string[] {
-  const provider = record.properties['provider'];
+  const provider = record.properties.provider;
   return provider && typeof provider === 'object' && 'id' in provider ? [String(provider.id)] : [];
 }
 
