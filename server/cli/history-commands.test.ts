@@ -35,7 +35,9 @@ it('what changed can be listed, shown, compared and undone', async () => {
 
   const inTheWay = await run('history', 'revert', String(first));
   expect(inTheWay).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('409') });
-  expect(await json('history', 'revert', String(second))).toMatchObject({ commit: { seq: second + 1 } });
+  expect(await json('history', 'revert', String(second))).toMatchObject({
+    commit: { seq: second + 1, cause: { via: 'cli' } },
+  });
   expect(await description()).toBe('Ferns');
   expect((await run('history', 'restore', String(second))).out).toContain('replace /description "Moss"');
   expect(await json('history', 'restore', String(second))).toEqual({ commit: null });

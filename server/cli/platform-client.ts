@@ -48,6 +48,7 @@ export class PlatformClient {
     const pair = this.#keyPair();
     const headers = {
       Accept: call.accept ?? 'application/json',
+      'X-Terrarium-Client': 'cli',
       ...(pair && { Authorization: `Basic ${Buffer.from(`${pair.key}:${pair.secret}`).toString('base64')}` }),
       ...(call.body && { 'Content-Type': call.body.type }),
     };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type Router } from 'express';
+import { viaOf } from '../http/via.ts';
 import { PlatformError } from '../model/errors.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
 import { shownCommit, type WorldGuard } from './history-routes.ts';
@@ -37,7 +38,7 @@ export function archiveRoutes(options: () => ArchiveOptions, guard: WorldGuard):
     try {
       const path = join(folder, 'archive.zip');
       await receive(req, path);
-      const { commit, ...rest } = await importArchive(path, options(), { caller, via: 'api' });
+      const { commit, ...rest } = await importArchive(path, options(), { caller, via: viaOf(req) });
       res.json({ ...(commit && { commit: shownCommit(commit) }), ...rest });
     } finally {
       await rm(folder, { recursive: true, force: true });

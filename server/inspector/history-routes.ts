@@ -3,6 +3,7 @@ import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
 import { queryOf, singleParameter } from '../http/query.ts';
 import { readJson } from '../http/read-body.ts';
+import { viaOf } from '../http/via.ts';
 import type { Caller } from '../model/caller.ts';
 import type { Commit } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
@@ -55,7 +56,7 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
   });
   router.post('/history/:seq/revert', async (req, res) => {
     const caller = guard.root(req);
-    res.json({ commit: shownCommit(await machine.revert(seqIn(req), { caller, via: 'api' })) });
+    res.json({ commit: shownCommit(await machine.revert(seqIn(req), { caller, via: viaOf(req) })) });
   });
   router.get('/world', async (req, res) => {
     guard.viewer(req);
@@ -85,7 +86,7 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
   router.post('/restore', async (req, res) => {
     const caller = guard.root(req);
     const { at } = parseWith(restoreBody, await readJson(req));
-    const commit = await machine.restore(parseMoment('/at', String(at)), { caller, via: 'api' });
+    const commit = await machine.restore(parseMoment('/at', String(at)), { caller, via: viaOf(req) });
     res.json({ ...(commit && { commit: shownCommit(commit) }) });
   });
   return router;

@@ -1,6 +1,7 @@
 import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
 import { readJson } from '../http/read-body.ts';
+import { viaOf } from '../http/via.ts';
 import { parseWith } from '../model/validate.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../store/named-snapshots.ts';
 import { sharingRecords } from '../store/world-difference.ts';
@@ -48,7 +49,7 @@ export function snapshotRoutes(snapshots: NamedSnapshots, machine: TimeMachine, 
     const caller = guard.root(req);
     const name = nameIn(req);
     const { resources } = await read(name);
-    const cause = causeOf({ caller, via: 'api' }, 'snapshot.restore', `restore of snapshot ${name}`);
+    const cause = causeOf({ caller, via: viaOf(req) }, 'snapshot.restore', `restore of snapshot ${name}`);
     const commit = await machine.become(resources, cause);
     res.json({ ...(commit && { commit: shownCommit(commit) }) });
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { booleanParameter, queryOf } from '../http/query.ts';
+import { viaOf } from '../http/via.ts';
 import type { Authenticator, Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { findOrganization } from '../model/hierarchy.ts';
@@ -78,7 +79,7 @@ function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler
     const caller = authenticate(http, options, addresses);
     const query = queryOf(http);
     const requestId = randomUUID();
-    const act = { caller, via: 'api' as const, requestId, args: Object.fromEntries(query) };
+    const act = { caller, via: viaOf(http), requestId, args: Object.fromEntries(query) };
     const asked = booleanParameter(query, 'showcredentials');
     const renderer = new Renderer({
       view,
