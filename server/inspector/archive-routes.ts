@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import express, { type Request, type Router } from 'express';
 import { viaOf } from '../http/via.ts';
 import { PlatformError } from '../model/errors.ts';
+import { notSaved } from '../store/append-file.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
 import { shownCommit, type WorldGuard } from './history-routes.ts';
 import { type ArchiveTarget, importArchive } from './import-archive.ts';
@@ -47,7 +48,7 @@ export function archiveRoutes(options: () => ArchiveOptions, guard: WorldGuard):
   return router;
 }
 
-/** Writes the body of a request to a file. Throws 415, 413, and 400 when it breaks off. */
+/** Writes the body of a request to a file. Throws 415, 413, 400 when it breaks off, and 503 when there is no room for it. */
 async function receive(req: Request, path: string): Promise<void> {
   if (!req.is(ZIP_TYPE)) throw new PlatformError(415, `send the archive as ${ZIP_TYPE} (set the Content-Type header)`);
   let sizeBytes = 0;
@@ -58,5 +59,11 @@ async function receive(req: Request, path: string): Promise<void> {
       done(isTooLarge ? new PlatformError(413, `the archive is over ${MAX_ARCHIVE_BYTES} bytes`) : null, chunk);
     },
   });
-  await pipeline(req, limited, createWriteStream(path, { mode: 0o600 }));
+  try {
+    await pipeline(req, limited, createWriteStream(path, { mode: 0o600 }));
+  } catch (error) {
+    if (error instanceof PlatformError) throw error;
+    if (req.complete) throw notSaved('The archive', path, error);
+    throw new PlatformError(400, 'the archive broke off on its way; nothing was changed', { cause: error });
+  }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import http from 'node:http';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -134,6 +135,21 @@ describe('the archive of an instance', () => {
     expect(files['world.json']).toContain('<hidden>');
   });
 
+  it('breaks off when the history is damaged, so that nobody takes half of it for the whole', async () => {
+    const data = join(folder, 'damaged');
+    await (await startPlatform({ data })).stop();
+    const history = join(data, 'history');
+    const [name = ''] = await readdir(history);
+    const text = await readFile(join(history, name), 'utf8');
+    await writeFile(join(history, name), text.replace('"via":"', '"via": "'));
+    const damaged = await startPlatform({ data });
+    await expect(exportFrom(damaged)).rejects.toThrow();
+    const url = `${damaged.emulator.baseUrl}/inspect/history`;
+    const { status, body } = await send('GET', url, { auth: authOf(damaged) });
+    expect([status, body.message]).toEqual([503, expect.stringContaining(join(history, name))]);
+    await damaged.stop();
+  });
+
   it('imported where it came from changes nothing, and brings back what has changed since', async () => {
     expect((await importInto(platform, archive)).body).toEqual({ leads: 0, hidden: [] });
     await platform.root.delete(`${acme.environment}?force=true`);
@@ -239,6 +255,22 @@ describe('the archive of an instance', () => {
       expect(reply).toMatchObject(refusal(400));
       expect(reply.body.message).toMatch(reason);
       expect(reply.body.message).toContain('Nothing was changed');
+      expect(await seqOf(platform)).toBe(seq);
+    });
+
+    it('when it breaks off on its way', async () => {
+      const { baseUrl } = platform.emulator;
+      const headers = {
+        Authorization: authOf(platform),
+        'Content-Type': 'application/zip',
+        'Content-Length': archive.length,
+      };
+      const sent = http.request(`${baseUrl}/inspect/archive`, { method: 'POST', headers });
+      sent.on('error', () => undefined); // that it is no longer open
+      const seq = await seqOf(platform);
+      await new Promise((resolve) => sent.write(archive.subarray(0, 100), resolve));
+      sent.destroy();
+      // What it would be refused with nobody reads; that it is no fault of the emulator, the end of this file's platform tells.
       expect(await seqOf(platform)).toBe(seq);
     });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import yazl from 'yazl';
 import { z } from 'zod';
 import type { KeyedLog } from '../model/keyed-log.ts';
@@ -69,10 +69,15 @@ export async function archiveOf(source: ArchiveSource): Promise<Readable> {
     files: {},
   };
   const zip = new yazl.ZipFile();
-  const output = Readable.from(zip.outputStream, { objectMode: false });
-  zip.on('error', (error: Error) => output.destroy(error));
+  const output = zip.outputStream.pipe(new PassThrough());
   const add = (name: string, content: () => AsyncIterable<Uint8Array>) => {
-    zip.addReadStreamLazy(name, { mtime: createdAt, mode: 0o100600 }, (start) => start(null, Readable.from(content())));
+    zip.addReadStreamLazy(name, { mtime: createdAt, mode: 0o100600 }, (start) => {
+      const file = Readable.from(content());
+      // yazl does not look after its sources: one that fails ends the archive, and when nobody reads on it lets go of its file.
+      file.once('error', (error) => output.destroy(error));
+      output.once('close', () => file.destroy());
+      start(null, file);
+    });
   };
   for (const [name, content] of Object.entries(contents)) {
     add(name, () => measured(content, (file) => Object.assign(manifest.files, { [name]: file })));
