@@ -191,7 +191,7 @@ it.skipIf(process.platform === 'win32')(
       await Promise.race([written, delay(Math.random() * LONGEST_RUN_MS)]);
       await killNow();
       await written;
-      expect(output.err.replace(/^terrarium: .* ends in the middle of a line .*\n/m, '')).toBe('');
+      expect(output.err.replace(/^terrarium: .* ends in the middle of a line .*\n/gm, '')).toBe('');
     }
     const { ready, kill } = start();
     await check((await ready()).baseUrl, writers);

@@ -5,14 +5,11 @@ import { AppendFile, type Done } from './append-file.ts';
 import { fromCheckedLine, readCheckedLines, toCheckedLine } from './checked-line.ts';
 import type { FsyncPolicy, ReadHandle, StoreFiles } from './files.ts';
 import { linesBackwards } from './lines-backwards.ts';
+import { segmentName, segmentsAfter, segmentsOf, sizeOf } from './segments.ts';
 import { reasonOf, StoreError } from './store-error.ts';
 
 /** The growing file: one line a commit. */
 const JOURNAL_FILE = 'journal.jsonl';
-/** Folder of what was moved out of the journal's way, one file a compaction: `<first seq>-<last seq>.jsonl`. */
-const HISTORY_FOLDER = 'history';
-const SEGMENT = /^(\d+)-(\d+)\.jsonl$/;
-const SEQ_DIGITS = 12;
 /** How a line begins: enough to pass over those that are not wanted without parsing them. */
 const LINE_BEGIN = /^\{"seq":(\d+),/;
 const LINE_BEGIN_BYTES = 32;
@@ -135,8 +132,7 @@ export class Journal {
     let lastSeq = 0;
     await this.#file.moveTo(() => {
       lastSeq = this.#lastSeq;
-      const [first, last] = [this.#firstSeq, lastSeq].map((seq) => String(seq).padStart(SEQ_DIGITS, '0'));
-      return `${HISTORY_FOLDER}/${first}-${last}.jsonl`;
+      return segmentName(this.#firstSeq, lastSeq);
     });
     this.#firstSeq = lastSeq + 1;
   }
@@ -199,7 +195,7 @@ export class Journal {
    */
   async trim({ maxCommits, maxBytes }: Retention, snapshotSeq: number): Promise<void> {
     const segments = await segmentsOf(this.#files);
-    const sizes = await Promise.all(segments.map(({ name }) => this.#sizeOf(name)));
+    const sizes = await Promise.all(segments.map(({ name }) => sizeOf(this.#files, name)));
     let bytes = sizes.reduce((sum, size) => sum + size, this.sizeBytes);
     for (const [index, { name, firstSeq, lastSeq }] of segments.entries()) {
       const isTooMuch = this.#lastSeq - firstSeq + 1 > maxCommits || bytes > maxBytes;
@@ -207,12 +203,6 @@ export class Journal {
       await this.#files.remove(name);
       bytes -= sizes[index] ?? 0;
     }
-  }
-
-  async #sizeOf(name: string): Promise<number> {
-    const handle = await this.#files.openRead(name);
-    await handle?.close();
-    return handle?.sizeBytes ?? 0;
   }
 
   close(): Promise<void> {
@@ -225,20 +215,6 @@ function parseCommit(value: unknown): Commit {
   if (!parsed.success) throw new Error('the line is no commit');
   // The operations' members beyond op and path differ by kind; applying them checks those.
   return parsed.data as Commit;
-}
-
-/** The files in `history/`, oldest first. */
-async function segmentsOf(files: StoreFiles): Promise<{ name: string; firstSeq: number; lastSeq: number }[]> {
-  const names = await files.list(HISTORY_FOLDER);
-  return names.flatMap((name) => {
-    const [, first, last] = SEGMENT.exec(name) ?? [];
-    if (first === undefined) return [];
-    return [{ name: `${HISTORY_FOLDER}/${name}`, firstSeq: Number(first), lastSeq: Number(last) }];
-  });
-}
-
-async function segmentsAfter(files: StoreFiles, seq: number): Promise<string[]> {
-  return (await segmentsOf(files)).filter(({ lastSeq }) => lastSeq > seq).map(({ name }) => name);
 }
 
 function adviseOn(files: StoreFiles, laterNames: readonly string[], line: number, keptSeq: number): string {
