@@ -70,6 +70,14 @@ test('of many who find a stale lock at once, one gets it', async () => {
   expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
 });
 
+test('a crash in the middle of taking over does not keep others out', async () => {
+  const nobody = `${await withProcess(async () => undefined)}\n`;
+  for (const name of ['lock', 'lock.takeover']) await writeFile(join(dir, name), nobody);
+  const unlock = await lockFolder(dir);
+  expect(await readdir(dir)).toEqual(['lock']);
+  await unlock();
+});
+
 test('two stores do not share a folder', async () => {
   const options = testOptions({ medium: { kind: 'folder', dir } });
   const store = await openStore(options);
