@@ -26,7 +26,7 @@ export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour
     `  security   ${emulator.securityUrl}`,
     `  gateway    ${emulator.gatewayUrl}`,
     `  CRM        ${emulator.crmUrl}`,
-    `  API        ${emulator.baseUrl}/openapi.json`,
+    `  API docs   ${emulator.baseUrl}/docs`,
     `  data       ${emulator.dataDir === IN_MEMORY ? 'in memory, gone after this run' : emulator.dataDir}`,
     '',
     `  user       ${root.username}, password ${root.password ?? 'as you set it'}`,
