@@ -125,6 +125,18 @@ describe('a data folder', () => {
     expect(endpoint.properties.public_url).toBe(`${after.gatewayUrl}/website/lead`);
   });
 
+  it('shows the addresses of now in a world of another run that is brought back', async () => {
+    const before = await start({ seed: 'demo', data });
+    await send('POST', `${before.baseUrl}/inspect/snapshots`, { auth: rootOf(before), body: { name: 'then' } });
+    await before.stop();
+    const after = await start({ data });
+    const auth = rootOf(after);
+    expect((await send('POST', `${after.baseUrl}/inspect/snapshots/then/restore`, { auth })).status).toBe(200);
+    const lead = async () =>
+      (await send('GET', `${after.metaUrl}/demo/apiendpoints?name=lead&expand=true`, { auth })).body[0];
+    await expect.poll(async () => (await lead()).properties.public_url).toBe(`${after.gatewayUrl}/website/lead`);
+  });
+
   it('is left as it was when a seed cannot be applied', async () => {
     await expect(startEmulator({ data, seed: path.join(data, 'no-such-seed.yaml') })).rejects.toThrow(/no-such-seed/);
     expect((await readdir(data)).filter((name) => name.startsWith('world'))).toEqual([]);

@@ -23,6 +23,7 @@ import { offencesOf } from './inspector/world-rules.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
+import { isGateway } from './model/types/provider-rules.ts';
 import type { WorldView } from './model/world-view.ts';
 import { packageFile } from './package-file.ts';
 import { resourceRoutes } from './resources/routes.ts';
@@ -162,6 +163,8 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     lambdas.changed(changes);
     for (const { before, after } of changes) {
       if (before?.type === USER && !after) credentials.forgetUser(before.id).catch(onFault);
+      // A moment that is brought back may hold the gateway's address of then.
+      if (after && isGateway(after.type)) core.defaults.followGateway(rootAct(view.root, 'startup')).catch(onFault);
     }
   });
   unwind.add(stopListening);
