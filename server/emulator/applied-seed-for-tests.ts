@@ -1,0 +1,42 @@
+import { expect } from 'vitest';
+import type { AppliedSeed } from '../inspector/seed-routes.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { TypeWord } from '../model/type-words.ts';
+import type { SeedsForTests } from './seeds-for-tests.ts';
+
+/** The members of a lambda but its code. */
+export const lambda = 'runtime: nodejs, code_type: inline, handler: run, provider: { id: default-lambda }';
+
+type Wish = { dryRun?: boolean; prune?: boolean };
+
+/**
+ * For tests: applies seeds to a world, and finds what is in it.
+ *
+ * @param world the world, asked for at each use, as each test has its own
+ */
+export function seedsOf(world: () => SeedsForTests) {
+  return {
+    async apply(yaml: string, wish: Wish = {}): Promise<AppliedSeed> {
+      const text = /^format: 1$/m.test(yaml) ? yaml : `format: 1\n${yaml}`;
+      const { seeds, act } = world();
+      return seeds.apply(act.caller, { format: 'yaml', text }, { dryRun: false, prune: false, ...wish });
+    },
+    /** The resource of that name, of which there is one. */
+    named(word: TypeWord, name: string): StoredResource {
+      const [found, another] = world().store.view.named(word, name);
+      if (!found || another) throw new Error(`${word} '${name}': ${found ? 'several' : 'none'}`);
+      return found;
+    },
+  };
+}
+
+/** What an answer says of one resource. */
+export function changeOf({ changes }: AppliedSeed, path: string) {
+  const found = changes.filter((change) => change.path === path);
+  expect(found).toHaveLength(1);
+  return found[0];
+}
+
+/** What was not left alone. */
+export const changed = ({ changes }: AppliedSeed) =>
+  changes.filter(({ action }) => action !== 'unchanged').map(({ path, type, action }) => `${action} ${type} ${path}`);

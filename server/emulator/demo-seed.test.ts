@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Commit } from '../model/commit.ts';
+import type { World } from '../model/record.ts';
+import { packageFile } from '../package-file.ts';
+import { changed, seedsOf } from './applied-seed-for-tests.ts';
+import { readSeedFileForApply } from './seed-files.ts';
+import { firstWorld, openSeeds, type SeedsForTests } from './seeds-for-tests.ts';
+
+const DEMO = packageFile('fixtures/worlds/demo.yaml');
+
+let empty: World;
+let demo: World;
+let world: SeedsForTests;
+beforeAll(async () => {
+  [empty, demo] = await Promise.all([firstWorld('empty'), firstWorld('demo')]);
+});
+beforeEach(async () => {
+  world = await openSeeds(empty);
+});
+
+const { apply } = seedsOf(() => world);
+
+describe('the demo seed', () => {
+  const sent = async () => JSON.stringify((await readSeedFileForApply(DEMO)).document);
+  const plain = { dryRun: false, prune: false };
+
+  it('changes nothing in the demo world', async () => {
+    world = await openSeeds(demo);
+    const applied = await world.seeds.apply(
+      world.act.caller,
+      { format: 'json', text: await sent() },
+      { ...plain, prune: true },
+    );
+    expect(changed(applied)).toEqual([]);
+    expect(applied.summary.unchanged).toBe(21);
+    expect(applied.commit).toBeUndefined();
+    expect(world.store.seq).toBe(0);
+  });
+
+  it('makes the demo world of an empty one, in one commit that can be undone', async () => {
+    const before = new Map(world.store.world.resources);
+    const commits: Commit[] = [];
+    world.store.onCommit((commit) => commits.push(commit));
+    const apply = async () => world.seeds.apply(world.act.caller, { format: 'json', text: await sent() }, plain);
+
+    expect(await apply()).toMatchObject({ dryRun: false, commit: 1, summary: { update: 1, delete: 0, unchanged: 0 } });
+    const original = await openSeeds(demo);
+    expect(world.seeds.export('/', 'yaml')).toBe(original.seeds.export('/', 'yaml'));
+    expect((await apply()).commit).toBeUndefined();
+
+    expect(commits).toMatchObject([{ seq: 1, cause: { actor: { name: 'root' }, via: 'seed', action: 'world.apply' } }]);
+    await world.store.commitOps(commits[0]?.inverse ?? [], { actor: null, via: 'api' });
+    expect(new Map(world.store.world.resources)).toEqual(before);
+  });
+
+  it('comes out of an export with nothing missing but what nobody may read', async () => {
+    const original = await openSeeds(demo);
+    const text = original.seeds.export('/', 'yaml');
+    await expect(apply(text)).rejects.toMatchObject({
+      status: 400,
+      details: [
+        { pointer: '/users/ada.byrne/properties/password', message: expect.stringContaining('write the value') },
+      ],
+    });
+    await apply(text.replaceAll('<not exported>', 'filled in'));
+    expect(world.seeds.export('/', 'yaml')).toBe(text);
+    const code = await readFile(packageFile('fixtures/lambdas/order-status.mjs'), 'utf8');
+    expect(
+      parse(text).orgs.demo.workspaces.website.environments.development.lambdas['order-status'].properties.code,
+    ).toBe(code);
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { World } from '../model/record.ts';
+import { packageFile } from '../package-file.ts';
+import { changed, seedsOf } from './applied-seed-for-tests.ts';
+import { readSeedFileForApply, seedFilesOf } from './seed-files.ts';
+import { firstWorld, openSeeds, type SeedsForTests } from './seeds-for-tests.ts';
+
+let empty: World;
+let demo: World;
+let world: SeedsForTests;
+beforeAll(async () => {
+  [empty, demo] = await Promise.all([firstWorld('empty'), firstWorld('demo')]);
+});
+beforeEach(async () => {
+  world = await openSeeds(empty);
+});
+
+const { apply, named } = seedsOf(() => world);
+
+describe('an export', () => {
+  it('has default providers only where they were changed, with their ids', async () => {
+    const { view } = world.store;
+    expect(parse(world.seeds.export('/', 'yaml'))).toEqual({ format: 1 });
+    const { id } = named('providers', 'default-logging');
+    await world.service.patch(world.act, id, [{ op: 'replace', path: '/name', value: 'our-logging' }]);
+    const text = world.seeds.export('/', 'yaml');
+    expect(Object.keys(parse(text).providers)).toEqual(['our-logging']);
+    expect(parse(text).providers['our-logging'].id).toBe(id);
+
+    const other = await openSeeds(empty);
+    expect(changed(await seedsOf(() => other).apply(text))).toEqual(['update providers /our-logging']);
+
+    await world.service.remove(world.act, named('providers', 'default-docker').id, {
+      force: true,
+      deleteContainers: false,
+    });
+    const without = world.seeds.export('/', 'yaml');
+    expect(parse(without)).toMatchObject({
+      defaultProviders: false,
+      providers: { 'default-lambda': { id: expect.any(String) } },
+    });
+    expect(changed(await apply(without))).toEqual([]);
+    expect(view.named('providers', 'default-docker')).toEqual([]);
+  });
+
+  it('names by path what has no clear name, by id what has no clear path, and gives ids to what texts mention', async () => {
+    await apply(`
+users: { same: { properties: { password: x } } }
+orgs:
+  acme:
+    users: { ann: { properties: { password: x } } }
+    groups: { ann: { properties: { users: [ann] } } }
+    entitlements: [{ actions: [org.view], identities: [/same] }]
+    workspaces: { w: {} }
+`);
+    const [ann, group, w] = [named('users', 'ann'), named('groups', 'ann'), named('workspaces', 'w')];
+    await apply(
+      `orgs: { acme: { properties: { env: { WORKSPACE: ${w.id} } }, entitlements: [{ actions: [org.update], identities: [${ann.id}, ${group.id}] }] } }`,
+    );
+    const { acme } = parse(world.seeds.export('/', 'yaml')).orgs;
+    expect(acme.entitlements).toEqual([{ actions: ['org.update'], identities: [ann.id, group.id] }]);
+    expect(acme.users.ann.id).toBe(ann.id);
+    expect(acme.groups.ann).toMatchObject({ id: group.id, properties: { users: ['ann'] } });
+    expect(acme.workspaces.w.id).toBe(w.id);
+    expect(acme.id).toBeUndefined();
+  });
+
+  it('can be laid out as a folder, with code in files', async () => {
+    const original = await openSeeds(demo);
+    const files = seedFilesOf(JSON.parse(original.seeds.export('/', 'json')));
+    const code = 'lambdas/demo-website-development-contact-form.js';
+    expect(files.get(code)).toBe(await readFile(packageFile('fixtures/lambdas/web-form.js'), 'utf8'));
+
+    const dir = await mkdtemp(path.join(tmpdir(), 'terrarium-seed-'));
+    try {
+      await mkdir(path.join(dir, 'lambdas'));
+      for (const [file, text] of files) await writeFile(path.join(dir, file), text);
+      const { document } = await readSeedFileForApply(path.join(dir, 'world.yaml'));
+      const text = JSON.stringify(document);
+      const applied = await original.seeds.apply(
+        original.act.caller,
+        { format: 'json', text },
+        { dryRun: false, prune: true },
+      );
+      expect(changed(applied)).toEqual([]);
+      expect(files.get('world.yaml')).toContain(`codeFile: ${code}`);
+      expect(files.size).toBe(4);
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('is refused for what is no organization', async () => {
+    expect(() => world.seeds.export('/nowhere', 'yaml')).toThrow(/no organization 'nowhere'/);
+    expect(() => world.seeds.export('acme', 'yaml')).toThrow(/not the path/);
+  });
+});

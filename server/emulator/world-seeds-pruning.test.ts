@@ -1,0 +1,65 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { World } from '../model/record.ts';
+import { changed, changeOf, lambda, seedsOf } from './applied-seed-for-tests.ts';
+import { firstWorld, openSeeds, type SeedsForTests } from './seeds-for-tests.ts';
+
+let empty: World;
+let world: SeedsForTests;
+beforeAll(async () => {
+  empty = await firstWorld('empty');
+});
+beforeEach(async () => {
+  world = await openSeeds(empty);
+});
+
+const { apply, named } = seedsOf(() => world);
+
+describe('pruning', () => {
+  const full = `orgs: { acme: { groups: { a: {}, b: {} }, workspaces: { w: { lambdas: { l: { properties: { ${lambda}, code: x } } } } } }, other: { groups: { c: {} } } }`;
+
+  it('deletes what is not in the seed below its organizations, and only with the wish for it', async () => {
+    await apply(full);
+    const part = 'orgs: { acme: { groups: { a: {} } } }';
+    expect(changed(await apply(part))).toEqual([]);
+    const plan = await apply(part, { prune: true, dryRun: true });
+    expect(new Set(changed(plan))).toEqual(
+      new Set(['delete groups /acme/b', 'delete workspaces /acme/w', 'delete lambdas /acme/w/l']),
+    );
+    expect(changeOf(plan, '/acme/w/l')).toMatchObject({
+      id: named('lambdas', 'l').id,
+      patch: [{ op: 'remove', path: '' }],
+    });
+    const done = await apply(part, { prune: true });
+    expect(done).toMatchObject({ summary: { delete: 3 }, commit: 2 });
+    expect(world.store.view.named('workspaces', 'w')).toEqual([]);
+    expect(named('groups', 'c').name).toBe('c');
+    expect(named('providers', 'default-lambda').name).toBe('default-lambda');
+  });
+
+  it('reaches no further than the scope of the document', async () => {
+    await apply('orgs: { acme: { groups: { a: {} }, orgs: { sub: { groups: { b: {} } } } } }');
+    const sub = world.seeds.export('/acme/sub/', 'yaml');
+    expect(parse(sub)).toMatchObject({ scope: '/acme/sub', orgs: { acme: { orgs: { sub: { groups: { b: {} } } } } } });
+    expect(changed(await apply(sub, { prune: true }))).toEqual([]);
+    const less = 'scope: /acme/sub\norgs: { acme: { orgs: { sub: {} } } }';
+    expect(changed(await apply(less, { prune: true }))).toEqual(['delete groups /acme/sub/b']);
+    await expect(apply('scope: /nowhere\norgs: { acme: {} }')).rejects.toMatchObject({
+      details: [{ pointer: '/scope' }],
+    });
+  });
+
+  it('lets users go before what they use, and refuses when one of them stays', async () => {
+    const p = 'providers: { p: { resource_type: X::Configuration::Provider::Lambda } }';
+    const using = `lambdas: { l: { properties: { runtime: nodejs, code_type: inline, handler: run, code: x, provider: { id: /acme/p } } } }`;
+    await apply(`orgs: { acme: { ${p}, orgs: { sub: { ${using} } } }, other: { ${using} } }`);
+    const { seq } = world.store;
+    const refused = apply('orgs: { acme: {} }', { prune: true });
+    await expect(refused).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringMatching(/^\/acme\/p cannot be pruned: .*1 lambda/),
+    });
+    expect(world.store.seq).toBe(seq);
+    expect(changed(await apply('orgs: { acme: {}, other: {} }', { prune: true }))).toHaveLength(4);
+  });
+});
