@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Body, containerBody, lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
+import { type Body, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from '../../e2e/platform.ts';
 import { typeOfWord } from '../model/registry.ts';
 import { typeIdOf } from '../model/type-names.ts';
-import { type TypeWord, typeWords } from '../model/type-words.ts';
+import { typeWords } from '../model/type-words.ts';
+import { makeSamples, recordsOf, type Samples } from './records-for-tests.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -12,63 +13,18 @@ let platform: Platform;
 let root: Voice;
 let place: Place;
 let self: Body;
-/** What makes one of each type: where it is posted, and a body without a name. */
-let samples: Record<TypeWord, { at: string; properties: Body; resource_type?: string }>;
-
+let samples: Samples;
 beforeAll(async () => {
   platform = await startPlatform();
   root = platform.root;
   place = await makePlace(root, 'acme');
   self = (await root.get('/users/self')).body;
-  const { org, workspace, environment } = place;
-  const lambda = await root.create(`${environment}/lambdas`, lambdaBody(place, 'target'));
-  const policy = await root.create(`${org}/policies`, { name: 'policy' });
-  const api = await root.create(`${environment}/apis`, { name: 'site' });
-  const { properties: container } = containerBody(place, '');
-  samples = {
-    orgs: { at: org, properties: { env: { A: '1' } } },
-    workspaces: { at: `${org}/workspaces`, properties: { env: { A: '1' } } },
-    environments: { at: `${workspace}/environments`, properties: { environment_type: 'test' } },
-    containers: { at: `${environment}/containers`, properties: container },
-    jobs: { at: `${environment}/jobs`, properties: container },
-    lambdas: { at: `${environment}/lambdas`, properties: lambdaBody(place, 'x').properties },
-    apis: { at: `${environment}/apis`, properties: {} },
-    apiendpoints: {
-      at: `${org}/apis/${api.id}/apiendpoints`,
-      properties: { resource: '/x', implementation_type: 'lambda', implementation_id: lambda.id, synchronous: true },
-    },
-    providers: {
-      at: `${org}/providers`,
-      resource_type: 'Platform::Configuration::Provider::Logging',
-      properties: { environment_types: ['test'], linked_providers: [{ id: place.docker }], level: 'debug' },
-    },
-    users: { at: `${org}/users`, properties: { password: 'x', firstName: 'Ada', email: '' } },
-    groups: { at: `${org}/groups`, properties: { users: [self.id] } },
-    policies: { at: `${org}/policies`, properties: {} },
-    rules: {
-      at: `${org}/policies/${policy.id}/rules`,
-      resource_type: 'Platform::Resource::Rule::Event',
-      properties: { match_actions: [{ action: 'secret.create.post' }], lambda: lambda.id },
-    },
-    secrets: {
-      at: `${environment}/secrets`,
-      properties: { provider: { id: place.docker }, items: [{ key: 'a', value: 'b' }] },
-    },
-    volumes: { at: `${environment}/volumes`, properties: { provider: { id: place.docker }, type: 'persistent' } },
-  };
+  samples = await makeSamples(root, place, self.id);
 });
 afterAll(() => platform?.stop());
 
-let made = 0;
-const bodyOf = (word: TypeWord) => {
-  const { at: _, properties, ...body } = samples[word];
-  const path = word === 'apiendpoints' && { resource: `/${++made}` };
-  return { name: `thing-${++made}`, ...body, properties: { ...properties, ...path } };
-};
-const make = (word: TypeWord, more: object = {}): Promise<Body> =>
-  root.create(samples[word].at, { ...bodyOf(word), ...more });
-const pathOf = (word: TypeWord, { id }: Body) => `/acme/${word}/${id}`;
-const read = async (word: TypeWord, record: Body) => (await root.get(pathOf(word, record))).body;
+const { bodyOf, make, pathOf, read } = recordsOf(() => ({ root, samples }));
+let ids = 0;
 
 /** Every object in a record that looks like a link, with its place. */
 function linksIn(value: unknown, path = ''): [string, Body][] {
@@ -190,7 +146,7 @@ describe.each([...typeWords])('a record of %s', (word) => {
   });
 
   it('takes an id that is free, and refuses one that is not (D-030)', async () => {
-    const id = `C0FFEE00-0000-4000-8000-${String(++made).padStart(12, '0')}`;
+    const id = `C0FFEE00-0000-4000-8000-${String(++ids).padStart(12, '0')}`;
     const body = { ...bodyOf(word), id };
     expect(await root.create(samples[word].at, body)).toMatchObject({ id: id.toLowerCase() });
     expect(await root.post(samples[word].at, { ...body, name: 'another' })).toMatchObject({ status: 409 });
@@ -262,101 +218,6 @@ describe.each([...typeWords])('a record of %s', (word) => {
   });
 });
 
-describe('names (D-031, D-184)', () => {
-  it('may be any text of 1 to 255 characters where no table is stricter', async () => {
-    for (const name of ['a', 'a'.repeat(255), 'Übung № 1 / “x”', ' spaced ', '..', '<script>', "Robert'); --", '数']) {
-      expect((await make('workspaces', { name })).name).toBe(name);
-    }
-  });
-
-  it('are compared by letter case, and only with siblings of the same type', async () => {
-    for (const name of ['Case', 'case']) await make('workspaces', { name });
-    await make('groups', { name: 'Case' });
-    await root.create('/root/workspaces', { name: 'Case' });
-  });
-
-  it('of providers are unique whatever the sub-type, of users on the whole platform', async () => {
-    const { name } = await make('providers');
-    const other = { name, resource_type: 'Platform::Configuration::Provider::Kong' };
-    expect((await root.post('/acme/providers', other)).status).toBe(409);
-    await root.create('/root/providers', other);
-    const user = await make('users');
-    expect((await root.post('/root/users', { name: user.name, properties: { password: 'x' } })).status).toBe(409);
-  });
-
-  it('are told by the pointer of what a renaming patch would break', async () => {
-    const [one, two] = [await make('workspaces'), await make('workspaces')];
-    const rename = (value: unknown) => root.patch(pathOf('workspaces', one), [{ op: 'replace', path: '/name', value }]);
-    expect(await rename(two.name)).toMatchObject({ status: 409 });
-    expect(await rename('')).toMatchObject(refusal(400, '/name'));
-    expect(await rename('free')).toMatchObject({ status: 200, body: { name: 'free' } });
-  });
-});
-
-describe('the type in a body (D-032, D-080)', () => {
-  it('may be a full name with any first segment, or the id of the type', async () => {
-    for (const resource_type of [
-      'Platform::Resource::Workspace',
-      'Acme::Resource::Workspace',
-      typeOfWord('workspaces').id,
-    ]) {
-      expect((await make('workspaces', { resource_type })).resource_type).toBe('Platform::Resource::Workspace');
-    }
-    expect((await make('workspaces', { resource_type: typeOfWord('workspaces').id.toUpperCase() })).name).toBeDefined();
-  });
-
-  it.each([
-    'Resource::Workspace',
-    'Platform::Resource::workspace',
-    'Platform::Resource::User',
-    'workspace',
-    '',
-    NOBODY,
-  ])('is not %j for a workspace', async (resource_type) => {
-    const reply = await root.post('/acme/workspaces', { name: 'refused', resource_type });
-    expect(reply).toMatchObject(refusal(400, '/resource_type'));
-  });
-
-  it('has to be given for providers (400) and rules (422)', async () => {
-    const { resource_type: _, ...provider } = bodyOf('providers');
-    expect(await root.post('/acme/providers', provider)).toMatchObject({ status: 400 });
-    const abstract = { ...provider, resource_type: 'Platform::Configuration::Provider' };
-    expect(await root.post('/acme/providers', abstract)).toMatchObject(refusal(400, '/resource_type'));
-    const { resource_type: __, ...rule } = bodyOf('rules');
-    expect(await root.post(samples.rules.at, rule)).toMatchObject({ status: 422 });
-  });
-});
-
-describe('property names that no table has (D-033)', () => {
-  const closed = typeWords.filter((word) => !['containers', 'jobs', 'providers'].includes(word));
-  it.each(closed)('are refused by %s with their pointer', async (word) => {
-    const body = bodyOf(word);
-    const properties = { ...body.properties, colour: 'green', 'a/b~c': 1 };
-    const reply = await root.post(samples[word].at, { ...body, properties });
-    expect(reply).toMatchObject({ status: 400 });
-    expect(reply.body.details.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
-      '/properties/colour',
-      '/properties/a~1b~0c',
-    ]);
-  });
-
-  it('are kept by providers and open objects', async () => {
-    expect((await make('providers')).properties).toMatchObject({ level: 'debug' });
-    const config = { networks: [{ name: 'a', range: '10/8' }], region: { zone: 1 }, nothing: null };
-    const properties = { config, colour: 'green' };
-    expect((await make('providers', { properties })).properties).toMatchObject(properties);
-  });
-
-  it.each(['containers', 'jobs'] as const)('are dropped silently by %s', async (word) => {
-    const body = bodyOf(word);
-    const record = await root.create(samples[word].at, {
-      ...body,
-      properties: { ...body.properties, colour: 'green' },
-    });
-    expect(record.properties).not.toHaveProperty('colour');
-  });
-});
-
 describe('what is never shown (D-029)', () => {
   it('a password, whatever is asked', async () => {
     const user = await make('users', { properties: { password: 'open-sesame', firstName: 'Ali' } });
@@ -392,23 +253,6 @@ describe('organizations (D-023, D-024)', () => {
     expect(top.properties).not.toHaveProperty('parent');
     const below = await make('orgs');
     expect(below.properties.parent).toMatchObject({ id: place.organizationId, properties: { fqon: 'acme' } });
-  });
-});
-
-describe('numbers and times (D-014)', () => {
-  it('128.0 is 128, and what is not a whole number is none', async () => {
-    const body = (memory: string) =>
-      `{"name":"n-${++made}","properties":{"runtime":"nodejs","code_type":"code","code":"x","handler":"run",` +
-      `"provider":{"id":"${place.lambdas}"},"memory":${memory}}}`;
-    const post = (memory: string) =>
-      root.send('POST', `${place.environment}/lambdas`, {
-        body: body(memory),
-        headers: { 'Content-Type': 'application/json' },
-      });
-    expect((await post('128.0')).body.properties.memory).toBe(128);
-    expect((await post('1.28e2')).body.properties.memory).toBe(128);
-    expect(await post('128.5')).toMatchObject(refusal(400, '/properties/memory'));
-    expect(await post('"128"')).toMatchObject(refusal(400, '/properties/memory'));
   });
 });
 
