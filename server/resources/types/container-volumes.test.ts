@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makePlace, type Place } from '../../../e2e/place.ts';
+import { type Platform, refusal, startPlatform, type Voice } from '../../../e2e/platform.ts';
+import { containersOf } from './container-for-tests.ts';
+
+let platform: Platform;
+let root: Voice;
+let place: Place;
+/** Where containers are created. */
+let containers: string;
+beforeAll(async () => {
+  platform = await startPlatform();
+  root = platform.root;
+  place = await makePlace(root, 'acme');
+  containers = `${place.environment}/containers`;
+});
+afterAll(() => platform?.stop());
+
+const { required, create, refused } = containersOf(() => ({ root, place }));
+
+describe('volumes (D-045)', () => {
+  const volume_resource = { name: 'data', properties: { type: 'persistent', size: 10 } };
+
+  it('creates a volume in the environment for a volume_resource, and names it by volume_id', async () => {
+    const container = await create('mounting', { volumes: [{ mount_path: '/data', volume_resource }] });
+    const [{ volume_id: id, ...mount }] = container.properties.volumes;
+    expect(mount).toEqual({ mount_path: '/data' });
+    const volume = (await root.get(`${place.environment}/volumes/${id}`)).body;
+    expect(volume).toMatchObject({ name: 'data', properties: { type: 'persistent', size: 10 } });
+    expect(volume.properties.container).toMatchObject({ id: container.id, name: 'mounting' });
+
+    const again = await create('sharing', { volumes: [{ mount_path: '/d', volume_id: id.toUpperCase() }] });
+    expect(again.properties.volumes).toEqual([{ mount_path: '/d', volume_id: id }]);
+  });
+
+  it('creates nothing when the volume cannot be created', async () => {
+    const volumes = (one: object) => refused({ volumes: [{ mount_path: '/data', volume_resource: one }] });
+    const at = '/properties/volumes/0/volume_resource';
+    expect(await volumes({ name: 'tape', properties: { type: 'tape' } })).toMatchObject(
+      refusal(400, `${at}/properties/type`),
+    );
+    expect(await volumes({ properties: { type: 'persistent' } })).toMatchObject(refusal(400, `${at}/name`));
+    expect(await volumes(volume_resource)).toMatchObject(refusal(409));
+    expect((await root.get('/acme/containers?name=refused')).body).toEqual([]);
+    expect((await root.get('/acme/volumes?name=tape')).body).toEqual([]);
+  });
+
+  it('does not create a container whose name is taken, nor its volume', async () => {
+    const body = {
+      name: 'mounting',
+      properties: {
+        ...required(),
+        volumes: [{ mount_path: '/x', volume_resource: { ...volume_resource, name: 'x' } }],
+      },
+    };
+    expect(await root.post(containers, body)).toMatchObject(refusal(409));
+    expect((await root.get('/acme/volumes?name=x')).body).toEqual([]);
+  });
+});
