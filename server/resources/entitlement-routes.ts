@@ -156,14 +156,27 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     if (found.resource.id === resource.id) return found;
     throw new PlatformError(404, `entitlement ${found.id} is not one of resource ${request.segment('id')}`);
   };
+  /** Whatever an id is of (D-005): an entitlement has no record, so it is looked for when no record has the id. */
+  const ofAnyType = (request: ResourceRequest) => {
+    const id = parseUuid(request.segment('id'));
+    return view.find(id) ? undefined : finder.find(id, request.organization());
+  };
   const atOrganization = '/:fqon/entitlements';
   const atResource = '/:fqon/:word/:id/entitlements';
-  const byId = (path: string, entitlement: (request: ResourceRequest) => Entitlement): Route[] => [
-    { verb: 'get', path, handle: (request) => read(request, entitlement(request)) },
-    { verb: 'put', path, handle: async (request) => replace(request, entitlement(request), await request.json()) },
-    { verb: 'patch', path, handle: (request) => patch(request, entitlement(request)) },
-    { verb: 'delete', path, handle: (request) => reset(request, entitlement(request)) },
-  ];
+  const byId = (path: string, find: (request: ResourceRequest) => Entitlement | undefined): Route[] => {
+    const found = (handle: (request: ResourceRequest, entitlement: Entitlement) => Answer | Promise<Answer>) => {
+      return (request: ResourceRequest) => {
+        const entitlement = find(request);
+        return entitlement && handle(request, entitlement);
+      };
+    };
+    return [
+      { verb: 'get', path, handle: found(read) },
+      { verb: 'put', path, handle: found(async (request, one) => replace(request, one, await request.json())) },
+      { verb: 'patch', path, handle: found(patch) },
+      { verb: 'delete', path, handle: found(reset) },
+    ];
+  };
   return [
     { verb: 'get', path: atOrganization, handle: (request) => list(request, request.organization()) },
     { verb: 'post', path: atOrganization, handle: (request) => create(request, request.organization()) },
@@ -171,6 +184,7 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     { verb: 'post', path: atResource, handle: (request) => create(request, request.resource()) },
     ...byId(`${atOrganization}/:id`, one),
     ...byId(`${atResource}/:childId`, second),
+    ...byId('/:fqon/resources/:id', ofAnyType),
   ];
 }
 

@@ -58,6 +58,7 @@ describe('every resource has one entitlement per action (D-115, D-116)', () => {
     expect((await root.get(at(one))).body).toEqual({ resource_type, ...one });
     expect((await root.get(`${place.environment}/entitlements/${one.id}`)).body.id).toBe(one.id);
     expect((await root.get(`${place.workspace}/entitlements/${one.id}`)).status).toBe(404);
+    expect((await root.get(`${place.org}/resources/${one.id}`)).body.id).toBe(one.id);
   });
   it('has its own actions and those of what may stand below it', async () => {
     const actions = async (node: string): Promise<string[]> =>

@@ -120,7 +120,8 @@ export interface Answer {
 export interface Route {
   verb: 'get' | 'post' | 'patch' | 'put' | 'delete';
   path: string;
-  handle(request: ResourceRequest): Answer | Promise<Answer>;
+  /** Resolves to undefined when the request is for a later route of the same path. */
+  handle(request: ResourceRequest): Answer | undefined | Promise<Answer | undefined>;
 }
 
 /** 200 with a JSON body. */

@@ -90,6 +90,7 @@ function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler
       showCredentials: (resource) => asked && options.service.may(act, 'provider.update', resource),
     });
     const answer = await route.handle(new ResourceRequest({ act, query, renderer, view, http }));
+    if (!answer) return next();
     res.status(answer.status).set(answer.headers ?? {});
     if (answer.body === undefined) res.end();
     else res.json(answer.body);
