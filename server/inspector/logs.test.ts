@@ -93,6 +93,7 @@ describe('GET {base_url}/log/container/{id} (D-191, D-050)', () => {
     expect(reply).toMatchObject({ status: 503, body: { code: 503, message: expect.stringContaining('engine') } });
     expect(reply.headers.get('retry-after')).toBe('5');
     expect(await log(`/container/${container.id}?stderr=no`)).toMatchObject(refusal(400));
+    expect(await log(`/container/${container.id}?time=yesterday`)).toMatchObject(refusal(400));
   });
 });
 

@@ -1,10 +1,11 @@
 import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
-import { booleanParameter, queryOf, singleParameter } from '../http/query.ts';
+import { queryOf, singleParameter } from '../http/query.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
 import { forbidden, PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
+import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
@@ -19,7 +20,7 @@ import type { TimeMachine } from './time-machine.ts';
 /** Captured output of lambdas or containers (D-191). */
 export interface LogSource {
   /** Lines newest last. Throws 400 for a malformed `time` or `stderr`. */
-  log(resourceId: string, query: { time?: string | undefined; stderr?: string | undefined }): readonly string[];
+  log(resourceId: string, query: LogParameters): readonly string[];
 }
 
 /** What waits for a lead waits for this. */
@@ -103,17 +104,12 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   const log = express.Router({ caseSensitive: true });
   log.get('/lambda/:id', (req, res) => {
     const { resource: lambda } = target(req, 'view', ['lambdas']);
-    const query = queryOf(req);
-    res.json(
-      options.lambdaLog.log(lambda.id, {
-        time: singleParameter(query, 'time'),
-        stderr: singleParameter(query, 'stderr'),
-      }),
-    );
+    res.json(options.lambdaLog.log(lambda.id, logParameters(req)));
   });
   log.get('/container/:id', (req) => {
     target(req, 'view', ['containers']);
-    booleanParameter(queryOf(req), 'stderr');
+    // Nothing is read, so it does not matter from when on.
+    parseLogQuery(logParameters(req), 0);
     throw noContainerLogs();
   });
   for (const router of [inspect, log]) {
@@ -123,4 +119,9 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     router.use(answerErrors(options.onFault));
   }
   return { inspect, log };
+}
+
+function logParameters(req: Request): LogParameters {
+  const query = queryOf(req);
+  return { time: singleParameter(query, 'time'), stderr: singleParameter(query, 'stderr') };
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { Invocation, LambdaCall, LambdaInvoker, LogLine, Outcome } from '../model/invocation.ts';
+import { type LogParameters, parseLogQuery, selectLines } from '../model/log-query.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { LambdaCode } from './lambda-code.ts';
@@ -9,7 +10,6 @@ import { findLambda, isEmulated, isLambda, type LambdaDefinition, readDefinition
 import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaPool, type PoolHost } from './lambda-pool.ts';
 import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
-import { type LogParameters, parseLogQuery, selectLines } from './log-query.ts';
 import { LogRing } from './log-ring.ts';
 import { RunningCall } from './running-call.ts';
 

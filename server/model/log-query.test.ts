@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PlatformError } from '../model/errors.ts';
+import { PlatformError } from './errors.ts';
 import { type LogParameters, parseLogQuery, selectLines } from './log-query.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

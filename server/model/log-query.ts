@@ -1,5 +1,5 @@
-import { PlatformError } from '../model/errors.ts';
-import type { LogLine } from '../model/invocation.ts';
+import { PlatformError } from './errors.ts';
+import type { LogLine } from './invocation.ts';
 
 /** Lines of a log that a reader wants (D-191), newest last. */
 export interface LogQuery {
