@@ -79,7 +79,8 @@ export async function startEmulator(options: StartOptions = {}, hooks: StartHook
   try {
     return await start(completeOptions(options), hooks, unwind);
   } catch (failure) {
-    await unwind.run();
+    // Why it did not start is what matters, whatever else goes wrong on the way back.
+    await unwind.run().catch(() => undefined);
     throw failure;
   }
 }

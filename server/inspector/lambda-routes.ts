@@ -3,7 +3,7 @@ import express, { type Request, type Router } from 'express';
 import { queryOf, singleParameter } from '../http/query.ts';
 import { parseJson, readText } from '../http/read-body.ts';
 import type { Caller } from '../model/caller.ts';
-import { PlatformError } from '../model/errors.ts';
+import { withoutEngine } from '../model/errors.ts';
 import type { LambdaInvoker, LogLine } from '../model/invocation.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
@@ -68,7 +68,7 @@ export function lambdaRoutes(options: LambdaRoutesOptions): Router {
 
   router.get('/logs/:id', async (req, res) => {
     const { resource } = target(req, 'view', ['lambdas', 'containers']);
-    if (typeOf(resource).word === 'containers') throw noContainerLogs();
+    if (typeOf(resource).word === 'containers') throw withoutEngine('reading container logs');
     const query = queryOf(req);
     const [time, stderr, after, waitS] = ['time', 'stderr', 'after', 'waitS'].map((name) =>
       singleParameter(query, name),
@@ -87,11 +87,4 @@ export function lambdaRoutes(options: LambdaRoutesOptions): Router {
     res.json({ ...page, lines: page.lines.map(shownLine) });
   });
   return router;
-}
-
-/** The answer for what a container prints as long as nothing runs it (D-050, D-191). */
-export function noContainerLogs(): PlatformError {
-  return new PlatformError(503, 'container logs need a container engine, and none is attached', {
-    headers: { 'Retry-After': '5' },
-  });
 }

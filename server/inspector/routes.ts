@@ -2,7 +2,7 @@ import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { queryOf, singleParameter } from '../http/query.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
-import { forbidden, PlatformError } from '../model/errors.ts';
+import { forbidden, PlatformError, withoutEngine } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
@@ -12,7 +12,7 @@ import type { NamedSnapshots } from '../store/named-snapshots.ts';
 import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
-import { type LambdaRoutesOptions, type LogPages, lambdaRoutes, noContainerLogs } from './lambda-routes.ts';
+import { type LambdaRoutesOptions, type LogPages, lambdaRoutes } from './lambda-routes.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
 import type { TimeMachine } from './time-machine.ts';
@@ -110,7 +110,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     target(req, 'view', ['containers']);
     // Nothing is read, so it does not matter from when on.
     parseLogQuery(logParameters(req), 0);
-    throw noContainerLogs();
+    throw withoutEngine('reading container logs');
   });
   for (const router of [inspect, log]) {
     router.use((req) => {

@@ -1,4 +1,4 @@
-import { PlatformError } from '../model/errors.ts';
+import { PlatformError, withoutEngine } from '../model/errors.ts';
 import { ENVIRONMENT, enclosing, lineage } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import { idIn, type JsonObject } from '../model/json.ts';
@@ -8,9 +8,6 @@ import { demandFit, getProvider, isContainerEngine, isLambdaProvider } from '../
 import type { Act } from './act.ts';
 import type { Action, Policies } from './policies.ts';
 import type { ResourceService } from './resource-service.ts';
-
-/** Seconds after which a client may ask again while the container engine is away (D-183). */
-const ENGINE_RETRY_S = '5';
 
 /** One move, asked for and found admissible. */
 interface Move {
@@ -134,7 +131,7 @@ export class Moves {
     this.#moving.add(source.id);
     try {
       const copy = rule ? { ...source, id: this.#newId(), ...move.wish } : move.plan(source)[0];
-      if (!rule && noun === 'container') throw withoutEngine();
+      if (!rule && noun === 'container') throw withoutEngine('moving a container');
       const action: Action = { verb, record: source, copy, target };
       // A migration leaves as many as there were.
       const isNew = verb === 'promote' && !this.#service.view.find(copy.id);
@@ -205,12 +202,6 @@ const RUNS: Readonly<Record<string, (providerType: string) => boolean>> = {
   container: isContainerEngine,
   lambda: isLambdaProvider,
 };
-
-function withoutEngine(): PlatformError {
-  return new PlatformError(503, 'moving a container needs a container engine, and none is attached', {
-    headers: { 'Retry-After': ENGINE_RETRY_S },
-  });
-}
 
 function onProvider({ properties }: StoredResource, providerId: Uuid): JsonObject {
   return { ...properties, provider: { ...Object(properties.provider), id: providerId } };
