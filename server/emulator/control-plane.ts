@@ -18,7 +18,7 @@ export interface ControlPlaneOptions {
   onFault(fault: unknown): void;
 }
 
-/** Seconds that a request may take to arrive, against clients that send a byte now and then. */
+/** How long a request may take to arrive, against clients that send a byte now and then. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEADERS_BYTES = 32 * 1024;
 
