@@ -1,7 +1,7 @@
 import { PlatformError } from '../model/errors.ts';
 import { isUuid, parseUuid, type Uuid } from '../model/ids.ts';
 import { isJsonObject, memberOf } from '../model/json.ts';
-import type { TypeName } from '../model/type-names.ts';
+import { LAMBDA } from '../model/types/lambda.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
 import type { AsyncCalls } from './async-calls.ts';
@@ -12,8 +12,6 @@ import type { Exchange } from './exchange.ts';
 import { lambdaCall } from './lambda-call.ts';
 import { readBody } from './request-body.ts';
 import type { RequestTarget } from './request-target.ts';
-
-const LAMBDA: TypeName = 'Resource::Node::Lambda';
 
 /** A route that the gateway answers itself. */
 export interface BuiltInRoute {

@@ -3,14 +3,12 @@ import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import { memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import type { TypeName } from '../model/type-names.ts';
+import { API } from '../model/types/api.ts';
+import { API_ENDPOINT } from '../model/types/apiendpoint.ts';
 import { isGateway } from '../model/types/provider-rules.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type Endpoint, prepareEndpoint } from './endpoint.ts';
 import { RouteTable } from './route-table.ts';
-
-const API: TypeName = 'Resource::Api';
-const API_ENDPOINT: TypeName = 'Resource::ApiEndpoint';
 
 /** The endpoints of the world, ready to be matched; follows the world's changes and is never computed per request. */
 export class PublishedEndpoints {

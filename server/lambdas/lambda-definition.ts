@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { mergedEnv } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { LAMBDA } from '../model/types/lambda.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { decodeText } from './base64-text.ts';
-
-const LAMBDA = 'Resource::Node::Lambda';
 
 /** Where a lambda's code comes from. */
 export type CodeSource =

@@ -8,7 +8,7 @@ import { demandFreeRoute } from './endpoint-conflicts.ts';
 import { demandFit, isGatewayManager, providerIdOf } from './provider-rules.ts';
 import { uuid } from './schema-parts.ts';
 
-const API = 'Resource::Api';
+export const API = 'Resource::Api';
 
 /** D-058, D-059. */
 export const api: ResourceType = {

@@ -13,7 +13,7 @@ import { LAMBDA } from './lambda.ts';
 import { findServiceAddress } from './port-mappings.ts';
 import { anyCaseOf, typed, uuid } from './schema-parts.ts';
 
-const API_ENDPOINT = 'Resource::ApiEndpoint';
+export const API_ENDPOINT = 'Resource::ApiEndpoint';
 
 /** The type that each implementation_type stands for. */
 const targetTypes = { lambda: LAMBDA, container: CONTAINER } as const;
