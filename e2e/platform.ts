@@ -26,10 +26,13 @@ export interface Voice {
   create(path: string, body: unknown): Promise<Reply['body']>;
 }
 
-/** Starts a platform in memory with an empty world. */
+/** Starts a platform in memory with an empty world, and no container engine unless one is asked for. */
 export async function startPlatform(options: Parameters<typeof startEmulator>[0] = {}): Promise<Platform> {
   const faults: unknown[] = [];
-  const emulator = await startEmulator({ seed: 'empty', ...options }, { onFault: (fault) => faults.push(fault) });
+  const emulator = await startEmulator(
+    { seed: 'empty', containers: { engine: 'none' }, ...options },
+    { onFault: (fault) => faults.push(fault) },
+  );
   const { apiKey, apiSecret = '' } = emulator.rootCredentials;
   return {
     emulator,

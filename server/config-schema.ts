@@ -59,6 +59,7 @@ export const configSchema = z.strictObject({
   basePort: port(4700, 'port of {base_url}: resources, security, logs'),
   gatewayPort: port(4701, 'port of {gateway_url}: public endpoints of lambdas'),
   crmPort: port(0, 'port of the CRM stand-in'),
+  scmPort: port(0, 'port of the source-control stand-in'),
   host: z.string().regex(/^\S+$/).default('127.0.0.1').register(settingNotes, {
     description: 'address to listen on; any but loopback demands a root password',
     expected: 'an address of this machine or a host name',
@@ -147,6 +148,24 @@ export const configSchema = z.strictObject({
     .strictObject({
       maxCommits: limit(100_000, 'commits kept to look back at and to undo'),
       maxBytes: limit(256 * 1024 * 1024, 'bytes that they may take'),
+    })
+    .prefault({}),
+  containers: z
+    .strictObject({
+      engine: z
+        .string()
+        .regex(/^(auto|none|[a-z]+:\/\/\S+)$/)
+        .default('auto')
+        .register(settingNotes, {
+          description: 'where containers run: the engine that the docker command uses, none, or an address',
+          expected: 'auto, none or an address such as unix:///var/run/docker.sock or tcp://host:2376',
+          placeholder: 'ENGINE',
+        }),
+      onStop: z.enum(['remove', 'keep']).default('remove').register(settingNotes, {
+        description: 'what becomes of running instances when the emulator stops',
+        expected: 'remove or keep',
+        placeholder: 'remove|keep',
+      }),
     })
     .prefault({}),
   outbound: z

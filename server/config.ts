@@ -33,9 +33,11 @@ export function validateConfig(given: unknown, folder: string, whereIs: (key: st
     const [there, missing] = config.rootApiKey ? ['rootApiKey', 'rootApiSecret'] : ['rootApiSecret', 'rootApiKey'];
     throw new UserError(`${whereIs(there)} is set but ${missing} is not: a key and its secret go together`);
   }
-  const ports = [config.basePort, config.gatewayPort, config.crmPort].filter((port) => port !== 0);
+  const ports = [config.basePort, config.gatewayPort, config.crmPort, config.scmPort].filter((port) => port !== 0);
   if (new Set(ports).size < ports.length) {
-    throw new UserError(`base, gateway and CRM port have to differ, but are ${ports.join(', ')}: 0 chooses a free one`);
+    throw new UserError(
+      `the ports of base, gateway, CRM and source control have to differ, but are ${ports.join(', ')}: 0 chooses a free one`,
+    );
   }
   const absolute = (path: string) => resolve(folder, path);
   return {

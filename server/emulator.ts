@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import manifest from '../package.json' with { type: 'json' };
 import { completeOptions } from './config.ts';
 import type { Config, StartOptions } from './config-schema.ts';
+import { unattachedStatus } from './containers/unattached.ts';
 import { createAccountWriter } from './emulator/account-writer.ts';
 import { createControlPlane } from './emulator/control-plane.ts';
 import { createCore } from './emulator/core.ts';
@@ -21,6 +22,7 @@ import { inspectorRoutes, LEADS } from './inspector/routes.ts';
 import { TimeMachine } from './inspector/time-machine.ts';
 import { offencesOf } from './inspector/world-rules.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
+import { withoutEngine } from './model/errors.ts';
 import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
 import { isGateway } from './model/types/provider-rules.ts';
@@ -143,7 +145,14 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   });
   unwind.add(() => lambdas.stop());
 
-  const core = createCore({ store, config, invoker: lambdas, addresses, nowMs, onWarning });
+  const containers = {
+    status: unattachedStatus,
+    whenRunning: async () => undefined,
+    demandEngine: async (_providerId: string, what: string) => {
+      throw withoutEngine(what);
+    },
+  };
+  const core = createCore({ store, config, invoker: lambdas, containers, addresses, nowMs, onWarning });
   const { service, judge } = core;
   const allowedHosts = hostsOf(config);
   const gateway = new Gateway({

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config-schema.ts';
-import { unattachedStatus } from '../containers/unattached.ts';
 import type { Judge } from '../model/caller.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
-import { Moves } from '../resources/moves.ts';
+import { Moves, type Realisation } from '../resources/moves.ts';
 import { Policies } from '../resources/policies.ts';
 import { ProviderDefaults } from '../resources/provider-defaults.ts';
 import { Renderer } from '../resources/renderer.ts';
@@ -16,10 +15,17 @@ import { createJudge } from '../security/judge.ts';
 import { hashPassword } from '../security/passwords.ts';
 import type { WorldStore } from '../store/world-store.ts';
 
+/** What runs containers and jobs, as far as their records show it and moves depend on it. */
+export interface ContainerLife extends Realisation {
+  /** The live properties of a container or job (D-048). */
+  status(resource: StoredResource): JsonObject;
+}
+
 export interface CoreOptions {
   store: Pick<WorldStore, 'view' | 'commit'>;
   config: Config;
   invoker: LambdaInvoker;
+  containers: ContainerLife;
   /** One-way hash of a password; default `hashPassword`. */
   hashPassword?(password: string): Promise<string>;
   /** Own addresses, known once the listeners are up. */
@@ -40,12 +46,12 @@ export interface Core {
 
 /** Wires the core. The first world is made with it in memory, the running emulator has it over the data folder. */
 export function createCore(options: CoreOptions): Core {
-  const { store, config, invoker, addresses, nowMs, onWarning } = options;
+  const { store, config, invoker, containers, addresses, nowMs, onWarning } = options;
   const { view } = store;
   const judge = createJudge(view);
   const live = (resource: StoredResource): JsonObject => {
     const { word } = typeOf(resource);
-    const status = word === 'containers' || word === 'jobs' ? unattachedStatus(resource) : {};
+    const status = word === 'containers' || word === 'jobs' ? containers.status(resource) : {};
     return { ...status, ...moves.live(resource.id) };
   };
   const renderer = () => new Renderer({ view, ...addresses(), typePrefix: config.typePrefix, live });
@@ -69,7 +75,7 @@ export function createCore(options: CoreOptions): Core {
     isMoving: (id) => moves.isMoving(id),
     shown: (resource) => renderer().record(resource),
   });
-  const moves: Moves = new Moves({ service, policies, newId: randomUUID });
+  const moves: Moves = new Moves({ service, policies, containers, newId: randomUUID });
   const defaults = new ProviderDefaults(service, () => addresses().gatewayUrl);
   return { service, judge, finder: new EntitlementFinder(view), moves, defaults, live };
 }

@@ -9,6 +9,7 @@ import { applySeed } from '../seed/apply-seed.ts';
 import { readSeed } from '../seed/read-seed.ts';
 import { openStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';
+import { idleContainers } from './idle-containers.ts';
 import { idleInvoker } from './idle-invoker.ts';
 import { rootAct } from './root-account.ts';
 import { seedTarget } from './seed-target.ts';
@@ -35,7 +36,7 @@ export async function makeFirstWorld(
     onWarning: options.onWarning,
   });
   try {
-    const core = createCore({ ...options, store, config, invoker: idleInvoker });
+    const core = createCore({ ...options, store, config, invoker: idleInvoker, containers: idleContainers });
     await applySeed(seed, seedTarget(core, rootAct(store.view.root, 'seed')));
     return { format: 1, id: store.world.id, resources: Object.fromEntries(store.world.resources) };
   } finally {

@@ -5,6 +5,7 @@ import type { Act } from '../resources/act.ts';
 import { openStore, type WorldStore } from '../store/world-store.ts';
 import { type Core, createCore } from './core.ts';
 import { makeFirstWorld } from './first-world.ts';
+import { idleContainers } from './idle-containers.ts';
 import { idleInvoker } from './idle-invoker.ts';
 import { rootAct } from './root-account.ts';
 import { indexing } from './world-indexing.ts';
@@ -43,7 +44,12 @@ export async function openSeeds(
   const config = completeOptions({});
   const options = { config, invoker, addresses, nowMs, onWarning };
   // Real hashes take too long for worlds with many users.
-  const core = createCore({ ...options, store, hashPassword: async (password) => `hash of ${password}` });
+  const core = createCore({
+    ...options,
+    containers: idleContainers,
+    store,
+    hashPassword: async (password) => `hash of ${password}`,
+  });
   const seeds = new WorldSeeds({ ...options, store: around(store) });
   return { ...core, store, act: rootAct(store.view.root, 'api'), seeds, warnings };
 }

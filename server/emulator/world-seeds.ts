@@ -15,6 +15,7 @@ import type { Seed } from '../seed/seed-node.ts';
 import { yamlOf } from '../seed/seed-text.ts';
 import type { WorldStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';
+import { idleContainers } from './idle-containers.ts';
 import { idleInvoker } from './idle-invoker.ts';
 import { PasswordWork } from './password-work.ts';
 import { seedTarget } from './seed-target.ts';
@@ -26,7 +27,7 @@ const MAX_ATTEMPTS = 5;
 /** How messages name a document that was sent. */
 const SENT = 'seed';
 
-export interface WorldSeedsOptions extends CoreOptions {
+export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers'> {
   store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'commit'>;
 }
 
@@ -81,6 +82,7 @@ export class WorldSeeds implements SeedDesk {
     const core = createCore({
       ...this.#options,
       store: trial,
+      containers: idleContainers,
       invoker: verdict.invoker(invoker),
       hashPassword: (password) => passwords.hash(password),
       onWarning: (message) => verdict.whenCommitted(() => onWarning(message)),

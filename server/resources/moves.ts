@@ -1,4 +1,4 @@
-import { PlatformError, withoutEngine } from '../model/errors.ts';
+import { PlatformError } from '../model/errors.ts';
 import { ENVIRONMENT, enclosing, lineage } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import { idIn, type JsonObject } from '../model/json.ts';
@@ -19,15 +19,27 @@ interface Move {
   /** The source as it would be at the target, when such a lambda moves it. */
   wish: Partial<StoredResource>;
   /**
-   * What the emulator stores without such a rule: the new record at the target, or the one there already as it is
-   * updated, then what names the source and follows it. Throws what a create there would.
+   * What the emulator stores at the target without such a rule: a new record, or the one there already as it is updated.
+   * Throws what a create there would.
    */
-  plan(source: StoredResource): [copy: StoredResource, ...followers: StoredResource[]];
+  copy(source: StoredResource): StoredResource;
+}
+
+/** How long the instances at the target may take until they serve: an image may have to be pulled first. */
+const RUNNING_TIMEOUT_MS = 10 * 60_000;
+
+/** What runs containers, as far as a move has to know. */
+export interface Realisation {
+  /** Rejects with the 503 of D-183 when the engine of this provider does not answer now; `what` needs it. */
+  demandEngine(providerId: Uuid, what: string): Promise<void>;
+  /** Resolves when a container runs as its record wishes; rejects with the reason why it never will, or not in time. */
+  whenRunning(containerId: Uuid, timeoutMs: number): Promise<void>;
 }
 
 export interface MovesOptions {
   service: ResourceService;
   policies: Policies;
+  containers: Realisation;
   newId(): Uuid;
 }
 
@@ -38,13 +50,15 @@ export interface MovesOptions {
 export class Moves {
   readonly #service: ResourceService;
   readonly #policies: Policies;
+  readonly #containers: Realisation;
   readonly #newId: () => Uuid;
   readonly #moving = new Set<Uuid>();
   readonly #failures = new Map<Uuid, string>();
 
-  constructor({ service, policies, newId }: MovesOptions) {
+  constructor({ service, policies, containers, newId }: MovesOptions) {
     this.#service = service;
     this.#policies = policies;
+    this.#containers = containers;
     this.#newId = newId;
   }
 
@@ -60,8 +74,8 @@ export class Moves {
     return reason === undefined ? {} : { status_detail: { reason } };
   }
 
-  /** Starts a migration; the source is MIGRATING when this returns. Throws 400, 403, 404, 409, 503. */
-  migrate(act: Act, source: StoredResource, providerId: Uuid): void {
+  /** Starts a migration; the source is MIGRATING when this resolves. Rejects with 400, 403, 404, 409, 503. */
+  async migrate(act: Act, source: StoredResource, providerId: Uuid): Promise<void> {
     const { view } = this.#service;
     const noun = typeOf(source).noun;
     const parent = view.find(source.parent ?? '') ?? view.root;
@@ -77,26 +91,22 @@ export class Moves {
       throw new PlatformError(400, `${noun} '${source.name}' is on provider '${provider.name}' already`);
     }
     demandFit(view, provider, parent);
-    this.#begin(act, {
+    await this.#begin(act, {
       verb: 'migrate',
       source,
       target: { provider_id: providerId },
       rule,
       wish: { properties: onProvider(source, providerId) },
-      plan: (from) => {
+      copy: (from) => {
         const { grants } = from;
         // Whoever had a right on it keeps it: it is the same resource, elsewhere.
-        const copy = { ...this.#copyOf(act, from, parent, providerId), ...(grants && { grants }) };
-        const followers = view
-          .referrers(from.id)
-          .map((one) => this.#service.drafts.touched(act, following(one, from, copy)));
-        return [copy, ...followers];
+        return { ...this.#copyOf(act, from, parent, providerId), ...(grants && { grants }) };
       },
     });
   }
 
-  /** Starts a promotion; the source is MIGRATING when this returns. Throws 400, 403, 404, 409, 503. */
-  promote(act: Act, source: StoredResource, environmentId: Uuid): void {
+  /** Starts a promotion; the source is MIGRATING when this resolves. Rejects with 400, 403, 404, 409, 503. */
+  async promote(act: Act, source: StoredResource, environmentId: Uuid): Promise<void> {
     const { view } = this.#service;
     const noun = typeOf(source).noun;
     this.#service.demand(act, `${noun}.promote`, source);
@@ -107,35 +117,37 @@ export class Moves {
     if (!rule && source.parent === target.id) {
       throw new PlatformError(400, `${noun} '${source.name}' is in environment '${target.name}' already`);
     }
-    this.#begin(act, {
+    await this.#begin(act, {
       verb: 'promote',
       source,
       target: { target_env_id: environmentId },
       rule,
       wish: { parent: target.id },
-      plan: (from) => {
+      copy: (from) => {
         const there = view.named(typeOf(from).word, from.name, target.id).find((one) => !this.#moving.has(one.id));
         if (there) {
           const updated = { ...there, properties: carriedOver(there, from) };
-          return [this.#service.drafts.update(act, there, updated).record];
+          return this.#service.drafts.update(act, there, updated).record;
         }
-        return [this.#copyOf(act, from, target, this.#providerAt(from, target))];
+        return this.#copyOf(act, from, target, this.#providerAt(from, target));
       },
     });
   }
 
-  #begin(act: Act, move: Move): void {
+  async #begin(act: Act, move: Move): Promise<void> {
     const { verb, source, target, rule } = move;
     const noun = typeOf(source).noun;
     if (this.#moving.has(source.id)) throw new PlatformError(409, `${noun} '${source.name}' is MIGRATING already`);
     this.#moving.add(source.id);
     try {
-      const copy = rule ? { ...source, id: this.#newId(), ...move.wish } : move.plan(source)[0];
-      if (!rule && noun === 'container') throw withoutEngine('moving a container');
+      const copy = rule ? { ...source, id: this.#newId(), ...move.wish } : move.copy(source);
       const action: Action = { verb, record: source, copy, target };
       // A migration leaves as many as there were.
       const isNew = verb === 'promote' && !this.#service.view.find(copy.id);
       this.#policies.limit(action, { added: isNew ? [copy] : [] });
+      if (!rule && noun === 'container') {
+        await this.#containers.demandEngine(idIn(copy.properties.provider) ?? '', 'moving a container');
+      }
       this.#failures.delete(source.id);
       const finish = this.#policies.announce(act, action, rule);
       // After the answer has been made: it shows the source as MIGRATING (D-131).
@@ -162,14 +174,42 @@ export class Moves {
   }
 
   /** The built-in move; returns what it made. Throws when it cannot be made any more. */
-  async #carryOut(act: Act, { verb, source, plan }: Move): Promise<StoredResource> {
+  async #carryOut(act: Act, { verb, source, copy: copyOf }: Move): Promise<StoredResource> {
+    const { view } = this.#service;
     const noun = typeOf(source).noun;
-    const present = this.#service.view.find(source.id);
-    if (!present) throw new PlatformError(404, `${noun} '${source.name}' was deleted before it could be moved`);
-    const [copy, ...followers] = plan(present);
-    const gone = verb === 'migrate' ? [source.id] : [];
-    await this.#service.commit(act, `${noun}.${verb}`, [copy, ...followers], gone);
+    const copy = copyOf(this.#present(source));
+    if (noun === 'container') await this.#runCopy(act, verb, source, copy);
+    const present = this.#present(source);
+    const isMigration = verb === 'migrate';
+    // Whatever names the source by now: endpoints may have come and gone while the new instances started.
+    const followers = isMigration
+      ? view.referrers(source.id).map((one) => this.#service.drafts.touched(act, following(one, present, copy)))
+      : [];
+    const made = noun === 'container' ? [] : [copy];
+    await this.#service.commit(act, `${noun}.${verb}`, [...made, ...followers], isMigration ? [source.id] : []);
     return copy;
+  }
+
+  /** Stores a container's copy and waits until it runs; a new one that never does is removed again (D-134). */
+  async #runCopy(act: Act, verb: Move['verb'], source: StoredResource, copy: StoredResource): Promise<void> {
+    const isNew = !this.#service.view.find(copy.id);
+    await this.#service.commit(act, `container.${verb}`, [copy], []);
+    try {
+      await this.#containers.whenRunning(copy.id, RUNNING_TIMEOUT_MS);
+      this.#present(source);
+    } catch (failure) {
+      if (isNew && this.#service.view.find(copy.id)) {
+        await this.#service.commit(act, `container.${verb}`, [], [copy.id]);
+      }
+      throw failure;
+    }
+  }
+
+  /** The source as it is now; throws 404 when it is gone. */
+  #present(source: StoredResource): StoredResource {
+    const present = this.#service.view.find(source.id);
+    if (present) return present;
+    throw new PlatformError(404, `${typeOf(source).noun} '${source.name}' was deleted before it could be moved`);
   }
 
   /** The same resource, new id, elsewhere (D-133); passes all checks of a create there. */

@@ -31,18 +31,22 @@ export function workloadRoutes(service: ResourceService, moves: Moves, maxInstan
     {
       verb: 'post',
       path: `/:fqon/${word}/:id/migrate`,
-      handle: (request) => {
+      handle: async (request) => {
         const source = request.resource(word);
-        moves.migrate(request.act, source, parseUuid(required(request, 'provider'), "query parameter 'provider'"));
+        await moves.migrate(
+          request.act,
+          source,
+          parseUuid(required(request, 'provider'), "query parameter 'provider'"),
+        );
         return accepted(request, source.id);
       },
     },
     {
       verb: 'post',
       path: `/:fqon/${word}/:id/promote`,
-      handle: (request) => {
+      handle: async (request) => {
         const source = request.resource(word);
-        moves.promote(request.act, source, parseUuid(required(request, 'target'), "query parameter 'target'"));
+        await moves.promote(request.act, source, parseUuid(required(request, 'target'), "query parameter 'target'"));
         return accepted(request, source.id);
       },
     },
