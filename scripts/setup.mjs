@@ -8,6 +8,7 @@ import { isBuilt } from './build-stamp.mjs';
 import { packagesComplaint } from './installed-packages.mjs';
 import { nodeComplaint } from './node-version.mjs';
 import { exclusively } from './setup-lock.mjs';
+import { prepareTestMachine } from './test-machine.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PROGRESS_EVERY_MS = 5_000;
@@ -69,6 +70,7 @@ function readPackage() {
 
 try {
   await setUp();
+  if (process.argv[2] === 'test') await prepareTestMachine({ step, say });
 } catch (error) {
   console.error(`setup: ${error.message}`);
   process.exitCode = 1;

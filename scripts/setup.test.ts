@@ -8,7 +8,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { nodeComplaint } from './node-version.mjs';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
-const NEEDED = ['setup.mjs', 'setup-lock.mjs', 'build-stamp.mjs', 'installed-packages.mjs', 'node-version.mjs'];
+const NEEDED = [
+  'setup.mjs',
+  'setup-lock.mjs',
+  'build-stamp.mjs',
+  'installed-packages.mjs',
+  'node-version.mjs',
+  'test-machine.mjs',
+];
 
 /** Stands for scripts/build.mjs: notes that it ran, fails when the source says so. */
 const BUILD = `
