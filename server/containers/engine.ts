@@ -135,7 +135,7 @@ export interface ExecResult {
 
 /** What is told of this world's instances; `lost` = the connection ended, and with it this watch. */
 export type EngineEvent =
-  | { kind: 'instance'; recordId: Uuid; what: string; atMs: number }
+  | { kind: 'instance'; recordId: Uuid; instanceId: string; what: string; atMs: number }
   | { kind: 'lost'; reason: string };
 
 /**
@@ -147,8 +147,8 @@ export interface ContainerEngine {
   readonly address: string;
   /** Resolves when it answers; the name and version of what is there. */
   ping(): Promise<string>;
-  /** Every instance of this world, in any state, jobs' too. */
-  list(): Promise<Instance[]>;
+  /** Every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
+  list(recordId?: Uuid): Promise<Instance[]>;
   /**
    * Makes what runs match the wish, whatever it finds: pulls, starts what is missing, replaces instances of other revisions
    * (new ones first, then the old, D-052), removes what is too much. Nothing is touched when all is as wished.

@@ -1,0 +1,90 @@
+import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import Docker from 'dockerode';
+import { EngineRefusal, EngineUnreachable, type RefusalKind } from '../engine-errors.ts';
+import type { DockerAddress } from './docker-address.ts';
+
+/** Connections kept for the next request: each costs the daemon a little, a new one costs every request more. */
+const KEPT_CONNECTIONS = 8;
+
+/** A daemon as dockerode speaks to it. Connects with the first request. */
+export class DockerConnection {
+  readonly address: DockerAddress;
+  readonly docker: Docker;
+  readonly #agent: Agent | TlsAgent;
+
+  constructor(address: DockerAddress) {
+    this.address = address;
+    const { transport } = address;
+    const keep = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS };
+    if (transport.kind === 'ssh') {
+      const { host, port, user, agent } = transport;
+      this.#agent = new Agent(keep);
+      this.docker = new Docker({
+        protocol: 'ssh',
+        host,
+        port,
+        ...(user !== undefined && { username: user }),
+        ...(agent !== undefined && { sshOptions: { agent } }),
+      });
+      return;
+    }
+    const isSecure = transport.kind === 'tcp' && transport.tls !== undefined;
+    const tls = transport.kind === 'tcp' ? transport.tls : undefined;
+    this.#agent = isSecure ? new TlsAgent({ ...keep, ...tls }) : new Agent(keep);
+    const at =
+      transport.kind === 'socket' ? { socketPath: transport.path } : { host: transport.host, port: transport.port };
+    // The type does not know that the modem takes an agent and hands it to node:http.
+    const options: Docker.DockerOptions & { agent: Agent | TlsAgent } = {
+      ...at,
+      ...(transport.kind === 'tcp' && { protocol: isSecure ? 'https' : 'http', ...tls }),
+      agent: this.#agent,
+    };
+    this.docker = new Docker(options);
+  }
+
+  /** Does something with the daemon; what it rejects with becomes EngineUnreachable or EngineRefusal. */
+  async ask<T>(work: (docker: Docker) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.docker);
+    } catch (failure) {
+      throw this.toEngineError(failure);
+    }
+  }
+
+  /** What a failure of dockerode, of Node's sockets, or of the daemon means. */
+  toEngineError(failure: unknown): EngineUnreachable | EngineRefusal {
+    if (failure instanceof EngineUnreachable || failure instanceof EngineRefusal) return failure;
+    const { statusCode, code, json, message } = Object(failure);
+    if (typeof statusCode === 'number') {
+      const said = String(Object(json).message ?? message ?? `status ${statusCode}`).trim();
+      return new EngineRefusal(kindOf(statusCode, said), said, { cause: failure });
+    }
+    const why = REASONS[String(code)] ?? String(message ?? failure);
+    const text = `no container engine answers at ${this.address.url} (${why}): start Docker, or set containers.engine or the provider's config.url to where it is`;
+    return new EngineUnreachable(text, { cause: failure });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such socket',
+  ECONNREFUSED: 'nothing listens there',
+  EACCES: 'this user may not use the socket; join the group docker',
+  EPERM: 'this user may not use the socket; join the group docker',
+  ENOTFOUND: 'the host is unknown',
+  ECONNRESET: 'the connection broke off',
+  ETIMEDOUT: 'it took too long',
+};
+
+function kindOf(statusCode: number, said: string): RefusalKind {
+  if (/no such image|pull access denied|manifest|invalid reference format/i.test(said)) return 'image';
+  if (statusCode === 404) return 'missing';
+  if (statusCode === 409 || statusCode === 304) return 'conflict';
+  return statusCode === 400 || statusCode === 422 || /OCI runtime|port is already allocated|mount/i.test(said)
+    ? 'definition'
+    : 'fault';
+}

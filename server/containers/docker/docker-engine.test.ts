@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApplyOptions, EngineEvent, Workload } from '../engine.ts';
+import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
+import { DockerEngine } from './docker-engine.ts';
+import { connectForTests, demandEngine, expectNothingLeft, newWorldId, testImage } from './engine-for-tests.ts';
+
+const LIMIT_MS = 60_000;
+const POLL = { timeout: LIMIT_MS, interval: 50 };
+
+let image: string;
+const worldId = newWorldId();
+const environmentId = randomUUID();
+let engine: DockerEngine;
+
+beforeAll(async () => {
+  await demandEngine();
+  image = await testImage();
+  engine = new DockerEngine({ worldId, connection: connectForTests() });
+}, LIMIT_MS);
+afterAll(async () => {
+  for (const { recordId } of await engine.list()) await engine.remove(recordId);
+  await engine.prune({ environments: new Set(), volumes: new Set() });
+  engine.close();
+  await expectNothingLeft(worldId);
+}, LIMIT_MS);
+
+const workload = (change: Partial<Workload> = {}): Workload => ({
+  recordId: randomUUID(),
+  kind: 'container',
+  name: 'app',
+  environmentId,
+  providerId: randomUUID(),
+  revision: '1',
+  instances: 1,
+  image,
+  forcePull: false,
+  command: ['/bin/sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'],
+  user: undefined,
+  env: {},
+  labels: {},
+  cpus: 0.5,
+  memoryBytes: 32 * 1024 * 1024,
+  ports: [],
+  aliases: [],
+  mounts: [],
+  files: [],
+  health: undefined,
+  ...change,
+});
+const apply = (wish: Workload, options: Partial<ApplyOptions> = {}) =>
+  engine.apply(wish, {
+    signal: new AbortController().signal,
+    whenReady: async () => undefined,
+    beforeRemoval: async () => undefined,
+    ...options,
+  });
+
+describe('bringing a workload to its wish', () => {
+  it('starts what is missing and leaves what is there', { timeout: LIMIT_MS }, async () => {
+    const wish = workload({ instances: 2, labels: { COMMIT_SHA: 'abc' } });
+    await apply(wish);
+    const first = await engine.list(wish.recordId);
+    expect(first).toMatchObject([{ state: 'running' }, { state: 'running' }]);
+    await apply(wish);
+    expect((await engine.list(wish.recordId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
+    await apply({ ...wish, instances: 1 });
+    expect(await engine.list(wish.recordId)).toHaveLength(1);
+    await apply({ ...wish, instances: 0 });
+    expect(await engine.list(wish.recordId)).toEqual([]);
+  });
+
+  it('replaces by new ones that are ready before the old ones go', { timeout: LIMIT_MS }, async () => {
+    const wish = workload();
+    await apply(wish);
+    const [old] = await engine.list(wish.recordId);
+    const steps: string[] = [];
+    await apply(
+      { ...wish, revision: '2' },
+      {
+        whenReady: async ({ revision }) => void steps.push(`ready ${revision}`),
+        beforeRemoval: async ({ id, revision }) => {
+          steps.push(`remove ${revision}`);
+          expect(id).toBe(old?.id);
+          expect(await engine.list(wish.recordId)).toHaveLength(2);
+        },
+      },
+    );
+    expect(steps).toEqual(['ready 2', 'remove 1']);
+    expect(await engine.list(wish.recordId)).toMatchObject([{ revision: '2', state: 'running' }]);
+  });
+
+  it('keeps the old ones when the new ones never get ready', { timeout: LIMIT_MS }, async () => {
+    const wish = workload();
+    await apply(wish);
+    const update = apply(
+      { ...wish, revision: '2' },
+      {
+        whenReady: async () => {
+          throw new Error('never healthy');
+        },
+      },
+    );
+    await expect(update).rejects.toThrow('never healthy');
+    expect(await engine.list(wish.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
+  });
+
+  it('gives environment, user, files, volumes and a published port', { timeout: LIMIT_MS }, async () => {
+    const volumeId = randomUUID();
+    const wish = workload({
+      env: { GREETING: 'hello there' },
+      files: [{ path: '/run/secrets/key', content: Buffer.from('s3cret') }],
+      mounts: [
+        { kind: 'volume', path: '/data', volumeId, isReadOnly: false },
+        { kind: 'empty', path: '/scratch' },
+      ],
+      ports: [{ containerPort: 8080, protocol: 'tcp', isPublished: true }],
+      command: ['/bin/sh', '-c', 'echo "$GREETING" > /www/index.html; exec httpd -f -p 8080 -h /www'],
+    });
+    await apply(wish);
+    const [one] = await engine.list(wish.recordId);
+    const [address] = one?.addresses ?? [];
+    const answer = async () => (await fetch(`http://${address?.host}:${address?.port}/`)).text().catch(() => '');
+    await expect.poll(() => answer().catch(() => ''), POLL).toBe('hello there\n');
+    expect(await engine.exec(one?.id ?? '', ['cat', '/run/secrets/key'])).toEqual({
+      exitCode: 0,
+      stdout: 's3cret',
+      stderr: '',
+    });
+    await engine.exec(one?.id ?? '', ['sh', '-c', 'echo kept > /data/file']);
+    await apply({ ...wish, revision: '2' });
+    const [next] = await engine.list(wish.recordId);
+    expect((await engine.exec(next?.id ?? '', ['cat', '/data/file'])).stdout).toBe('kept\n');
+    expect((await engine.stats(next?.id ?? '')).memoryLimitBytes).toBe(32 * 1024 * 1024);
+    await engine.remove(wish.recordId);
+  });
+
+  it('lets instances of an environment find each other by name', { timeout: LIMIT_MS }, async () => {
+    const serve = ['/bin/sh', '-c', 'echo found > /www/index.html; exec httpd -f -p 80 -h /www'];
+    const [server, client] = [
+      workload({ aliases: ['shop', 'shop.env.svc.cluster.local'], command: serve }),
+      workload(),
+    ];
+    await Promise.all([apply(server), apply(client)]);
+    const [one] = await engine.list(client.recordId);
+    const read = async (host: string) => (await engine.exec(one?.id ?? '', ['wget', '-qO-', `http://${host}/`])).stdout;
+    await expect.poll(() => read('shop'), POLL).toBe('found\n');
+    expect(await read('shop.env.svc.cluster.local')).toBe('found\n');
+  });
+
+  it('runs a job once', { timeout: LIMIT_MS }, async () => {
+    const wish = workload({ kind: 'job', command: ['/bin/sh', '-c', 'echo done; exit 3'] });
+    await apply(wish);
+    await expect
+      .poll(async () => engine.list(wish.recordId), POLL)
+      .toMatchObject([{ state: 'exited', exitCode: 3, kind: 'job' }]);
+    const [ended] = await engine.list(wish.recordId);
+    await apply(wish);
+    expect((await engine.list(wish.recordId)).map(({ id }) => id)).toEqual([ended?.id]);
+  });
+});
+
+describe('what goes wrong', () => {
+  it('an image that cannot be pulled is refused with what to do', { timeout: LIMIT_MS }, async () => {
+    const failure = await apply(workload({ image: 'terrarium-test/nothing:1' })).catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(EngineRefusal);
+    expect(failure).toMatchObject({
+      kind: 'image',
+      message: expect.stringContaining("image 'terrarium-test/nothing:1' cannot be pulled"),
+    });
+  });
+
+  it('an image that is here is used when it cannot be pulled anew', { timeout: LIMIT_MS }, async () => {
+    const wish = workload({ forcePull: true });
+    await apply(wish);
+    expect(await engine.list(wish.recordId)).toMatchObject([{ state: 'running' }]);
+  });
+
+  it('a command that there is none of is refused, and nothing stays', { timeout: LIMIT_MS }, async () => {
+    const wish = workload({ command: ['/no/such/program'] });
+    await expect(apply(wish)).rejects.toThrow(/no such file/);
+    expect(await engine.list(wish.recordId)).toEqual([]);
+  });
+
+  it('an instance that needs more memory than it may have is told to have been killed for it', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const wish = workload({ kind: 'job', memoryBytes: 8 * 1024 * 1024, command: ['tail', '/dev/zero'] });
+    await apply(wish);
+    await expect
+      .poll(() => engine.list(wish.recordId), POLL)
+      .toMatchObject([{ state: 'exited', wasKilledForMemory: true }]);
+  });
+
+  it('an engine that is not there is told with its address', async () => {
+    const nobody = new DockerEngine({ worldId, connection: connectForTests('unix:///no/such/docker.sock') });
+    const failure = await nobody.ping().catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(EngineUnreachable);
+    expect(failure).toMatchObject({
+      message: expect.stringContaining('unix:///no/such/docker.sock (there is no such socket)'),
+    });
+  });
+});
+
+describe('what instances tell', () => {
+  it('their output, merged, with and without standard error; live, too', { timeout: LIMIT_MS }, async () => {
+    const wish = workload({
+      command: ['/bin/sh', '-c', 'echo one; echo two >&2; while true; do echo tick; sleep 1; done'],
+    });
+    const live: string[] = [];
+    const stop = await engine.follow(wish.recordId, (_id, { text }) => live.push(text));
+    await apply(wish);
+    await expect.poll(() => live, POLL).toEqual(expect.arrayContaining(['one', 'two', 'tick']));
+    stop();
+    const all = await engine.logs(wish.recordId, { sinceMs: 0, stderr: true });
+    expect(all.slice(0, 2)).toMatchObject([
+      { text: 'one', stream: 'stdout' },
+      { text: 'two', stream: 'stderr' },
+    ]);
+    expect(all[0]?.atMs).toBeGreaterThan(Date.now() - LIMIT_MS);
+    const plain = await engine.logs(wish.recordId, { sinceMs: 0, stderr: false });
+    expect(plain.map(({ text }) => text)).not.toContain('two');
+    expect(await engine.logs(wish.recordId, { sinceMs: 0, stderr: true, tail: 1 })).toHaveLength(1);
+  });
+
+  it('events of this world only', { timeout: LIMIT_MS }, async () => {
+    const other = new DockerEngine({ worldId: newWorldId(), connection: connectForTests() });
+    const ours: EngineEvent[] = [];
+    const theirs: EngineEvent[] = [];
+    const ends = [await engine.watch((event) => ours.push(event)), await other.watch((event) => theirs.push(event))];
+    const wish = workload();
+    await apply(wish);
+    await expect
+      .poll(() => ours, POLL)
+      .toContainEqual(expect.objectContaining({ recordId: wish.recordId, what: 'start' }));
+    expect(theirs).toEqual([]);
+    for (const end of ends) end();
+    other.close();
+  });
+});

@@ -1,0 +1,192 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Uuid } from '../../model/ids.ts';
+import type { LogLine } from '../../model/invocation.ts';
+import type {
+  ApplyOptions,
+  ContainerEngine,
+  EngineEvent,
+  ExecResult,
+  Instance,
+  InstanceStats,
+  LogOptions,
+  Workload,
+} from '../engine.ts';
+import { EngineRefusal } from '../engine-errors.ts';
+import type { DockerConnection } from './docker-connection.ts';
+import { DockerInstances } from './docker-instances.ts';
+import { execute } from './execute.ts';
+import { type PullOptions, pullImage } from './image-pull.ts';
+import { followLogs, readLogs } from './instance-logs.ts';
+import { readStats } from './instance-stats.ts';
+import { watchInstances } from './watch-instances.ts';
+
+const PING_TIMEOUT_MS = 5_000;
+
+/** A Docker daemon as a container engine. */
+export class DockerEngine implements ContainerEngine {
+  readonly #worldId: Uuid;
+  readonly #connection: DockerConnection;
+  readonly #instances: DockerInstances;
+
+  constructor({ worldId, connection }: { worldId: Uuid; connection: DockerConnection }) {
+    this.#worldId = worldId;
+    this.#connection = connection;
+    this.#instances = new DockerInstances(worldId, connection);
+  }
+
+  get address(): string {
+    return this.#connection.address.url;
+  }
+
+  async ping(): Promise<string> {
+    const late = new AbortController();
+    const limit = pause(PING_TIMEOUT_MS, undefined, { signal: late.signal, ref: false }).then(() => {
+      throw this.#connection.toEngineError({ code: 'ETIMEDOUT' });
+    });
+    try {
+      const answer = this.#connection.ask((docker) => docker.version());
+      const { Version: version } = await Promise.race([answer, limit]);
+      return `Docker ${version}`;
+    } finally {
+      late.abort();
+      limit.catch(() => undefined);
+    }
+  }
+
+  list(recordId?: Uuid): Promise<Instance[]> {
+    return this.#instances.list(recordId);
+  }
+
+  async apply(workload: Workload, options: ApplyOptions): Promise<void> {
+    const found = await this.#instances.list(workload.recordId);
+    const isOfNow = ({ revision }: Instance) => revision === workload.revision;
+    const old = found.filter((one) => !isOfNow(one));
+    const present = await this.#revive(workload, found.filter(isOfNow));
+    const missing = Math.max(0, workload.instances - present.length);
+    if (missing > 0) {
+      const isFresh = present.length === 0;
+      if (isFresh && workload.forcePull) await this.#pullIfPossible(workload.image, options);
+      options.signal.throwIfAborted();
+      const made = await this.#startAll(workload, missing, options);
+      await this.#untilReady(made, old.length > 0, options);
+    }
+    options.signal.throwIfAborted();
+    const surplus = workload.kind === 'job' ? [] : present.slice(0, Math.max(0, present.length - workload.instances));
+    await Promise.all(
+      [...old, ...surplus].map(async (one) => {
+        await options.beforeRemoval(one);
+        await this.#instances.remove(one.id);
+      }),
+    );
+  }
+
+  async remove(recordId: Uuid): Promise<void> {
+    const found = await this.#instances.list(recordId);
+    await Promise.all(found.map(({ id }) => this.#instances.remove(id)));
+  }
+
+  prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
+    return this.#instances.prune(kept);
+  }
+
+  async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
+    const found = await this.#instances.list(recordId);
+    return readLogs(
+      this.#connection,
+      found.map(({ id }) => id),
+      options,
+    );
+  }
+
+  follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
+    return followLogs(this.#connection, this.#worldId, recordId, onLine);
+  }
+
+  stats(instanceId: string): Promise<InstanceStats> {
+    return readStats(this.#connection, instanceId);
+  }
+
+  exec(instanceId: string, command: readonly string[]): Promise<ExecResult> {
+    return execute(this.#connection, instanceId, command);
+  }
+
+  pull(image: string, options: PullOptions): Promise<void> {
+    return pullImage(this.#connection, image, options);
+  }
+
+  watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
+    return watchInstances(this.#connection, this.#worldId, onEvent);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /**
+   * What is there of the present revision and can go on: what was left half made is removed, what was stopped from outside is
+   * started again. What a job left behind stays: it has run.
+   */
+  async #revive({ kind }: Workload, present: readonly Instance[]): Promise<Instance[]> {
+    const kept = await Promise.all(
+      present.map(async (one) => {
+        if (kind === 'job' && one.state !== 'starting') return one;
+        if (one.state === 'running' || one.state === 'restarting') return one;
+        if (one.state === 'exited' && (await this.#restarted(one))) return one;
+        await this.#instances.remove(one.id);
+        return undefined;
+      }),
+    );
+    return kept.filter((one) => one !== undefined);
+  }
+
+  async #restarted({ id }: Instance): Promise<boolean> {
+    try {
+      await this.#instances.restart(id);
+      return true;
+    } catch (failure) {
+      if (failure instanceof EngineRefusal) return false;
+      throw failure;
+    }
+  }
+
+  /** Starts so many, pulling the image when the daemon turns out not to have it. */
+  async #startAll(workload: Workload, count: number, options: ApplyOptions): Promise<Instance[]> {
+    const start = () => this.#instances.start(workload);
+    let first: Instance;
+    try {
+      first = await start();
+    } catch (failure) {
+      if (!(failure instanceof EngineRefusal) || failure.kind !== 'image') throw failure;
+      await pullImage(this.#connection, workload.image, pullOptions(options));
+      first = await start();
+    }
+    return [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
+  }
+
+  /** Offline is no reason not to run what is there: an image that the daemon has is used when it cannot be pulled anew. */
+  async #pullIfPossible(image: string, options: ApplyOptions): Promise<void> {
+    try {
+      await pullImage(this.#connection, image, pullOptions(options));
+    } catch (failure) {
+      options.signal.throwIfAborted();
+      if (!(failure instanceof EngineRefusal)) throw failure;
+      const isHere = await this.#connection.ask((docker) => docker.getImage(image).inspect()).catch(() => undefined);
+      if (!isHere) throw failure;
+    }
+  }
+
+  /** In a rolling update new instances have to serve before the old ones go; those that never do, go themselves. */
+  async #untilReady(made: readonly Instance[], isUpdate: boolean, options: ApplyOptions): Promise<void> {
+    if (!isUpdate) return;
+    try {
+      await Promise.all(made.map((one) => options.whenReady(one)));
+    } catch (failure) {
+      await Promise.all(made.map(({ id }) => this.#instances.remove(id)));
+      throw failure;
+    }
+  }
+}
+
+function pullOptions({ signal, onPull }: ApplyOptions): PullOptions {
+  return { signal, ...(onPull && { onProgress: onPull }) };
+}

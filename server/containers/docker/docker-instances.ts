@@ -1,0 +1,158 @@
+import { pack } from 'tar-stream';
+import type { Uuid } from '../../model/ids.ts';
+import type { GivenFile, Instance, Workload } from '../engine.ts';
+import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
+import type { DockerConnection } from './docker-connection.ts';
+import { instanceDefinition, networkName } from './instance-definition.ts';
+import { LABEL, ownedBy } from './labels.ts';
+import { readInstance } from './read-instance.ts';
+
+/** How long an instance may take to end when it is asked to. */
+const STOP_GRACE_S = 3;
+/** Given files belong to root; only their owner and group read them. */
+const FILE_MODE = 0o644;
+
+/** Makes, finds and removes the instances of one world at one daemon, and the networks they are on. */
+export class DockerInstances {
+  readonly #worldId: Uuid;
+  readonly #connection: DockerConnection;
+  readonly #networks = new Map<Uuid, Promise<void>>();
+
+  constructor(worldId: Uuid, connection: DockerConnection) {
+    this.#worldId = worldId;
+    this.#connection = connection;
+  }
+
+  /** Those of one record, or all; oldest first. */
+  async list(recordId?: Uuid): Promise<Instance[]> {
+    const filters = ownedBy(this.#worldId, recordId);
+    const listed = await this.#connection.ask((docker) => docker.listContainers({ all: true, filters }));
+    listed.sort((one, other) => one.Created - other.Created);
+    const found = await Promise.all(listed.map(({ Id }) => this.find(Id)));
+    return found.filter((one) => one !== undefined);
+  }
+
+  async find(id: string): Promise<Instance | undefined> {
+    const found = await this.#tolerant('missing', () =>
+      this.#connection.ask((docker) => docker.getContainer(id).inspect()),
+    );
+    return found && readInstance(found, this.#connection.address.publishedHost);
+  }
+
+  /**
+   * Makes one instance and starts it; what cannot be started is removed again. Throws EngineRefusal of kind `image` when the
+   * daemon has no such image.
+   */
+  async start(workload: Workload): Promise<Instance> {
+    const { bindAddress } = this.#connection.address;
+    const options = instanceDefinition(this.#worldId, workload, bindAddress);
+    const make = () => this.#connection.ask((docker) => docker.createContainer(options));
+    await this.#ensureNetwork(workload.environmentId);
+    const container = await make();
+    try {
+      if (workload.files.length > 0) {
+        const archive = await archiveOf(workload.files);
+        await this.#connection.ask(() => container.putArchive(archive, { path: '/' }));
+      }
+      await this.#connection
+        .ask(() => container.start())
+        .catch(async (failure: unknown) => {
+          // Somebody removed the network since it was last seen.
+          if (!(failure instanceof EngineRefusal) || !/network .*not found/i.test(failure.message)) throw failure;
+          this.#networks.delete(workload.environmentId);
+          throw failure;
+        });
+      const started = await this.find(container.id);
+      if (started) return started;
+      throw new EngineRefusal('fault', `instance ${container.id.slice(0, 12)} was removed while it started`);
+    } catch (failure) {
+      if (!(failure instanceof EngineUnreachable)) await this.remove(container.id).catch(() => undefined);
+      throw failure;
+    }
+  }
+
+  /** Starts one again that has ended. */
+  async restart(id: string): Promise<void> {
+    await this.#connection.ask((docker) => docker.getContainer(id).start());
+  }
+
+  /** Asks it to end, then removes it with what is its own; one that is gone already is removed. */
+  async remove(id: string): Promise<void> {
+    const container = this.#connection.docker.getContainer(id);
+    // Missing: gone already. A conflict: it has ended already, or its removal is under way.
+    const tolerantly = (work: () => Promise<unknown>) =>
+      this.#tolerant('missing', () => this.#tolerant('conflict', () => this.#connection.ask(work)));
+    await tolerantly(() => container.stop({ t: STOP_GRACE_S }));
+    await tolerantly(() => container.remove({ force: true, v: true }));
+  }
+
+  /** Removes networks and volumes of this world that nobody needs any more. */
+  async prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
+    const filters = ownedBy(this.#worldId);
+    const [networks, { Volumes: volumes }] = await this.#connection.ask((docker) =>
+      Promise.all([docker.listNetworks({ filters }), docker.listVolumes({ filters })]),
+    );
+    for (const { Id: id, Labels: labels } of networks) {
+      const environmentId = labels?.[LABEL.environment] ?? '';
+      if (kept.environments.has(environmentId)) continue;
+      this.#networks.delete(environmentId);
+      await this.#unlessUsed(() => this.#connection.docker.getNetwork(id).remove());
+    }
+    for (const { Name: name, Labels: labels } of volumes ?? []) {
+      if (kept.volumes.has(labels?.[LABEL.volume] ?? '')) continue;
+      await this.#unlessUsed(() => this.#connection.docker.getVolume(name).remove());
+    }
+  }
+
+  /** One network an environment, however many ask for it at once (D-049). */
+  #ensureNetwork(environmentId: Uuid): Promise<void> {
+    const known = this.#networks.get(environmentId);
+    if (known) return known;
+    const made = this.#makeNetwork(environmentId);
+    this.#networks.set(environmentId, made);
+    made.catch(() => this.#networks.delete(environmentId));
+    return made;
+  }
+
+  async #makeNetwork(environmentId: Uuid): Promise<void> {
+    const Name = networkName(this.#worldId, environmentId);
+    const found = await this.#tolerant('missing', () =>
+      this.#connection.ask((docker) => docker.getNetwork(Name).inspect()),
+    );
+    if (found) return;
+    const Labels = { [LABEL.world]: this.#worldId, [LABEL.environment]: environmentId };
+    await this.#tolerant('conflict', () =>
+      this.#connection.ask((docker) => docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'bridge', Labels })),
+    );
+  }
+
+  async #unlessUsed(remove: () => Promise<unknown>): Promise<void> {
+    try {
+      await this.#connection.ask(remove);
+    } catch (failure) {
+      // In use (403, 409) or gone (404): the next time.
+      if (!(failure instanceof EngineRefusal)) throw failure;
+    }
+  }
+
+  /** Undefined where the daemon refuses for the one reason that does not matter. */
+  async #tolerant<T>(kind: EngineRefusal['kind'], work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (failure) {
+      if (failure instanceof EngineRefusal && failure.kind === kind) return undefined;
+      throw failure;
+    }
+  }
+}
+
+async function archiveOf(files: readonly GivenFile[]): Promise<Buffer> {
+  const archive = pack();
+  for (const { path, content } of files) {
+    archive.entry({ name: path.replace(/^\/+/, ''), mode: FILE_MODE }, Buffer.from(content));
+  }
+  archive.finalize();
+  const chunks: Buffer[] = [];
+  for await (const chunk of archive as AsyncIterable<Buffer>) chunks.push(chunk); // its type leaves it unknown
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import Docker from 'dockerode';
+import { pack } from 'tar-stream';
+import { dockerAddress } from './docker-address.ts';
+import { DockerConnection } from './docker-connection.ts';
+import { ownedBy } from './labels.ts';
+
+const IMAGE = 'terrarium-test/busybox:1';
+const BUSYBOX = '/bin/busybox';
+const APPLETS = [
+  'sh',
+  'cat',
+  'echo',
+  'env',
+  'httpd',
+  'id',
+  'ls',
+  'mkdir',
+  'nc',
+  'nslookup',
+  'rm',
+  'sleep',
+  'tail',
+  'test',
+  'touch',
+  'true',
+  'false',
+  'wget',
+  'kill',
+  'date',
+  'head',
+  'printf',
+  'awk',
+  'sed',
+  'dd',
+];
+
+/** A connection to the engine that tests use: the one that the docker command would. */
+export function connectForTests(url?: string): DockerConnection {
+  return new DockerConnection(dockerAddress(url, { env: process.env, homeDir: homedir() }));
+}
+
+/** The engine that tests need; throws what to do where there is none. Nothing is skipped. */
+export async function demandEngine(): Promise<Docker> {
+  const connection = connectForTests();
+  await connection.ask((docker) => docker.ping());
+  return connection.docker;
+}
+
+/** An image of a static busybox, made here: no registry is needed. */
+export async function testImage(tag = IMAGE, docker = new Docker()): Promise<string> {
+  const present = await docker
+    .getImage(tag)
+    .inspect()
+    .catch(() => undefined);
+  if (present) return tag;
+  const busybox = await readFile(BUSYBOX).catch(() => {
+    throw new Error(`test images are made of ${BUSYBOX}, and there is none (Debian: apt-get install busybox-static)`);
+  });
+  const archive = pack();
+  for (const folder of ['bin/', 'tmp/', 'etc/', 'www/'])
+    archive.entry({ name: folder, type: 'directory', mode: 0o1777 });
+  archive.entry({ name: 'bin/busybox', mode: 0o755 }, busybox);
+  for (const applet of APPLETS) archive.entry({ name: `bin/${applet}`, type: 'symlink', linkname: 'busybox' });
+  archive.entry({ name: 'etc/passwd' }, 'root:x:0:0:root:/:/bin/sh\nguest:x:1000:1000:guest:/:/bin/sh\n');
+  archive.finalize();
+  const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];
+  // Its type has forms that no function has, and knows node's streams by an older interface.
+  const importImage = docker.importImage.bind(docker) as unknown as (
+    file: AsyncIterable<unknown>,
+    options: object,
+  ) => Promise<NodeJS.ReadableStream>;
+  const stream = await importImage(archive, {
+    repo,
+    tag: name,
+    changes: ['CMD ["sleep", "3600"]', 'ENV PATH=/bin'],
+  });
+  await new Promise((resolve, reject) => {
+    docker.modem.followProgress(stream, (failure: Error | null) => (failure ? reject(failure) : resolve(undefined)));
+  });
+  return tag;
+}
+
+/** A world of a test's own. */
+export const newWorldId = (): string => randomUUID();
+
+/** What an engine still holds of a world: ids or names of containers, networks and volumes. */
+export async function leftOf(worldId: string, docker = new Docker()): Promise<string[]> {
+  const filters = ownedBy(worldId);
+  const containers = await docker.listContainers({ all: true, filters });
+  const networks = await docker.listNetworks({ filters });
+  const { Volumes: volumes } = await docker.listVolumes({ filters });
+  return [
+    ...containers.map((one) => one.Names.join()),
+    ...networks.map((one) => one.Name),
+    ...(volumes ?? []).map((one) => one.Name),
+  ];
+}
+
+/** Throws when the engine still holds anything of a world. */
+export async function expectNothingLeft(worldId: string, docker = new Docker()): Promise<void> {
+  const left = await leftOf(worldId, docker);
+  if (left.length > 0) throw new Error(`left in the engine: ${left.join(', ')}`);
+}

@@ -1,0 +1,79 @@
+import type { PullProgress } from '../engine.ts';
+import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
+import type { DockerConnection } from './docker-connection.ts';
+
+/** A daemon that tells nothing for so long has died, or the registry has. */
+const SILENCE_LIMIT_MS = 120_000;
+
+export interface PullOptions {
+  signal?: AbortSignal;
+  onProgress?(progress: PullProgress): void;
+}
+
+/** A name that means one image: without a tag the daemon would pull every one there is. */
+export function withTag(image: string): string {
+  const last = image.slice(image.lastIndexOf('/') + 1);
+  return /[:@]/.test(last) ? image : `${image}:latest`;
+}
+
+/**
+ * Pulls an image.
+ *
+ * @throws EngineRefusal of kind `image` with what the registry says; EngineUnreachable when the daemon goes away meanwhile
+ */
+export async function pullImage(connection: DockerConnection, image: string, options: PullOptions = {}): Promise<void> {
+  const stream = await connection
+    .ask((docker) => docker.pull(withTag(image)))
+    .catch((failure: unknown) => {
+      throw failure instanceof EngineUnreachable ? failure : refusal(image, failure);
+    });
+  const abort = () =>
+    stream.removeAllListeners('data') && 'destroy' in stream && Object(stream).destroy(new Error('aborted'));
+  options.signal?.addEventListener('abort', abort, { once: true });
+  const layers = new Map<string, { current: number; total: number }>();
+  let isComplete = false;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let silence = setTimeout(reject, SILENCE_LIMIT_MS, new Error('the daemon tells nothing any more')).unref();
+      stream.once('close', () => reject(new Error('the connection broke off')));
+      connection.docker.modem.followProgress(
+        stream,
+        (failure: Error | null) => {
+          clearTimeout(silence);
+          if (failure) reject(failure);
+          else resolve();
+        },
+        (event: unknown) => {
+          clearTimeout(silence);
+          silence = setTimeout(reject, SILENCE_LIMIT_MS, new Error('the daemon tells nothing any more')).unref();
+          const { error, status, id, progressDetail } = Object(event);
+          if (typeof error === 'string') return reject(refusal(image, new Error(error)));
+          if (/^(Status:|Digest:)/.test(String(status))) isComplete = true;
+          const { current, total } = Object(progressDetail);
+          if (typeof id === 'string' && typeof total === 'number') layers.set(id, { current: Number(current), total });
+          const known = [...layers.values()];
+          options.onProgress?.({
+            image,
+            step: String(status ?? ''),
+            currentBytes: known.reduce((sum, layer) => sum + layer.current, 0),
+            totalBytes: known.reduce((sum, layer) => sum + layer.total, 0),
+          });
+        },
+      );
+    });
+  } catch (failure) {
+    if (failure instanceof EngineRefusal) throw failure;
+    if (options.signal?.aborted) throw new EngineRefusal('image', `pulling '${image}' was given up for a newer wish`);
+    throw connection.toEngineError(failure);
+  } finally {
+    options.signal?.removeEventListener('abort', abort);
+  }
+  // A daemon that dies ends the stream as if all had been said.
+  if (!isComplete) throw connection.toEngineError(new Error('the connection broke off while an image was pulled'));
+}
+
+function refusal(image: string, failure: unknown): EngineRefusal {
+  const said = (failure instanceof Error ? failure.message : String(failure)).trim();
+  const advice = 'check the name and whether the registry can be reached, or build or load the image on this machine';
+  return new EngineRefusal('image', `image '${image}' cannot be pulled: ${said}; ${advice}`, { cause: failure });
+}

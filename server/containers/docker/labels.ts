@@ -1,0 +1,44 @@
+import type { Uuid } from '../../model/ids.ts';
+import type { Instance, Workload } from '../engine.ts';
+
+/** What everything made here carries: whose it is. What lacks the world's label is never touched. */
+export const LABEL = {
+  world: 'terrarium.world',
+  record: 'terrarium.record',
+  environment: 'terrarium.environment',
+  provider: 'terrarium.provider',
+  kind: 'terrarium.kind',
+  revision: 'terrarium.revision',
+  volume: 'terrarium.volume',
+} as const;
+
+/** The labels of an instance: the record's own, and ours, which win. */
+export function labelsOf(worldId: Uuid, workload: Workload): Record<string, string> {
+  return {
+    ...workload.labels,
+    [LABEL.world]: worldId,
+    [LABEL.record]: workload.recordId,
+    [LABEL.environment]: workload.environmentId,
+    [LABEL.provider]: workload.providerId,
+    [LABEL.kind]: workload.kind,
+    [LABEL.revision]: workload.revision,
+  };
+}
+
+/** What an instance's labels tell of it. */
+export function identityIn(
+  labels: Readonly<Record<string, string>>,
+): Pick<Instance, 'recordId' | 'environmentId' | 'kind' | 'revision'> {
+  return {
+    recordId: labels[LABEL.record] ?? '',
+    environmentId: labels[LABEL.environment] ?? '',
+    kind: labels[LABEL.kind] === 'job' ? 'job' : 'container',
+    revision: labels[LABEL.revision] ?? '',
+  };
+}
+
+/** The engine's filter for what belongs to a world, or to one of its records. */
+export function ownedBy(worldId: Uuid, recordId?: Uuid): { label: string[] } {
+  const world = `${LABEL.world}=${worldId}`;
+  return { label: recordId === undefined ? [world] : [world, `${LABEL.record}=${recordId}`] };
+}

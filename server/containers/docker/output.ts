@@ -1,0 +1,54 @@
+import type { LogLine } from '../../model/invocation.ts';
+
+const HEADER_BYTES = 8;
+
+/** Takes the daemon's stream of framed output apart; tells each piece with its stream. */
+export class OutputFrames {
+  #rest: Buffer = Buffer.alloc(0);
+  readonly #onPiece: (stream: LogLine['stream'], piece: Buffer) => void;
+
+  constructor(onPiece: (stream: LogLine['stream'], piece: Buffer) => void) {
+    this.#onPiece = onPiece;
+  }
+
+  push(chunk: Buffer): void {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    while (this.#rest.length >= HEADER_BYTES) {
+      const end = HEADER_BYTES + this.#rest.readUInt32BE(4);
+      if (this.#rest.length < end) return;
+      this.#onPiece(this.#rest[0] === 2 ? 'stderr' : 'stdout', this.#rest.subarray(HEADER_BYTES, end));
+      this.#rest = this.#rest.subarray(end);
+    }
+  }
+}
+
+/** Lines with the daemon's time stamps before them, out of framed output; what is no whole line yet waits for its end. */
+export class StampedLines {
+  readonly #frames: OutputFrames;
+  readonly #rest = { stdout: '', stderr: '' };
+
+  constructor(onLine: (line: LogLine) => void) {
+    this.#frames = new OutputFrames((stream, piece) => {
+      const parts = (this.#rest[stream] + piece.toString('utf8')).split('\n');
+      this.#rest[stream] = parts.pop() ?? '';
+      for (const part of parts) onLine(stampedLine(stream, part));
+    });
+  }
+
+  push(chunk: Buffer): void {
+    this.#frames.push(chunk);
+  }
+
+  /** What stands there without an end of its line. */
+  rest(): LogLine[] {
+    return (['stdout', 'stderr'] as const).flatMap((stream) =>
+      this.#rest[stream] === '' ? [] : [stampedLine(stream, this.#rest[stream])],
+    );
+  }
+}
+
+function stampedLine(stream: LogLine['stream'], text: string): LogLine {
+  const space = text.indexOf(' ');
+  const atMs = Date.parse(text.slice(0, space));
+  return { atMs: Number.isNaN(atMs) ? 0 : atMs, stream, text: text.slice(space + 1).replace(/\r$/, '') };
+}

@@ -1,0 +1,40 @@
+import type Docker from 'dockerode';
+import type { Instance } from '../engine.ts';
+import { identityIn } from './labels.ts';
+
+/** An instance out of what the daemon tells of it. */
+export function readInstance(found: Docker.ContainerInspectInfo, publishedHost: string): Instance {
+  const { State: state, Config: config, NetworkSettings: network } = found;
+  const startedAtMs = Date.parse(state.StartedAt);
+  return {
+    id: found.Id,
+    ...identityIn(config.Labels),
+    image: config.Image,
+    state: stateOf(state),
+    health: healthOf(state.Health?.Status),
+    startedAtMs: startedAtMs > 0 ? startedAtMs : undefined,
+    exitCode: state.Running || state.Status === 'created' ? undefined : state.ExitCode,
+    wasKilledForMemory: state.OOMKilled,
+    error: state.Error === '' ? undefined : state.Error,
+    ipAddress: Object.values(network.Networks ?? {})
+      .map((one) => one.IPAddress)
+      .find((address) => address !== ''),
+    addresses: Object.entries(network.Ports ?? {}).flatMap(([name, bindings]) => {
+      // Null for a port that is exposed and not published, whatever the types say.
+      const published = (bindings ?? []).find((one) => !one.HostIp.includes(':'));
+      if (!published) return [];
+      return [{ containerPort: Number.parseInt(name, 10), host: publishedHost, port: Number(published.HostPort) }];
+    }),
+  };
+}
+
+function stateOf(state: Docker.ContainerInspectInfo['State']): Instance['state'] {
+  if (state.Restarting) return 'restarting';
+  if (state.Running) return 'running';
+  if (state.Status === 'created') return state.Error === '' ? 'starting' : 'failed';
+  return state.Dead ? 'failed' : 'exited';
+}
+
+function healthOf(status: string | undefined): Instance['health'] {
+  return status === 'healthy' || status === 'unhealthy' || status === 'starting' ? status : 'none';
+}
