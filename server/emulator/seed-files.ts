@@ -1,4 +1,4 @@
-import { decodeText } from '../lambdas/base64-text.ts';
+import { decodeText } from '../model/base64-text.ts';
 import type { JsonObject } from '../model/json.ts';
 import { seedFolder } from '../seed/seed-folder.ts';
 

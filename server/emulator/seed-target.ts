@@ -1,4 +1,4 @@
-import { decodeText } from '../lambdas/base64-text.ts';
+import { decodeText } from '../model/base64-text.ts';
 import type { Act } from '../resources/act.ts';
 import { verifyPassword } from '../security/passwords.ts';
 import type { SeedTarget } from '../seed/seed-target.ts';

@@ -1,6 +1,6 @@
 import { parseJson } from '../http/read-body.ts';
 import type { AppliedSeed, SeedChange, SeedDesk, SentSeed } from '../inspector/seed-routes.ts';
-import { decodeText } from '../lambdas/base64-text.ts';
+import { decodeText } from '../model/base64-text.ts';
 import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';

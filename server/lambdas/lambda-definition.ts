@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { decodeText } from '../model/base64-text.ts';
 import { mergedEnv } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { LAMBDA } from '../model/types/lambda.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { decodeText } from './base64-text.ts';
 
 /** Where a lambda's code comes from. */
 export type CodeSource =

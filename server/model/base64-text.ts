@@ -1,5 +1,3 @@
-import { isUtf8 } from 'node:buffer';
-
 /**
  * The text that a client meant: strict base64 of valid UTF-8 is decoded, anything else is the text itself (D-056, and
  * secret values by D-078).
@@ -7,6 +5,10 @@ import { isUtf8 } from 'node:buffer';
 export function decodeText(sent: string): string {
   const bytes = Buffer.from(sent, 'base64');
   // Encoding again is the strictest test: alphabet, padding and unused bits.
-  const isBase64 = bytes.toString('base64') === sent;
-  return isBase64 && isUtf8(bytes) ? bytes.toString('utf8') : sent;
+  if (bytes.toString('base64') !== sent) return sent;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return sent;
+  }
 }

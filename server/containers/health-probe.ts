@@ -1,0 +1,96 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { connect } from 'node:net';
+import type { Instance } from './engine.ts';
+import type { Probe } from './workload.ts';
+
+/** How often an instance is looked at until it is well for the first time, so that nobody waits a whole interval for it. */
+const FIRST_INTERVAL_MS = 250;
+
+/**
+ * Checks one instance through its published ports, again and again, until it is stopped: healthy once all checks pass; unhealthy
+ * once one has failed so often in a row as it may, which within the grace period does not count (D-045).
+ */
+export class HealthProbe {
+  readonly #instance: Instance;
+  readonly #probes: readonly Probe[];
+  readonly #onVerdict: (verdict: 'healthy' | 'unhealthy') => void;
+  readonly #nowMs: () => number;
+  readonly #startedAtMs: number;
+  readonly #failures = new Map<Probe, number>();
+  #verdict: 'healthy' | 'unhealthy' | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(
+    instance: Instance,
+    probes: readonly Probe[],
+    { nowMs, onVerdict }: { nowMs(): number; onVerdict(verdict: 'healthy' | 'unhealthy'): void },
+  ) {
+    this.#instance = instance;
+    this.#probes = probes;
+    this.#nowMs = nowMs;
+    this.#onVerdict = onVerdict;
+    this.#startedAtMs = instance.startedAtMs ?? nowMs();
+    this.#timer = setTimeout(() => void this.#check(), 0);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #check(): Promise<void> {
+    const passed = await Promise.all(this.#probes.map(async (probe) => [probe, await this.#passes(probe)] as const));
+    if (this.#isOver) return;
+    for (const [probe, isWell] of passed) {
+      const isExcused = !isWell && this.#verdict === undefined && this.#nowMs() - this.#startedAtMs < probe.graceMs;
+      this.#failures.set(probe, isWell || isExcused ? 0 : (this.#failures.get(probe) ?? 0) + 1);
+    }
+    if (passed.every(([, isWell]) => isWell)) this.#tell('healthy');
+    else if (this.#probes.some((probe) => (this.#failures.get(probe) ?? 0) >= probe.failures)) this.#tell('unhealthy');
+    const intervalMs = Math.min(...this.#probes.map((probe) => probe.intervalMs));
+    const nextMs = this.#verdict === undefined ? Math.min(FIRST_INTERVAL_MS, intervalMs) : intervalMs;
+    this.#timer = setTimeout(() => void this.#check(), nextMs).unref();
+  }
+
+  #tell(verdict: 'healthy' | 'unhealthy'): void {
+    if (this.#verdict === verdict) return;
+    this.#verdict = verdict;
+    this.#onVerdict(verdict);
+  }
+
+  async #passes(probe: Probe): Promise<boolean> {
+    const address = this.#instance.addresses.find(({ containerPort }) => containerPort === probe.containerPort);
+    if (!address) return false;
+    return probe.protocol === 'TCP' ? accepts(address, probe.timeoutMs) : answersWell(address, probe);
+  }
+}
+
+function accepts({ host, port }: { host: string; port: number }, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: timeoutMs });
+    const end = (isWell: boolean) => {
+      socket.destroy();
+      resolve(isWell);
+    };
+    // An engine's own proxy accepts at once and closes when nobody listens behind it.
+    socket.once('connect', () => setTimeout(end, 50, true));
+    for (const event of ['error', 'timeout', 'close', 'end']) socket.once(event, () => end(false));
+  });
+}
+
+/** Any answer from 200 to 399 counts, whoever signed its certificate. */
+function answersWell({ host, port }: { host: string; port: number }, { protocol, path, timeoutMs }: Probe): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { host, port, path, timeout: timeoutMs, agent: false, rejectUnauthorized: false };
+    const asking = (protocol === 'HTTPS' ? requestHttps : requestHttp)(options, (response) => {
+      const { statusCode = 0 } = response;
+      response.destroy();
+      resolve(statusCode >= 200 && statusCode < 400);
+    });
+    asking.once('timeout', () => asking.destroy());
+    asking.once('error', () => resolve(false));
+    asking.end();
+  });
+}

@@ -1,0 +1,118 @@
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import type { Instance } from './engine.ts';
+
+/** Something the engine told of an instance. */
+export interface ContainerEvent extends JsonObject {
+  /** ISO-8601. */
+  timestamp: string;
+  /** The engine's word, e.g. `start` or `die (exit code 1)`. */
+  type: string;
+  instance: string;
+}
+
+/** Why nothing can be said of a record's instances, or what they suffer from. */
+export type Trouble = { kind: 'lost' | 'failed'; reason: string };
+
+/** What is known of a record's instances. */
+export interface Known {
+  instances: readonly Instance[];
+  /** Ids of instances that a health check has found well, or ill; absent ones have none, or were not checked yet. */
+  health: ReadonlyMap<string, 'healthy' | 'unhealthy'>;
+  hasHealthChecks: boolean;
+  /** Was the present definition ever seen running as wished? */
+  hasRun: boolean;
+  trouble: Trouble | undefined;
+  events: readonly ContainerEvent[];
+}
+
+/** Is the instance serving, as far as the engine and the checks know? */
+export function isServing(instance: Instance, { health, hasHealthChecks }: Pick<Known, 'health' | 'hasHealthChecks'>): boolean {
+  if (instance.state !== 'running') return false;
+  const verdict = verdictOn(instance, health);
+  return hasHealthChecks ? verdict === 'healthy' : verdict !== 'unhealthy';
+}
+
+/** What the checks say of an instance: the engine's command, and the probes through its ports. */
+function verdictOn(instance: Instance, health: Known['health']): 'healthy' | 'unhealthy' | 'unknown' {
+  const probed = health.get(instance.id);
+  if (instance.health === 'unhealthy' || probed === 'unhealthy') return 'unhealthy';
+  if (instance.health === 'starting') return 'unknown';
+  return instance.health === 'healthy' || probed === 'healthy' ? 'healthy' : 'unknown';
+}
+
+/** The live properties of a container (D-048) or job (D-213). */
+export function statusOf(record: StoredResource, known: Known): JsonObject {
+  const isJob = typeOf(record).word === 'jobs';
+  const running = known.instances.filter(({ state }) => state === 'running');
+  const verdicts = running.map((one) => verdictOn(one, known.health));
+  const count = (verdict: string) => verdicts.filter((one) => one === verdict).length;
+  const isLost = known.trouble?.kind === 'lost';
+  const status = isJob ? jobStatus(record, known) : containerStatus(record, known, running.length, count('unhealthy'));
+  const reason = known.trouble?.reason ?? complaintOf(known.instances);
+  const image = record.properties.image;
+  return {
+    status,
+    ...(reason !== undefined &&
+      status !== 'SUSPENDED' && {
+        status_detail: { reason, ...(known.trouble?.kind === 'failed' && image !== undefined && { image }) },
+      }),
+    tasks_running: isLost ? 0 : running.length,
+    tasks_healthy: isLost ? 0 : count('healthy'),
+    tasks_unhealthy: isLost ? 0 : count('unhealthy'),
+    tasks_staged: isLost ? 0 : known.instances.filter(({ state }) => state === 'starting' || state === 'restarting').length,
+    instances: isLost ? [] : running.map(shownInstance),
+    events: [...known.events],
+    service_addresses: [],
+  };
+}
+
+/** Where several fit the first wins (D-048); MIGRATING is the moves' to say. */
+function containerStatus(record: StoredResource, known: Known, running: number, unhealthy: number): string {
+  const wished = Number(record.properties.num_instances);
+  if (wished === 0) return 'SUSPENDED';
+  if (known.trouble?.kind === 'lost') return 'LOST';
+  if (known.trouble?.kind === 'failed') return 'FAILED';
+  if (!known.hasRun) return 'LAUNCHED';
+  if (running !== wished) return 'SCALING';
+  if (!known.hasHealthChecks) return 'RUNNING';
+  if (unhealthy > 0) return 'UNHEALTHY';
+  return known.instances.every((one) => isServing(one, known)) ? 'HEALTHY' : 'RUNNING';
+}
+
+function jobStatus({ properties }: StoredResource, { instances, trouble }: Known): string {
+  const wished = Number(properties.num_instances);
+  if (wished === 0) return 'SUSPENDED';
+  if (trouble?.kind === 'lost') return 'LOST';
+  if (trouble?.kind === 'failed') return 'FAILED';
+  const ended = instances.filter(({ state }) => state === 'exited' || state === 'failed');
+  if (ended.some(({ exitCode, state }) => state === 'failed' || exitCode !== 0)) return 'FAILED';
+  if (ended.length >= wished) return 'SUCCEEDED';
+  return instances.length > 0 ? 'RUNNING' : 'LAUNCHED';
+}
+
+/** The first thing that went wrong with an instance, in words. */
+export function complaintOf(instances: readonly Instance[]): string | undefined {
+  for (const { id, state, exitCode, wasKilledForMemory, error, health } of instances) {
+    const which = `instance ${id.slice(0, 12)}`;
+    const isDown = state === 'restarting' || state === 'exited' || state === 'failed';
+    if (isDown && wasKilledForMemory) return `${which} was killed for using more memory than it may; give it more memory`;
+    if (isDown && error) return `${which} could not start: ${error}`;
+    if (isDown && exitCode !== undefined && exitCode !== 0) return `${which} ended with exit code ${exitCode}; its log may say why`;
+    if (state === 'restarting') return `${which} ended by itself and is started again; a container's command has to go on`;
+    if (health === 'unhealthy') return `${which} fails its health check`;
+  }
+  return undefined;
+}
+
+function shownInstance(instance: Instance): JsonObject {
+  const { id, startedAtMs, ipAddress, addresses } = instance;
+  return {
+    id,
+    host: addresses[0]?.host ?? '127.0.0.1',
+    ipAddresses: ipAddress === undefined ? [] : [{ ipAddress, protocol: 'IPv4' }],
+    ports: addresses.map(({ port }) => port),
+    ...(startedAtMs !== undefined && { startedAt: new Date(startedAtMs).toISOString() }),
+  };
+}
