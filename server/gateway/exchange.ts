@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Uuid } from '../model/ids.ts';
 import { type Answer, hasHeader } from './answer.ts';
+import type { Tunnel, UpgradedConnection } from './container-upstreams.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { TrafficRecord } from './traffic.ts';
@@ -10,6 +11,8 @@ export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly atMs: number;
+  /** The client's connection, when the request is a WebSocket handshake. */
+  readonly upgrade: UpgradedConnection | undefined;
   /** Epoch milliseconds are for people; durations come from the monotonic clock. */
   readonly #startedMs = performance.now();
   #upstreamFromMs: number | undefined;
@@ -17,6 +20,8 @@ export class Exchange {
   #executionId: Uuid | undefined;
   #cors: CorsPolicy | undefined;
   #rate: { limit: number; remaining: number } | undefined;
+  #tunnel: Tunnel | undefined;
+  #isLeaving = false;
   /** The endpoint that was matched. */
   endpointId: Uuid | undefined;
   /** The caller, when credentials were valid. */
@@ -25,10 +30,11 @@ export class Exchange {
   body: Uint8Array | undefined;
 
   /** @param atMs when the request arrived, epoch milliseconds */
-  constructor(request: IncomingMessage, response: ServerResponse, atMs: number) {
+  constructor(request: IncomingMessage, response: ServerResponse, atMs: number, upgrade?: UpgradedConnection) {
     this.request = request;
     this.response = response;
     this.atMs = atMs;
+    this.upgrade = upgrade;
   }
 
   /** From here on every answer, errors included, tells what the route lets pages read (D-158). */
@@ -39,6 +45,19 @@ export class Exchange {
   /** From here on every answer tells the limit and what is left of it (D-156). */
   showLimit(limit: RateLimit, nowMs: number): void {
     this.#rate = { limit: limit.perMinute, remaining: limit.remaining(nowMs) };
+  }
+
+  /** Goes on for as long as the WebSocket is open. */
+  async follow(tunnel: Tunnel): Promise<void> {
+    this.#tunnel = tunnel;
+    if (this.#isLeaving) tunnel.goAway();
+    await tunnel.closed;
+  }
+
+  /** Ends what would not end by itself. */
+  goAway(): void {
+    this.#isLeaving = true;
+    this.#tunnel?.goAway();
   }
 
   /** Waits for a lambda or container and takes the time. */

@@ -196,8 +196,10 @@ export class GatewayUnderTest {
     return lambda;
   }
 
+  /** A container that exposes its port 8080 as `web`. */
   container(name: string): StoredResource {
-    return this.put(record('Resource::Container', name, this.world.root.id, {}));
+    const mapping = { name: 'web', protocol: 'tcp', container_port: 8080, expose_endpoint: true, lb_port: 80 };
+    return this.put(record('Resource::Container', name, this.world.root.id, { port_mappings: [mapping] }));
   }
 
   provider(properties: JsonObject): StoredResource {

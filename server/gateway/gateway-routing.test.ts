@@ -251,17 +251,18 @@ describe('a container endpoint', () => {
           const own = ['access-control-allow-origin', 'http://own.test'];
           response.writeHead(207, [...own, ...controlHeaders(own)]).end(`${portName} ${prefix} ${target}`);
         },
+        upgrade: async () => undefined,
       },
     });
     await engine.start();
-    engine.endpoint(engine.api('web'), engine.container('shop'), { resource: '/my shop', container_port_name: 'http' });
+    engine.endpoint(engine.api('web'), engine.container('shop'), { resource: '/my shop', container_port_name: 'web' });
     const got = await engine.send('GET', '/web/my%20shop/a%2Fb/?q=1');
-    expect(got).toMatchObject({ status: 207, body: 'http /web/my%20shop /a%2Fb/?q=1' });
+    expect(got).toMatchObject({ status: 207, body: 'web /web/my%20shop /a%2Fb/?q=1' });
     expect(got.headers).toMatchObject({
       'access-control-allow-origin': 'http://own.test',
       'x-terrarium-version': '1.2.3',
     });
-    expect((await engine.send('GET', '/web/my%20shop?q')).body).toBe('http /web/my%20shop /?q');
+    expect((await engine.send('GET', '/web/my%20shop?q')).body).toBe('web /web/my%20shop /?q');
     await engine.stop();
   });
 });

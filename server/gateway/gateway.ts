@@ -14,14 +14,16 @@ import { AsyncCalls } from './async-calls.ts';
 import { AsyncResults, type StoredResult } from './async-results.ts';
 import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
-import type { ContainerUpstreams } from './container-upstreams.ts';
+import type { ContainerUpstreams, UpgradedConnection } from './container-upstreams.ts';
 import { Exchange } from './exchange.ts';
+import { isWebSocketHandshake } from './forwarded-headers.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 import { OpenExchanges } from './open-exchanges.ts';
 import { Pipeline } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
 import { ClientGone } from './request-body.ts';
 import type { TrafficRecord } from './traffic.ts';
+import { readAsPlainRequest, responseOn } from './upgrades.ts';
 
 /** How often node:http looks for connections past their time. */
 const TIMEOUT_CHECK_MS = 1_000;
@@ -128,8 +130,9 @@ export class Gateway {
     this.#server = undefined;
     this.#isStopping = true;
     const closed = new Promise((resolve) => server.close(resolve));
+    this.#exchanges.goAway();
     await withTimeout(this.#drained(), this.#limits.drainTimeoutMs);
-    server.closeAllConnections();
+    this.#exchanges.cut();
     await closed;
   }
 
@@ -148,24 +151,32 @@ export class Gateway {
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requireHostHeader: false, // node:http would answer without a body
     });
-    const answer = (request: IncomingMessage, response: ServerResponse) => {
-      const exchange = this.#open(request, response);
+    const answer = (request: IncomingMessage, response: ServerResponse, upgrade?: UpgradedConnection) => {
+      const exchange = this.#open(request, response, upgrade);
       this.#answer(exchange).catch((fault) => this.#fail(exchange, fault));
     };
     server.on('connection', (socket) => this.#exchanges.follow(socket));
-    server.on('request', answer);
-    server.on('checkContinue', answer); // the body is asked for once it is wanted
+    server.on('request', (request, response) => answer(request, response));
+    server.on('checkContinue', (request, response) => answer(request, response)); // the body is asked for once it is wanted
     server.on('checkExpectation', (request, response) => {
       const message = `the expectation '${request.headers.expect}' cannot be met; only 100-continue can`;
       this.#send(this.#open(request, response), jsonAnswer(417, { code: 417, message }));
+    });
+    server.on('upgrade', (request, duplex, head) => {
+      const socket = duplex as Socket; // TCP, no other Duplex
+      socket.on('error', () => {}); // node:http listens no more; its close tells enough
+      this.#exchanges.whenAnswered(socket, () => {
+        if (isWebSocketHandshake(request)) answer(request, responseOn(socket, request), { socket, head });
+        else readAsPlainRequest(server, socket, request, head);
+      });
     });
     server.on('connect', (_request, socket) => this.#refuseConnect(socket));
     server.on('clientError', (fault, socket) => this.#refuseMalformed(fault, socket as Socket)); // TCP, no other Duplex
     return server;
   }
 
-  #open(request: IncomingMessage, response: ServerResponse): Exchange {
-    const exchange = new Exchange(request, response, this.#options.nowMs());
+  #open(request: IncomingMessage, response: ServerResponse, upgrade?: UpgradedConnection): Exchange {
+    const exchange = new Exchange(request, response, this.#options.nowMs(), upgrade);
     this.#exchanges.add(exchange);
     return exchange;
   }

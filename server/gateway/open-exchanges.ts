@@ -16,6 +16,7 @@ export class OpenExchanges {
 
   /** Watches a new connection: its end is the end of its exchanges, of those too whose turn to answer never came. */
   follow(socket: Socket): void {
+    if (this.#bySocket.has(socket)) return; // its bytes are read a second time
     const exchanges = new Set<Exchange>();
     this.#bySocket.set(socket, exchanges);
     socket.on('close', () => {
@@ -35,6 +36,23 @@ export class OpenExchanges {
   /** The newest exchange of a connection that is not over. */
   findLast(socket: Socket): Exchange | undefined {
     return [...(this.#bySocket.get(socket) ?? [])].at(-1);
+  }
+
+  /** Calls back once all exchanges of a connection are over; never when that is closed by then. */
+  whenAnswered(socket: Socket, then: () => void): void {
+    const last = this.findLast(socket);
+    if (last) last.response.once('close', () => this.whenAnswered(socket, then));
+    else if (!socket.destroyed) then();
+  }
+
+  /** Asks those to end that would not by themselves. */
+  goAway(): void {
+    for (const exchanges of this.#bySocket.values()) for (const exchange of exchanges) exchange.goAway();
+  }
+
+  /** Closes every connection. */
+  cut(): void {
+    for (const socket of this.#bySocket.keys()) socket.destroy();
   }
 
   /** Resolves when there is none. */

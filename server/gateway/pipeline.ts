@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts';
 import type { AsyncCalls } from './async-calls.ts';
 import type { BuiltInRoute, BuiltInRoutes } from './built-in-routes.ts';
 import type { CallerCheck } from './caller-check.ts';
-import { type ContainerUpstreams, forwardToContainer } from './container-upstreams.ts';
+import { type ContainerUpstreams, containerUpstreams } from './container-upstreams.ts';
 import { preflightedMethod, preflightHeaders } from './cors.ts';
 import type { Endpoint, EndpointTarget } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -114,8 +114,11 @@ export class Pipeline {
       endpoint.limit.count(nowMs());
       exchange.showLimit(endpoint.limit, nowMs());
     }
-    if (to.kind === 'container') return this.#forward(exchange, to, endpoint.prefix, target);
-    refuseWebSocket(request);
+    if (to.kind === 'container') {
+      await exchange.upstream(this.#forward(exchange, to, endpoint.prefix, target));
+      return undefined;
+    }
+    refuseWebSocket(exchange);
     exchange.body = await readBody(request, response, limits.requestBodyBytes);
     const call = lambdaCall(exchange, {
       trigger: to.isSynchronous ? 'gateway' : 'async',
@@ -134,21 +137,25 @@ export class Pipeline {
     exchange: Exchange,
     to: EndpointTarget & { kind: 'container' },
     prefix: readonly string[],
-    { path, query }: RequestTarget,
-  ): Promise<undefined> {
+    { authority, path, query }: RequestTarget,
+  ): Promise<void> {
     const { containers, view, version, limits } = this.#parts;
-    const { request, response } = exchange;
+    const { request, response, upgrade } = exchange;
     refuseLargeBody(request, limits.requestBodyBytes);
-    const forwarded = forwardToContainer(containers, view, {
+    const found = containerUpstreams(containers, view, {
       containerId: to.id,
       portName: to.portName,
+      askedHost: authority ?? request.headers.host,
+      maxBodyBytes: limits.requestBodyBytes,
       target: `${restAfter(path, prefix.length) || '/'}${query === '' ? '' : `?${query}`}`,
       prefix: prefix.map((segment) => `/${encodeURIComponent(segment)}`).join(''),
       request,
       response,
       controlHeaders: (own) => exchange.controlHeaders(version, own),
     });
-    await exchange.upstream(forwarded);
+    if (!upgrade) return found.upstreams.forward(found.request);
+    const tunnel = await found.upstreams.upgrade(found.request, upgrade);
+    if (tunnel) await exchange.follow(tunnel);
   }
 }
 
@@ -171,9 +178,9 @@ function methodNotAllowed(request: IncomingMessage, routes: readonly (Endpoint |
   return new PlatformError(405, `${request.method} is not allowed here; use ${allow}`, { headers: { Allow: allow } });
 }
 
-/** Answered as a plain call, a WebSocket client would be told nothing; other upgrades may be ignored (RFC 9110, 7.8). */
-function refuseWebSocket(request: IncomingMessage): void {
-  if (request.headers.upgrade?.toLowerCase() !== 'websocket') return;
+/** Answered as a plain call, a WebSocket client would be told nothing. */
+function refuseWebSocket({ upgrade }: Exchange): void {
+  if (!upgrade) return;
   throw new PlatformError(501, 'this endpoint leads to a lambda, which cannot hold a WebSocket; use a container');
 }
 

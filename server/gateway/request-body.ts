@@ -7,7 +7,7 @@ const NOTHING = new Uint8Array(0);
 export class ClientGone extends Error {}
 
 /** Does the request announce a body? */
-function hasBody(request: IncomingMessage): boolean {
+export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0';
 }
 
@@ -49,6 +49,7 @@ export async function readBody(
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, sizeBytes);
 }
 
-function tooLarge(maxBytes: number): PlatformError {
+/** The 413 of a body over the limit (D-185). */
+export function tooLarge(maxBytes: number): PlatformError {
   return new PlatformError(413, `the request body is over ${maxBytes} bytes`);
 }

@@ -82,3 +82,18 @@ export function presentPortMappings({ name, parent, properties }: StoredResource
     return { ...mapping, ...(address && { service_address: address }) };
   });
 }
+
+/** What a port mapping is called where one is named: its name, or for one that has none its container_port as text. */
+export function portNameOf({ name, container_port: port }: JsonObject): string {
+  return typeof name === 'string' ? name : String(port);
+}
+
+/** Names of a container's ports that the emulator publishes on a TCP port of its own (D-047). */
+export function servicePortNames({ properties }: StoredResource): string[] {
+  const isOutside = (type: Json | undefined) => ['external', 'loadBalancer'].includes(String(type));
+  return mappingsOf(properties)
+    .filter(
+      ({ expose_endpoint: isExposed, protocol, type }) => isExposed === true && protocol === 'tcp' && isOutside(type),
+    )
+    .map(portNameOf);
+}

@@ -1,0 +1,228 @@
+import { type Agent, type ClientRequest, request as clientRequest, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { PlatformError } from '../model/errors.ts';
+import type { ContainerRequest } from './container-upstreams.ts';
+import { type ForwardedBody, pairsOf } from './forwarded-body.ts';
+import { answerLines, hasNoBody, requestLines } from './forwarded-headers.ts';
+import type { ServingInstance } from './instance-directory.ts';
+
+/** Room for the head of an instance's answer. */
+const MAX_HEADERS_BYTES = 64 * 1024;
+
+/** Why an instance gave no answer. */
+export type Silence =
+  /** There was no connection: it was sent nothing. */
+  | 'unreachable'
+  /** A connection that had been used before was closed at its end, most likely before it was sent anything. */
+  | 'stale'
+  /** It closed the connection, or sent what is no HTTP. */
+  | 'broken'
+  | 'late';
+
+/** An instance gave no answer; nothing was sent to the client. */
+export class Unanswered extends Error {
+  readonly silence: Silence;
+
+  constructor(silence: Silence, cause: Error) {
+    super(cause.message, { cause });
+    this.silence = silence;
+  }
+}
+
+/** What an instance made of a WebSocket handshake. */
+export interface SwitchedConnection {
+  answer: IncomingMessage;
+  socket: Duplex;
+  /** What it sent after its answer already. */
+  head: Buffer;
+}
+
+/** One attempt to have an instance answer a request. */
+export interface CallOptions {
+  instance: ServingInstance;
+  call: ContainerRequest;
+  body: ForwardedBody;
+  /** False: a connection for this call alone. */
+  agent: Agent | false;
+  /** For the instance to connect, to take more of the body, and to begin its answer. */
+  answerTimeoutMs: number;
+  /** Given the connection of an instance that agrees to a WebSocket; without it that is a fault. */
+  onSwitch?(switched: SwitchedConnection): void;
+}
+
+/**
+ * Sends a request to an instance and streams its answer to the client. Resolves when the answer is sent, the client has
+ * gone, or the protocol was switched. Rejects with Unanswered, or with a PlatformError (413, 502), while nothing of an answer
+ * is sent. An answer that breaks off breaks off for the client, too.
+ */
+export function callInstance(options: CallOptions): Promise<void> {
+  return new Promise((resolve, reject) => new InstanceCall(options, resolve, reject));
+}
+
+class InstanceCall {
+  readonly #options: CallOptions;
+  readonly #resolve: () => void;
+  readonly #reject: (reason: Error) => void;
+  readonly #upstream: ClientRequest;
+  #timer: NodeJS.Timeout | undefined;
+  #stopBody = () => {};
+  #isConnected = false;
+  #hasAnswer = false;
+  #isOver = false;
+
+  constructor(options: CallOptions, resolve: () => void, reject: (reason: Error) => void) {
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const { call, instance, agent } = options;
+    call.response.on('close', this.#onClientDone);
+    this.#upstream = clientRequest({
+      host: instance.host,
+      port: instance.port,
+      method: call.request.method ?? 'GET',
+      path: call.target,
+      headers: requestLines(call),
+      agent,
+      maxHeaderSize: MAX_HEADERS_BYTES,
+    });
+    this.#wait();
+    this.#follow(this.#upstream);
+  }
+
+  #follow(upstream: ClientRequest): void {
+    // Nothing of the body is read before there is a connection, so that another instance can still be tried.
+    upstream.on('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => this.#sendBody());
+      else this.#sendBody();
+    });
+    upstream.on('information', (answer) => this.#passHint(answer.statusCode, answer.headers));
+    upstream.on('response', (answer) => this.#passAnswer(answer));
+    upstream.on('error', (fault) => this.#fail(fault));
+    // After an unasked switch of protocols node:http closes without an error.
+    upstream.on('close', () => this.#fail(new Error('the connection was closed')));
+    const { onSwitch } = this.#options;
+    if (!onSwitch) return;
+    upstream.on('upgrade', (answer, socket, head) => {
+      this.#end();
+      try {
+        onSwitch({ answer, socket, head });
+        this.#resolve();
+      } catch (cause) {
+        socket.destroy();
+        this.#reject(this.#unusable(cause));
+      }
+    });
+  }
+
+  #sendBody(): void {
+    if (this.#isOver) return;
+    this.#isConnected = true;
+    this.#stopBody = this.#options.body.sendTo(this.#upstream, {
+      onInstancesTurn: () => this.#wait(),
+      onClientsTurn: () => clearTimeout(this.#timer),
+      onTooLarge: (error) => {
+        this.#options.body.discard();
+        if (this.#hasAnswer) this.#breakOff();
+        else this.#fail(error);
+      },
+    });
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    if (this.#hasAnswer) return;
+    const { answerTimeoutMs } = this.#options;
+    this.#timer = setTimeout(() => {
+      this.#fail(new Unanswered('late', new Error(`no answer within ${answerTimeoutMs / 1000} s`)));
+    }, answerTimeoutMs);
+  }
+
+  /** The instance's word that it is at work (102) or what a page will need (103). */
+  #passHint(status: number, headers: IncomingMessage['headers']): void {
+    const { request, response } = this.#options.call;
+    if (request.httpVersion !== '1.1' || response.headersSent) return;
+    if (status === 102) response.writeProcessing();
+    if (status !== 103 || headers.link === undefined) return;
+    try {
+      response.writeEarlyHints({ link: headers.link });
+    } catch {
+      // A hint that cannot be told is none.
+    }
+  }
+
+  #passAnswer(answer: IncomingMessage): void {
+    const { call } = this.#options;
+    const { response } = call;
+    clearTimeout(this.#timer);
+    try {
+      response.writeHead(answer.statusCode ?? 0, answer.statusMessage ?? '', answerLines(answer, call));
+    } catch (cause) {
+      this.#fail(this.#unusable(cause));
+      return;
+    }
+    this.#hasAnswer = true;
+    answer.on('error', () => this.#breakOff());
+    if (hasNoBody(answer, call.request)) {
+      answer.resume();
+      response.end();
+      return;
+    }
+    let hasBegun = false;
+    answer.on('data', (chunk: Buffer) => {
+      hasBegun = true;
+      if (!response.write(chunk)) answer.pause();
+    });
+    response.on('drain', () => answer.resume());
+    answer.on('end', () => {
+      if (answer.rawTrailers.length > 0) response.addTrailers(pairsOf(answer.rawTrailers));
+      response.end();
+    });
+    // In one packet with the body if that is here already; otherwise the client need not wait for it.
+    setImmediate(() => hasBegun || this.#isOver || response.flushHeaders());
+  }
+
+  #unusable(cause: unknown): PlatformError {
+    const reason = cause instanceof Error ? cause.message : 'its head is not valid';
+    const message = `${named(this.#options.call)} gave an answer that cannot be passed on: ${reason}`;
+    return new PlatformError(502, message, { cause });
+  }
+
+  /** Half an answer must not look like a whole one. */
+  #breakOff(): void {
+    if (!this.#isOver) this.#options.call.response.destroy();
+  }
+
+  readonly #onClientDone = () => {
+    const { call, body } = this.#options;
+    this.#end();
+    // A connection that carried both messages to their end is good for the next request.
+    if (!call.response.writableFinished || !body.isRead) this.#upstream.destroy();
+    if (!body.isRead) body.discard();
+    this.#resolve();
+  };
+
+  #fail(fault: Error): void {
+    if (this.#isOver || this.#hasAnswer) return;
+    this.#end();
+    this.#upstream.destroy();
+    this.#reject(fault instanceof Unanswered || fault instanceof PlatformError ? fault : this.#unanswered(fault));
+  }
+
+  #unanswered(fault: NodeJS.ErrnoException): Unanswered {
+    if (!this.#isConnected) return new Unanswered('unreachable', fault);
+    const isClosed = fault.code === 'ECONNRESET' || fault.code === 'EPIPE';
+    return new Unanswered(isClosed && this.#upstream.reusedSocket ? 'stale' : 'broken', fault);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#stopBody();
+    this.#options.call.response.off('close', this.#onClientDone);
+  }
+}
+
+/** What a container is called in messages. */
+export function named({ containerName }: ContainerRequest): string {
+  return `container '${containerName}'`;
+}
