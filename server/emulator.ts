@@ -3,8 +3,9 @@ import type { Request } from 'express';
 import manifest from '../package.json' with { type: 'json' };
 import { completeOptions } from './config.ts';
 import type { Config, StartOptions } from './config-schema.ts';
-import { unattachedStatus } from './containers/unattached.ts';
+import type { EngineView } from './containers/container-service.ts';
 import { createAccountWriter } from './emulator/account-writer.ts';
+import { createContainers } from './emulator/container-life.ts';
 import { createControlPlane } from './emulator/control-plane.ts';
 import { createCore } from './emulator/core.ts';
 import { openData } from './emulator/data.ts';
@@ -22,7 +23,6 @@ import { inspectorRoutes, LEADS } from './inspector/routes.ts';
 import { TimeMachine } from './inspector/time-machine.ts';
 import { offencesOf } from './inspector/world-rules.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
-import { withoutEngine } from './model/errors.ts';
 import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
 import { isGateway } from './model/types/provider-rules.ts';
@@ -55,6 +55,8 @@ export interface Emulator {
   readonly crmUrl: string;
   /** The folder that keeps the world, or `:memory:`. */
   readonly dataDir: string;
+  /** Marks what belongs to this world in container engines. */
+  readonly worldId: string;
   readonly rootCredentials: RootCredentials;
   /** Where the world's web form and its deployment lambda are, if it has them. */
   readonly tour?: { leadUrl?: string; deployUrl?: string };
@@ -145,14 +147,24 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   });
   unwind.add(() => lambdas.stop());
 
-  const containers = {
-    status: unattachedStatus,
-    whenRunning: async () => undefined,
-    demandEngine: async (_providerId: string, what: string) => {
-      throw withoutEngine(what);
-    },
-  };
-  const core = createCore({ store, config, invoker: lambdas, containers, addresses, nowMs, onWarning });
+  const containers = createContainers({
+    view,
+    worldId: store.world.id,
+    config,
+    nowMs,
+    onNews: () => undefined,
+    onWarning,
+  });
+  unwind.add(() => containers.stop());
+  const core = createCore({
+    store,
+    config,
+    invoker: lambdas,
+    containers: containers.service,
+    addresses,
+    nowMs,
+    onWarning,
+  });
   const { service, judge } = core;
   const allowedHosts = hostsOf(config);
   const gateway = new Gateway({
@@ -161,6 +173,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     authenticator,
     judge,
     results: data.results,
+    containers: containers.proxy,
     addresses,
     nowMs,
     version: manifest.version,
@@ -171,6 +184,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   const stopListening = store.onCommit((_commit, changes) => {
     gateway.changed(changes);
     lambdas.changed(changes);
+    containers.service.changed(changes);
     for (const { before, after } of changes) {
       if (before?.type === USER && !after) credentials.forgetUser(before.id).catch(onFault);
       // A moment that is brought back may hold the gateway's address of then.
@@ -184,6 +198,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     authenticator,
     judge,
     lambdaLog: lambdas,
+    containerLog: containers.service,
     invoker: lambdas,
     arrivals,
     leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
@@ -209,7 +224,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       security: 'running',
       gateway: 'running',
       crm: 'running',
-      containers: 'no container engine is attached',
+      containers: engineStatus(containers.service.engines()),
     },
   });
   const controlPlane = createControlPlane({
@@ -261,12 +276,14 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
 
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
   await lambdas.start();
+  containers.service.start();
   const rootCredentials = await settleRootAccount(service, credentials, config);
   let stopped: Promise<void> | undefined;
   return {
     ...addresses(),
     crmUrl: urlOf(config.host, crmAddress.port, 'https'),
     dataDir: config.data,
+    worldId: store.world.id,
     rootCredentials,
     tour: findTour(view, addresses().gatewayUrl),
     stop: () => {
@@ -284,4 +301,12 @@ function findTour(view: WorldView, gatewayUrl: string): { leadUrl?: string; depl
   };
   const [leadUrl, deployUrl] = [urlOfEndpoint('/lead'), urlOfEndpoint('/deploy')];
   return { ...(leadUrl && { leadUrl }), ...(deployUrl && { deployUrl }) };
+}
+
+/** The engines in a few words, for `/about`. */
+function engineStatus(engines: readonly EngineView[]): string {
+  const troubled = engines.find(({ state }) => state === 'unreachable');
+  if (troubled?.reason) return troubled.reason;
+  if (engines.some(({ state }) => state === 'connecting')) return 'connecting';
+  return engines.length === 0 ? 'no provider runs containers' : 'running';
 }

@@ -1,11 +1,13 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { connect } from 'node:net';
 import type { Instance } from './engine.ts';
+import { portOpens } from './port-opens.ts';
 import type { Probe } from './workload.ts';
 
 /** How often an instance is looked at until it is well for the first time, so that nobody waits a whole interval for it. */
 const FIRST_INTERVAL_MS = 250;
+/** Timers are not exact. */
+const INTERVAL_TOLERANCE = 0.9;
 
 /**
  * Checks one instance through its published ports, again and again, until it is stopped: healthy once all checks pass; unhealthy
@@ -17,7 +19,7 @@ export class HealthProbe {
   readonly #onVerdict: (verdict: 'healthy' | 'unhealthy') => void;
   readonly #nowMs: () => number;
   readonly #startedAtMs: number;
-  readonly #failures = new Map<Probe, number>();
+  readonly #failures = new Map<Probe, { count: number; countedAtMs: number }>();
   #verdict: 'healthy' | 'unhealthy' | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -43,15 +45,24 @@ export class HealthProbe {
   async #check(): Promise<void> {
     const passed = await Promise.all(this.#probes.map(async (probe) => [probe, await this.#passes(probe)] as const));
     if (this.#isOver) return;
-    for (const [probe, isWell] of passed) {
-      const isExcused = !isWell && this.#verdict === undefined && this.#nowMs() - this.#startedAtMs < probe.graceMs;
-      this.#failures.set(probe, isWell || isExcused ? 0 : (this.#failures.get(probe) ?? 0) + 1);
-    }
+    for (const [probe, isWell] of passed) this.#count(probe, isWell);
     if (passed.every(([, isWell]) => isWell)) this.#tell('healthy');
-    else if (this.#probes.some((probe) => (this.#failures.get(probe) ?? 0) >= probe.failures)) this.#tell('unhealthy');
+    else if (this.#probes.some((probe) => (this.#failures.get(probe)?.count ?? 0) >= probe.failures))
+      this.#tell('unhealthy');
     const intervalMs = Math.min(...this.#probes.map((probe) => probe.intervalMs));
     const nextMs = this.#verdict === undefined ? Math.min(FIRST_INTERVAL_MS, intervalMs) : intervalMs;
     this.#timer = setTimeout(() => void this.#check(), nextMs).unref();
+  }
+
+  /** Failures count once an interval, however often is looked, and not within the grace period. */
+  #count(probe: Probe, isWell: boolean): void {
+    const nowMs = this.#nowMs();
+    const { count, countedAtMs } = this.#failures.get(probe) ?? { count: 0, countedAtMs: Number.NEGATIVE_INFINITY };
+    const isExcused = this.#verdict === undefined && nowMs - this.#startedAtMs < probe.graceMs;
+    if (isWell) this.#failures.delete(probe);
+    else if (!isExcused && nowMs - countedAtMs >= probe.intervalMs * INTERVAL_TOLERANCE) {
+      this.#failures.set(probe, { count: count + 1, countedAtMs: nowMs });
+    }
   }
 
   #tell(verdict: 'healthy' | 'unhealthy'): void {
@@ -63,25 +74,17 @@ export class HealthProbe {
   async #passes(probe: Probe): Promise<boolean> {
     const address = this.#instance.addresses.find(({ containerPort }) => containerPort === probe.containerPort);
     if (!address) return false;
-    return probe.protocol === 'TCP' ? accepts(address, probe.timeoutMs) : answersWell(address, probe);
+    return probe.protocol === 'TCP'
+      ? portOpens(this.#instance, probe.containerPort, probe.timeoutMs)
+      : answersWell(address, probe);
   }
 }
 
-function accepts({ host, port }: { host: string; port: number }, timeoutMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: timeoutMs });
-    const end = (isWell: boolean) => {
-      socket.destroy();
-      resolve(isWell);
-    };
-    // An engine's own proxy accepts at once and closes when nobody listens behind it.
-    socket.once('connect', () => setTimeout(end, 50, true));
-    for (const event of ['error', 'timeout', 'close', 'end']) socket.once(event, () => end(false));
-  });
-}
-
 /** Any answer from 200 to 399 counts, whoever signed its certificate. */
-function answersWell({ host, port }: { host: string; port: number }, { protocol, path, timeoutMs }: Probe): Promise<boolean> {
+function answersWell(
+  { host, port }: { host: string; port: number },
+  { protocol, path, timeoutMs }: Probe,
+): Promise<boolean> {
   return new Promise((resolve) => {
     const options = { host, port, path, timeout: timeoutMs, agent: false, rejectUnauthorized: false };
     const asking = (protocol === 'HTTPS' ? requestHttps : requestHttp)(options, (response) => {

@@ -28,7 +28,10 @@ export interface Known {
 }
 
 /** Is the instance serving, as far as the engine and the checks know? */
-export function isServing(instance: Instance, { health, hasHealthChecks }: Pick<Known, 'health' | 'hasHealthChecks'>): boolean {
+export function isServing(
+  instance: Instance,
+  { health, hasHealthChecks }: Pick<Known, 'health' | 'hasHealthChecks'>,
+): boolean {
   if (instance.state !== 'running') return false;
   const verdict = verdictOn(instance, health);
   return hasHealthChecks ? verdict === 'healthy' : verdict !== 'unhealthy';
@@ -61,7 +64,9 @@ export function statusOf(record: StoredResource, known: Known): JsonObject {
     tasks_running: isLost ? 0 : running.length,
     tasks_healthy: isLost ? 0 : count('healthy'),
     tasks_unhealthy: isLost ? 0 : count('unhealthy'),
-    tasks_staged: isLost ? 0 : known.instances.filter(({ state }) => state === 'starting' || state === 'restarting').length,
+    tasks_staged: isLost
+      ? 0
+      : known.instances.filter(({ state }) => state === 'starting' || state === 'restarting').length,
     instances: isLost ? [] : running.map(shownInstance),
     events: [...known.events],
     service_addresses: [],
@@ -97,10 +102,13 @@ export function complaintOf(instances: readonly Instance[]): string | undefined 
   for (const { id, state, exitCode, wasKilledForMemory, error, health } of instances) {
     const which = `instance ${id.slice(0, 12)}`;
     const isDown = state === 'restarting' || state === 'exited' || state === 'failed';
-    if (isDown && wasKilledForMemory) return `${which} was killed for using more memory than it may; give it more memory`;
+    if (isDown && wasKilledForMemory)
+      return `${which} was killed for using more memory than it may; give it more memory`;
     if (isDown && error) return `${which} could not start: ${error}`;
-    if (isDown && exitCode !== undefined && exitCode !== 0) return `${which} ended with exit code ${exitCode}; its log may say why`;
-    if (state === 'restarting') return `${which} ended by itself and is started again; a container's command has to go on`;
+    if (isDown && exitCode !== undefined && exitCode !== 0)
+      return `${which} ended with exit code ${exitCode}; its log may say why`;
+    if (state === 'restarting')
+      return `${which} ended by itself and is started again; a container's command has to go on`;
     if (health === 'unhealthy') return `${which} fails its health check`;
   }
   return undefined;

@@ -22,13 +22,13 @@ export class Arrivals {
    * @throws PlatformError 400 for another waitS; 503 when it is not enough and the platform stops
    */
   async look<T>(
-    find: () => T,
+    find: () => T | Promise<T>,
     isEnough: (found: T) => boolean,
     wait: { topic: string; waitS: string | undefined; res: Response },
   ): Promise<T> {
     const untilMs = performance.now() + waitMsOf(wait.waitS);
     for (;;) {
-      const found = find();
+      const found = await find();
       const leftMs = untilMs - performance.now();
       if (isEnough(found) || leftMs <= 0 || wait.res.closed) return found;
       if (this.#isStopped) throw new PlatformError(503, 'the platform is stopping: there is nothing to wait for');

@@ -3,12 +3,12 @@ import express, { type Request, type Router } from 'express';
 import { queryOf, singleParameter } from '../http/query.ts';
 import { parseJson, readText } from '../http/read-body.ts';
 import type { Caller } from '../model/caller.ts';
-import { withoutEngine } from '../model/errors.ts';
 import type { LambdaInvoker, LogLine } from '../model/invocation.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { Arrivals } from './arrivals.ts';
+import { type ContainerLog, readContainerLog } from './container-log.ts';
 import { shownInvocation, shownLine } from './shown-invocation.ts';
 
 /** Logs that can be read on from where a reader has got to. */
@@ -29,6 +29,7 @@ export interface Target {
 export interface LambdaRoutesOptions {
   invoker: LambdaInvoker;
   lambdaLog: LogPages;
+  containerLog: ContainerLog;
   /** Told of each line, with the id of its lambda as topic. */
   arrivals: Arrivals;
   /** The resource in the path `:id`, and who asks for it. Throws 400, 401, 404, and 403 without the right. */
@@ -42,7 +43,7 @@ export interface LambdaRoutesOptions {
  *   with it those that came since, waiting for one up to `waitS` seconds.
  */
 export function lambdaRoutes(options: LambdaRoutesOptions): Router {
-  const { invoker, lambdaLog, arrivals, target } = options;
+  const { invoker, lambdaLog, containerLog, arrivals, target } = options;
   const router = express.Router({ caseSensitive: true });
 
   router.post('/lambdas/:id/invoke', async (req, res) => {
@@ -68,11 +69,15 @@ export function lambdaRoutes(options: LambdaRoutesOptions): Router {
 
   router.get('/logs/:id', async (req, res) => {
     const { resource } = target(req, 'view', ['lambdas', 'containers']);
-    if (typeOf(resource).word === 'containers') throw withoutEngine('reading container logs');
     const query = queryOf(req);
     const [time, stderr, after, waitS] = ['time', 'stderr', 'after', 'waitS'].map((name) =>
       singleParameter(query, name),
     );
+    if (typeOf(resource).word === 'containers') {
+      const page = await readContainerLog(containerLog, resource.id, { time, stderr, after, waitS }, { arrivals, res });
+      res.json({ ...page, lines: page.lines.map(shownLine) });
+      return;
+    }
     let from = after;
     const page = await arrivals.look(
       () => {

@@ -2,22 +2,23 @@ import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { queryOf, singleParameter } from '../http/query.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
-import { forbidden, PlatformError, withoutEngine } from '../model/errors.ts';
+import { forbidden, PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
-import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
+import type { LogParameters } from '../model/log-query.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
 import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
+import type { ContainerLog } from './container-log.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type LambdaRoutesOptions, type LogPages, lambdaRoutes } from './lambda-routes.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
 import type { TimeMachine } from './time-machine.ts';
 
-/** Captured output of lambdas or containers (D-191). */
+/** Captured output of lambdas (D-191). */
 export interface LogSource {
   /** Lines newest last. Throws 400 for a malformed `time` or `stderr`. */
   log(resourceId: string, query: LogParameters): readonly string[];
@@ -31,6 +32,7 @@ export interface InspectorOptions {
   authenticator: Authenticator;
   judge: Judge;
   lambdaLog: LogSource & LogPages;
+  containerLog: ContainerLog;
   invoker: LambdaInvoker;
   /** Told of each lead under the topic LEADS, and of each line of a log. */
   arrivals: Arrivals;
@@ -50,7 +52,7 @@ export interface InspectorOptions {
  * `GET /leads?email=&since=&waitS=` lists caught leads; while there is none it waits for one up to `waitS` seconds.
  */
 export function inspectorRoutes(options: InspectorOptions): { inspect: Router; log: Router } {
-  const { view, judge, arrivals } = options;
+  const { view, judge, arrivals, containerLog } = options;
 
   const callerOf = (req: Request): Caller => {
     const identification = options.authenticator.identify(req.headers.authorization);
@@ -94,7 +96,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     const find = () => options.leads(query);
     res.json(await arrivals.look(find, (leads) => leads.length > 0, { topic: LEADS, waitS, res }));
   });
-  inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, arrivals, target }));
+  inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
   inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));
@@ -106,11 +108,10 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     const { resource: lambda } = target(req, 'view', ['lambdas']);
     res.json(options.lambdaLog.log(lambda.id, logParameters(req)));
   });
-  log.get('/container/:id', (req) => {
-    target(req, 'view', ['containers']);
-    // Nothing is read, so it does not matter from when on.
-    parseLogQuery(logParameters(req), 0);
-    throw withoutEngine('reading container logs');
+  log.get('/container/:id', async (req, res) => {
+    const { resource: container } = target(req, 'view', ['containers']);
+    const lines = await containerLog.lines(container.id, logParameters(req));
+    res.json(lines.map(({ text }) => text));
   });
   for (const router of [inspect, log]) {
     router.use((req) => {

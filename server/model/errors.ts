@@ -58,15 +58,6 @@ export function forbidden(action: string): PlatformError {
   return new PlatformError(403, `You do not have permission to perform this action. Failed: '${action}'`);
 }
 
-/** Seconds after which a client may ask again while there is no container engine (D-183). */
-const ENGINE_RETRY_S = '5';
-
-/** The 503 of what needs a container engine's answer now, where none is attached (D-050, D-183). */
-export function withoutEngine(what: string): PlatformError {
-  const message = `${what} needs a container engine, and none is attached: this version keeps and checks containers, but runs none`;
-  return new PlatformError(503, message, { headers: { 'Retry-After': ENGINE_RETRY_S } });
-}
-
 /** A 400 that points at one member of the record. */
 export function invalid(pointer: string, message: string): PlatformError {
   return new PlatformError(400, `${pointer} ${message}`, { details: [{ pointer, message }] });

@@ -1,0 +1,215 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { type Maker, makerFor } from './maker.ts';
+import { type Body, makePlace, otherEnvironment, type Place } from './place.ts';
+import { type Platform, startPlatform, type Voice } from './platform.ts';
+
+const START_TIMEOUT_MS = 60_000;
+/** As short as Vitest's polling allows without being a load of its own. */
+const POLL = { timeout: START_TIMEOUT_MS, interval: 50 };
+
+/** Serves one page that tells VERSION; ends at once when it is asked to. */
+const SERVE = 'mkdir -p /www && echo "$VERSION" > /www/index.html && exec httpd -f -p 8080 -h /www';
+
+let dataDir: string;
+let platform: Platform;
+let root: Voice;
+let make: Maker;
+let place: Place;
+let image: string;
+
+const startHere = async (onStop: 'keep' | 'remove' = 'remove') => {
+  platform = await startPlatform({ data: dataDir, containers: { engine: 'auto', onStop } });
+  root = platform.root;
+  make = makerFor(root);
+};
+
+beforeAll(async () => {
+  await demandEngine();
+  image = await testImage();
+  dataDir = await mkdtemp(join(tmpdir(), 'terrarium-containers-'));
+  await startHere();
+  place = await makePlace(root, 'acme');
+}, START_TIMEOUT_MS);
+afterEach(async () => {
+  const containers: Body[] = (await root.get('/acme/containers')).body;
+  for (const { id } of containers) await root.delete(`/root/containers/${id}`);
+});
+afterAll(async () => {
+  const worldId = platform?.emulator.worldId;
+  await platform?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+  if (worldId) await expectNothingLeft(worldId);
+}, START_TIMEOUT_MS);
+
+const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
+const app = (version: string, more: object = {}) => ({
+  image,
+  cmd: SERVE,
+  memory: 32,
+  env: { VERSION: version },
+  port_mappings: [web],
+  ...more,
+});
+const read = async ({ id }: Body): Promise<Body> => (await root.get(`/root/containers/${id}`)).body;
+const whenStatus = async (container: Body, status: string): Promise<Body> => {
+  await expect.poll(async () => (await read(container)).properties.status, POLL).toBe(status);
+  return read(container);
+};
+const publish = async (container: Body, at = place): Promise<string> => {
+  const api = await make.api(at);
+  const { properties } = await root.create(`/root/apis/${api.id}/apiendpoints`, {
+    name: 'app',
+    properties: {
+      resource: '/app',
+      implementation_type: 'container',
+      implementation_id: container.id,
+      container_port_name: 'web',
+    },
+  });
+  return properties.public_url;
+};
+const ask = async (url: string) => {
+  const response = await fetch(`${url}/`);
+  return `${response.status} ${(await response.text()).trim()}`;
+};
+
+/** Calls a URL again and again until told to end; gives every answer that was not 200, and how many there were. */
+function underLoad(url: string) {
+  const failures: string[] = [];
+  const seen = new Set<string>();
+  let calls = 0;
+  let isOn = true;
+  const worker = async () => {
+    while (isOn) {
+      const answer = await ask(url).catch((failure: Error) => `no answer: ${failure.message}`);
+      calls++;
+      seen.add(answer);
+      if (!answer.startsWith('200')) failures.push(answer);
+    }
+  };
+  const workers = Array.from({ length: 4 }, worker);
+  return async () => {
+    isOn = false;
+    await Promise.all(workers);
+    return { failures, seen, calls };
+  };
+}
+
+describe('a container behind the gateway', () => {
+  it('runs, is published with its prefix stripped, and answers 503 when it is scaled to nothing (D-048, D-153, D-159)', async () => {
+    const container = await make.container(place, app('one'));
+    expect(container.properties).toMatchObject({ status: 'LAUNCHED', tasks_running: 0, instances: [] });
+    const url = await publish(container);
+    const running = await whenStatus(container, 'RUNNING');
+    expect(running.properties).toMatchObject({ tasks_running: 1, instances: [{ ports: [expect.any(Number)] }] });
+    expect(await ask(url)).toBe('200 one');
+    expect((await root.post(`/root/containers/${container.id}/scale?numInstances=0`)).status).toBe(202);
+    await whenStatus(container, 'SUSPENDED');
+    await expect.poll(() => ask(url), POLL).toMatch(/^503/);
+    await root.post(`/root/containers/${container.id}/scale?numInstances=2`);
+    expect((await whenStatus(container, 'RUNNING')).properties.instances).toHaveLength(2);
+    expect(await ask(url)).toBe('200 one');
+  });
+
+  it('is updated under load without a failed request: new instances serve before the old ones go (D-052)', async () => {
+    const container = await make.container(place, app('before', { num_instances: 2 }));
+    const url = await publish(container);
+    await whenStatus(container, 'RUNNING');
+    const end = underLoad(url);
+    const patched = await root.patch(`/root/containers/${container.id}`, [
+      { op: 'replace', path: '/properties/env', value: { VERSION: 'after' } },
+    ]);
+    expect(patched.status).toBe(200);
+    await expect
+      .poll(async () => [await ask(url), await ask(url), (await read(container)).properties.status], POLL)
+      .toEqual(['200 after', '200 after', 'RUNNING']);
+    const { failures, seen, calls } = await end();
+    expect(failures).toEqual([]);
+    expect([...seen].sort()).toEqual(['200 after', '200 before']);
+    expect(calls).toBeGreaterThan(20);
+  });
+
+  it('moves to another provider under load without a failed request, endpoints and all (D-133)', async () => {
+    const container = await make.container(place, app('moved'));
+    const url = await publish(container);
+    await whenStatus(container, 'RUNNING');
+    const other = await make.provider(place, 'CaaS::Docker');
+    const end = underLoad(url);
+    const moving = await root.post(`/root/containers/${container.id}/migrate?provider=${other.id}`);
+    expect(moving).toMatchObject({ status: 202, body: { id: container.id, properties: { status: 'MIGRATING' } } });
+    await expect.poll(async () => (await root.get(`/root/containers/${container.id}`)).status, POLL).toBe(404);
+    const there: Body[] = (await root.get(`/root/providers/${other.id}/containers?expand=true`)).body;
+    expect(there).toMatchObject([{ name: container.name, properties: { status: 'RUNNING' } }]);
+    expect(await ask(url)).toBe('200 moved');
+    expect((await end()).failures).toEqual([]);
+  });
+
+  it('is promoted: a copy runs in the other environment, the source and its endpoint stay (D-133)', async () => {
+    const container = await make.container(place, app('promoted'));
+    const url = await publish(container);
+    await whenStatus(container, 'RUNNING');
+    const target = await otherEnvironment(root, place, 'test');
+    await root.post(`/root/containers/${container.id}/promote?target=${target.environmentId}`);
+    await expect
+      .poll(async () => (await root.get(`${target.environment}/containers?expand=true`)).body, POLL)
+      .toMatchObject([{ name: container.name, properties: { status: 'RUNNING', env: { VERSION: 'promoted' } } }]);
+    await whenStatus(container, 'RUNNING');
+    expect(await ask(url)).toBe('200 promoted');
+  });
+
+  it('a move to an image that cannot run takes the copy back and tells why (D-134)', async () => {
+    const container = await make.container(place, app('stuck'));
+    await whenStatus(container, 'RUNNING');
+    await root.patch(`/root/containers/${container.id}`, [
+      { op: 'replace', path: '/properties/image', value: 'terrarium-test/nothing:1' },
+    ]);
+    await whenStatus(container, 'FAILED');
+    const other = await make.provider(place, 'CaaS::Docker');
+    await root.post(`/root/containers/${container.id}/migrate?provider=${other.id}`);
+    await whenStatus(container, 'FAILED');
+    expect((await root.get(`/root/providers/${other.id}/containers`)).body).toEqual([]);
+    expect((await read(container)).properties.status_detail.reason).toContain('terrarium-test/nothing:1');
+  });
+});
+
+describe('what an engine is asked for now', () => {
+  it('reads the log of all instances (D-191)', async () => {
+    const container = await make.container(place, {
+      image,
+      cmd: 'echo hello from inside; echo oops >&2; exec sleep 600',
+    });
+    await whenStatus(container, 'RUNNING');
+    const { baseUrl } = platform.emulator;
+    const log = (query = '') => root.send('GET', `/../log/container/${container.id}${query}`);
+    expect(baseUrl).toBeTruthy();
+    await expect
+      .poll(async () => (await log()).body, POLL)
+      .toEqual(expect.arrayContaining([expect.stringContaining('hello from inside')]));
+    expect(JSON.stringify((await log('?stderr=false')).body)).not.toContain('oops');
+  });
+});
+
+describe('a restart of the emulator', () => {
+  it('adopts what goes on running: the same instances, the same answers', async () => {
+    const container = await make.container(place, app('kept'));
+    const url = await publish(container);
+    const before = await whenStatus(container, 'RUNNING');
+    await platform.stop();
+    await startHere('keep');
+    const again = await whenStatus(container, 'RUNNING');
+    expect(again.properties.instances).not.toEqual([]);
+    const path = new URL(url).pathname;
+    expect(await ask(`${platform.emulator.gatewayUrl}${path}`)).toBe('200 kept');
+    // Removed at the stop before, kept at the next one.
+    expect(again.properties.instances[0].id).not.toBe(before.properties.instances[0].id);
+    await platform.stop();
+    await startHere();
+    const adopted = await whenStatus(container, 'RUNNING');
+    expect(adopted.properties.instances[0].id).toBe(again.properties.instances[0].id);
+    expect(await ask(`${platform.emulator.gatewayUrl}${path}`)).toBe('200 kept');
+  });
+});

@@ -1,0 +1,349 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import type { AttachedEngine } from './attached-engine.ts';
+import type { EngineEvent, Instance, PullProgress } from './engine.ts';
+import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
+import { HealthProbe } from './health-probe.ts';
+import { portOpens } from './port-opens.ts';
+import { type ContainerEvent, complaintOf, isServing, type Known, statusOf, type Trouble } from './status.ts';
+import type { Plan } from './workload.ts';
+
+/** How many of the engine's events a record tells. */
+const MAX_EVENTS = 50;
+/** What failed for a reason that may pass is tried again after the first delay, then with growing ones up to the last. */
+const RETRY_MS = [500, 2_000, 5_000, 15_000, 60_000];
+/** A new instance without health checks serves once its ports open, or after this time. */
+const OPEN_LIMIT_MS = 15_000;
+const OPEN_INTERVAL_MS = 10;
+const OPEN_TIMEOUT_MS = 1_000;
+/** Beyond the grace period of its checks, how long a new instance may take to be healthy. */
+const HEALTH_MARGIN_MS = 30_000;
+const WATCH_INTERVAL_MS = 50;
+
+export interface RunnerOptions {
+  attached: AttachedEngine;
+  nowMs(): number;
+  /** Stops requests to an instance and waits for those under way. */
+  drain(instanceId: string): Promise<void>;
+  /** Something that readers see has changed. */
+  onChange(): void;
+  onPull(progress: PullProgress): void;
+}
+
+/**
+ * Makes an engine run what one record wishes, and knows how far that is. One piece of work at a time: a newer wish ends the work
+ * for the older one, so that whatever was asked for in between, the last wish is what runs.
+ */
+export class ContainerRunner {
+  readonly #options: RunnerOptions;
+  #record: StoredResource;
+  #plan: Plan;
+  #instances: readonly Instance[] = [];
+  readonly #health = new Map<string, 'healthy' | 'unhealthy'>();
+  readonly #probes = new Map<string, HealthProbe>();
+  /** Instances whose ports have opened, or were given up waiting for. */
+  readonly #open = new Set<string>();
+  readonly #leaving = new Set<string>();
+  readonly #events: ContainerEvent[] = [];
+  #failure: string | undefined;
+  #hasRun = false;
+  #working: AbortController | undefined;
+  #isDue = false;
+  #isRemoved = false;
+  #attempts = 0;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #refreshing: Promise<void> | undefined;
+  #isRefreshDue = false;
+
+  constructor(record: StoredResource, plan: Plan, options: RunnerOptions) {
+    this.#record = record;
+    this.#plan = plan;
+    this.#options = options;
+  }
+
+  get record(): StoredResource {
+    return this.#record;
+  }
+
+  get plan(): Plan {
+    return this.#plan;
+  }
+
+  get attached(): AttachedEngine {
+    return this.#options.attached;
+  }
+
+  get instances(): readonly Instance[] {
+    return this.#instances;
+  }
+
+  /** A newer definition, or one with another number of instances. */
+  wish(record: StoredResource, plan: Plan): void {
+    const isAnother = plan.workload.revision !== this.#plan.workload.revision;
+    const isSame = !isAnother && plan.workload.instances === this.#plan.workload.instances;
+    this.#record = record;
+    this.#plan = plan;
+    if (isSame) return;
+    if (isAnother) this.#hasRun = false;
+    this.#attempts = 0;
+    this.#failure = undefined;
+    this.wake();
+  }
+
+  /** Compares what runs with the wish, now or as soon as the work under way has ended. */
+  wake(): void {
+    if (this.#isRemoved || this.#options.attached.state.kind !== 'ready') return;
+    clearTimeout(this.#retryTimer);
+    this.#isDue = true;
+    if (this.#working) this.#working.abort();
+    else void this.#work();
+  }
+
+  /** Takes over what the engine was found to run for this record, and does what is missing. */
+  adopt(instances: readonly Instance[]): void {
+    if (this.#working || this.#refreshing) return; // it looks for itself
+    this.#see(instances);
+    if (this.#isAsWished() || this.#failure !== undefined) return;
+    this.wake();
+  }
+
+  onEvent({ what, instanceId, atMs }: Extract<EngineEvent, { kind: 'instance' }>): void {
+    this.#events.push({ timestamp: new Date(atMs).toISOString(), type: what, instance: instanceId.slice(0, 12) });
+    if (this.#events.length > MAX_EVENTS) this.#events.shift();
+    this.refresh();
+  }
+
+  /** Looks at the instances again, soon. */
+  refresh(): void {
+    this.#isRefreshDue = true;
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+  }
+
+  status(): JsonObject {
+    return statusOf(this.#record, this.#known());
+  }
+
+  /** What serves requests, newest definition first to last. */
+  serving(): Instance[] {
+    const known = this.#known();
+    return this.#instances.filter(
+      (one) => isServing(one, known) && (known.hasHealthChecks || this.#open.has(one.id)) && !this.#leaving.has(one.id),
+    );
+  }
+
+  /** Why nothing serves, in words that follow "container 'x' is not running: ". */
+  whyNotServing(): string {
+    const { state } = this.#options.attached;
+    if (this.#plan.workload.instances === 0) return 'it is scaled to 0 instances';
+    if (state.kind === 'unreachable') return state.reason;
+    if (state.kind === 'connecting') return 'the container engine has not answered yet';
+    return this.#failure ?? complaintOf(this.#instances) ?? 'its instances are starting';
+  }
+
+  /** Resolves when as many serve as are wished; rejects with the reason when that failed, or did not come about in time. */
+  async whenRunning(timeoutMs: number): Promise<void> {
+    const untilMs = this.#options.nowMs() + timeoutMs;
+    while (this.serving().filter((one) => this.#isOfNow(one)).length < this.#plan.workload.instances) {
+      if (this.#failure !== undefined) throw new Error(this.#failure);
+      if (this.#isRemoved) throw new Error(`container '${this.#record.name}' was deleted`);
+      if (this.#options.nowMs() > untilMs) throw new Error(`it did not run in time: ${this.whyNotServing()}`);
+      await pause(WATCH_INTERVAL_MS);
+    }
+  }
+
+  /** Ends the work and the watching; with `isRemoved` also what runs. */
+  async remove(): Promise<void> {
+    this.stop();
+    const leaving = [...this.#instances];
+    await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
+    await this.#options.attached.use((engine) => engine.remove(this.#record.id));
+  }
+
+  /** Ends the work and the watching; what runs goes on. */
+  stop(): void {
+    this.#isRemoved = true;
+    clearTimeout(this.#retryTimer);
+    this.#working?.abort();
+    for (const probe of this.#probes.values()) probe.stop();
+    this.#probes.clear();
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isDue && !this.#isRemoved) {
+      this.#isDue = false;
+      const working = new AbortController();
+      this.#working = working;
+      try {
+        await this.#options.attached.use((engine) =>
+          engine.apply(this.#plan.workload, {
+            signal: working.signal,
+            onPull: this.#options.onPull,
+            whenReady: (instance) => this.#whenReady(instance, working.signal),
+            beforeRemoval: (instance) => this.#beforeRemoval(instance),
+          }),
+        );
+        this.#failure = undefined;
+      } catch (failure) {
+        if (!working.signal.aborted) this.#fail(failure);
+      }
+      this.#working = undefined;
+      await this.#look();
+    }
+  }
+
+  #fail(failure: unknown): void {
+    if (failure instanceof EngineUnreachable) return; // it is told by the engine's state, and done again when that is back
+    this.#failure = failure instanceof Error ? failure.message : String(failure);
+    // An image or a definition that is refused is refused again: it waits for a change of the record (D-051).
+    const isFinal = failure instanceof EngineRefusal && (failure.kind === 'image' || failure.kind === 'definition');
+    if (isFinal || this.#isRemoved) return;
+    const delayMs = RETRY_MS[Math.min(this.#attempts, RETRY_MS.length - 1)] ?? 0;
+    this.#attempts += 1;
+    this.#retryTimer = setTimeout(() => this.wake(), delayMs).unref();
+  }
+
+  async #refresh(): Promise<void> {
+    while (this.#isRefreshDue && !this.#isRemoved) {
+      this.#isRefreshDue = false;
+      await this.#look();
+    }
+    // What is missing was removed by somebody else.
+    if (!this.#working && this.#failure === undefined && !this.#isAsWished()) this.wake();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      // Not in line with the work: what changed is to be seen at once.
+      this.#see(await this.#options.attached.engine.list(this.#record.id));
+    } catch {
+      // The engine went away: its state tells.
+    }
+  }
+
+  #see(instances: readonly Instance[]): void {
+    if (this.#isRemoved) return;
+    this.#instances = instances;
+    const running = new Map(instances.filter(({ state }) => state === 'running').map((one) => [one.id, one]));
+    for (const [id, probe] of this.#probes) {
+      if (running.has(id)) continue;
+      probe.stop();
+      this.#probes.delete(id);
+      this.#health.delete(id);
+    }
+    for (const id of this.#open) if (!running.has(id)) this.#open.delete(id);
+    for (const one of running.values()) this.#attend(one);
+    this.#settle();
+    this.#options.onChange();
+  }
+
+  /** Begins to watch a running instance's health and ports. */
+  #attend(instance: Instance): void {
+    const { probes } = this.#plan;
+    if (probes.length > 0 && this.#isOfNow(instance) && !this.#probes.has(instance.id)) {
+      const onVerdict = (verdict: 'healthy' | 'unhealthy') => {
+        this.#health.set(instance.id, verdict);
+        this.#settle();
+        this.#options.onChange();
+      };
+      this.#probes.set(instance.id, new HealthProbe(instance, probes, { nowMs: this.#options.nowMs, onVerdict }));
+    }
+    if (!this.#open.has(instance.id)) void this.#waitUntilOpen(instance);
+  }
+
+  readonly #opening = new Map<string, Promise<void>>();
+
+  #waitUntilOpen(instance: Instance): Promise<void> {
+    const known = this.#opening.get(instance.id);
+    if (known) return known;
+    const opening = this.#openPorts(instance).finally(() => {
+      this.#opening.delete(instance.id);
+      if (this.#isRemoved) return;
+      this.#open.add(instance.id);
+      this.#settle();
+      this.#options.onChange();
+    });
+    this.#opening.set(instance.id, opening);
+    return opening;
+  }
+
+  async #openPorts(instance: Instance): Promise<void> {
+    const untilMs = this.#options.nowMs() + OPEN_LIMIT_MS;
+    const ports = instance.addresses.map(({ containerPort }) => containerPort);
+    const isOpen = (port: number) => portOpens(instance, port, OPEN_TIMEOUT_MS);
+    while (!this.#isRemoved && this.#options.nowMs() < untilMs) {
+      if ((await Promise.all(ports.map(isOpen))).every(Boolean)) return;
+      if (this.#instances.find(({ id }) => id === instance.id)?.state === 'restarting') return;
+      await pause(OPEN_INTERVAL_MS);
+    }
+  }
+
+  /** In a rolling update: resolves when the new instance serves; rejects when it ended or is ill. */
+  async #whenReady(instance: Instance, signal: AbortSignal): Promise<void> {
+    const { probes, workload } = this.#plan;
+    const graceMs = Math.max(0, workload.health?.graceMs ?? 0, ...probes.map((probe) => probe.graceMs));
+    const untilMs = this.#options.nowMs() + graceMs + HEALTH_MARGIN_MS + OPEN_LIMIT_MS;
+    await this.#look();
+    while (!signal.aborted) {
+      const now = this.#instances.find(({ id }) => id === instance.id);
+      if (now?.state !== 'running' || this.#health.get(instance.id) === 'unhealthy') {
+        const why = complaintOf(now ? [now] : []) ?? `instance ${instance.id.slice(0, 12)} fails its health check`;
+        throw new Error(`the new definition does not run, so the old one goes on: ${why}`);
+      }
+      if (this.serving().some(({ id }) => id === instance.id)) return;
+      if (this.#options.nowMs() > untilMs)
+        throw new Error('the new definition did not serve in time, so the old one goes on');
+      await pause(WATCH_INTERVAL_MS);
+    }
+    signal.throwIfAborted();
+  }
+
+  async #beforeRemoval({ id }: Instance): Promise<void> {
+    this.#leaving.add(id);
+    await this.#options.drain(id);
+  }
+
+  #isOfNow({ revision }: Instance): boolean {
+    return revision === this.#plan.workload.revision;
+  }
+
+  #isAsWished(): boolean {
+    const { kind, instances } = this.#plan.workload;
+    if (this.#instances.some((one) => !this.#isOfNow(one) || one.state === 'starting')) return false;
+    const alive = this.#instances.filter(
+      ({ state }) => kind === 'job' || state === 'running' || state === 'restarting',
+    );
+    return kind === 'job'
+      ? alive.length >= instances
+      : alive.length === instances && alive.length === this.#instances.length;
+  }
+
+  #settle(): void {
+    const { instances } = this.#plan.workload;
+    if (this.#instances.filter((one) => one.state === 'running' && this.#open.has(one.id)).length >= instances) {
+      this.#hasRun = true;
+      this.#attempts = 0;
+    }
+  }
+
+  #known(): Known {
+    const { workload, probes } = this.#plan;
+    return {
+      instances: this.#instances,
+      health: this.#health,
+      hasHealthChecks: probes.length > 0 || workload.health !== undefined,
+      hasRun: this.#hasRun,
+      trouble: this.#trouble(),
+      events: this.#events,
+    };
+  }
+
+  #trouble(): Trouble | undefined {
+    const { state } = this.#options.attached;
+    if (state.kind === 'unreachable') return { kind: 'lost', reason: state.reason };
+    if (state.kind === 'connecting') return { kind: 'lost', reason: 'the container engine has not answered yet' };
+    return this.#failure === undefined ? undefined : { kind: 'failed', reason: this.#failure };
+  }
+}
