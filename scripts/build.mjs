@@ -45,7 +45,8 @@ async function buildServer() {
     configFile: false,
     plugins: [oneCopyPlugin()],
     logLevel: 'warn',
-    ssr: { noExternal: true, target: 'node' },
+    // dockerode brings native parts, and is loaded only when an engine is asked for something.
+    ssr: { noExternal: true, external: ['dockerode'], target: 'node' },
     build: {
       ssr: true,
       outDir: serverFolder,

@@ -1,4 +1,4 @@
-import type { ContainerEngine, EngineEvent, Instance } from './engine.ts';
+import type { ContainerEngine, EngineEvent, EngineSource, Instance } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
 /** An engine that went away is asked again after the first, then with growing delay up to the last. */
@@ -22,7 +22,8 @@ export interface EngineListener {
 
 /** One engine over time: connects, watches, and comes back after it was away. */
 export class AttachedEngine {
-  readonly engine: ContainerEngine;
+  readonly #source: EngineSource;
+  #engine: Promise<ContainerEngine> | undefined;
   readonly #listener: EngineListener;
   readonly #waiting: (() => void)[] = [];
   #state: EngineState = { kind: 'connecting' };
@@ -30,27 +31,43 @@ export class AttachedEngine {
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #unwatch: (() => void) | undefined;
+  #isStarted = false;
   #isStopped = false;
 
-  constructor(engine: ContainerEngine, listener: EngineListener) {
-    this.engine = engine;
+  constructor(source: EngineSource, listener: EngineListener) {
+    this.#source = source;
     this.#listener = listener;
+    if ('absence' in source) this.#state = { kind: 'unreachable', reason: source.absence };
+  }
+
+  /** Where it is, for messages. */
+  get address(): string {
+    return this.#source.address;
   }
 
   get state(): EngineState {
     return this.#state;
   }
 
-  /** Begins to connect; what comes of it is told to the listener. */
+  /** Begins to connect, once; what comes of it is told to the listener. */
   start(): void {
+    if (this.#isStarted || 'absence' in this.#source) return;
+    this.#isStarted = true;
     void this.#connect();
+  }
+
+  /** The engine itself, for what is asked of it now and not in line; rejects with EngineUnreachable where there is none. */
+  async engine(): Promise<ContainerEngine> {
+    if ('absence' in this.#source) throw new EngineUnreachable(this.#source.absence);
+    this.#engine ??= this.#source.open();
+    return this.#engine;
   }
 
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     this.#unwatch?.();
-    this.engine.close();
+    void this.#engine?.then((engine) => engine.close());
   }
 
   /** Does something with the engine when there is room for it; a connection that turns out to be lost is looked after. */
@@ -59,7 +76,7 @@ export class AttachedEngine {
     if (this.#busy >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#busy += 1;
     try {
-      return await work(this.engine);
+      return await work(await this.engine());
     } catch (failure) {
       if (failure instanceof EngineUnreachable) this.#lose(failure.message);
       throw failure;
@@ -72,13 +89,14 @@ export class AttachedEngine {
 
   async #connect(): Promise<void> {
     try {
-      const version = await this.engine.ping();
+      const engine = await this.engine();
+      const version = await engine.ping();
       // Watched before it is listed: nothing that happens in between is missed.
-      const unwatch = await this.engine.watch((event) => {
+      const unwatch = await engine.watch((event) => {
         if (event.kind === 'lost') this.#lose(event.reason);
         else this.#listener.onEvent(event);
       });
-      const instances = await this.engine.list();
+      const instances = await engine.list();
       if (this.#isStopped) return unwatch();
       this.#unwatch = unwatch;
       this.#failures = 0;
@@ -92,7 +110,7 @@ export class AttachedEngine {
 
   async #resync(): Promise<void> {
     try {
-      this.#listener.onInstances(await this.engine.list());
+      this.#listener.onInstances(await (await this.engine()).list());
       this.#later(() => this.#resync(), RESYNC_MS);
     } catch (failure) {
       this.#lose(failure instanceof Error ? failure.message : String(failure));

@@ -217,7 +217,8 @@ export class ContainerRunner {
   async #look(): Promise<void> {
     try {
       // Not in line with the work: what changed is to be seen at once.
-      this.#see(await this.#options.attached.engine.list(this.#record.id));
+      const engine = await this.#options.attached.engine();
+      this.#see(await engine.list(this.#record.id));
     } catch {
       // The engine went away: its state tells.
     }
@@ -343,7 +344,6 @@ export class ContainerRunner {
   #trouble(): Trouble | undefined {
     const { state } = this.#options.attached;
     if (state.kind === 'unreachable') return { kind: 'lost', reason: state.reason };
-    if (state.kind === 'connecting') return { kind: 'lost', reason: 'the container engine has not answered yet' };
     return this.#failure === undefined ? undefined : { kind: 'failed', reason: this.#failure };
   }
 }

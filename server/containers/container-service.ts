@@ -10,7 +10,7 @@ import { providerIdOf } from '../model/types/provider-rules.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { AttachedEngine } from './attached-engine.ts';
 import { ContainerRunner } from './container-runner.ts';
-import type { ContainerEngine, ExecResult, Instance, InstanceStats, PullProgress } from './engine.ts';
+import type { ContainerEngine, EngineSource, ExecResult, Instance, InstanceStats, PullProgress } from './engine.ts';
 import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
 import { statusOf } from './status.ts';
 import { namedVolumes, planOf } from './workload.ts';
@@ -21,6 +21,8 @@ const ENGINE_RETRY_S = '5';
 const STOP_LIMIT_MS = 20_000;
 /** Networks and volumes go when nothing was deleted for so long: often the next thing is deleted at once. */
 const PRUNE_AFTER_MS = 1_000;
+/** An engine that nothing asks for is connected to a while after the start, which it would slow down. */
+const CONNECT_IDLE_MS = 1_000;
 
 /** Told to whoever watches. */
 export type ContainerNews =
@@ -33,7 +35,7 @@ export interface ContainerServiceOptions {
   nowMs(): number;
   /** What tells one engine from another: providers with the same key share one. */
   engineKey(provider: StoredResource): string;
-  openEngine(provider: StoredResource): ContainerEngine;
+  openEngine(provider: StoredResource): EngineSource;
   /** Stops requests to an instance and waits, for a bounded time, until those under way have ended. */
   drain(instanceId: string): Promise<void>;
   onNews(news: ContainerNews): void;
@@ -61,6 +63,7 @@ export class ContainerService {
   readonly #statuses = new Map<Uuid, string>();
   readonly #removals = new Set<Promise<unknown>>();
   #pruneTimer: NodeJS.Timeout | undefined;
+  #connectTimer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(options: ContainerServiceOptions) {
@@ -70,15 +73,19 @@ export class ContainerService {
   /** Takes on all containers and jobs of the world. Engines are connected to in the background: nothing is waited for. */
   start(): void {
     const { view } = this.#options;
+    for (const record of [...view.all('containers'), ...view.all('jobs')]) this.#follow(record);
     // Engines that ran something once may still hold it, whether or not a record is left.
     for (const provider of view.all('providers')) if (isEngineProvider(provider)) this.#engineOf(provider);
-    for (const record of [...view.all('containers'), ...view.all('jobs')]) this.#follow(record);
+    this.#connectTimer = setTimeout(() => {
+      for (const attached of this.#engines.values()) attached.start();
+    }, CONNECT_IDLE_MS).unref();
   }
 
   /** Ends everything; with `remove` also what runs, and the networks. Volumes stay: they hold data. */
   async stop(what: 'keep' | 'remove'): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#pruneTimer);
+    clearTimeout(this.#connectTimer);
     const runners = [...this.#runners.values()];
     if (what === 'remove') {
       const removed = Promise.allSettled(runners.map((one) => one.remove()));
@@ -111,13 +118,12 @@ export class ContainerService {
     if (runner) return runner.status();
     const provider = this.#providerOf(record);
     const state = provider && record.state === 'Active' ? this.#engineOf(provider).state : undefined;
-    const reason = state?.kind === 'unreachable' ? state.reason : 'the container engine has not answered yet';
     return statusOf(record, {
       instances: [],
       health: new Map(),
       hasHealthChecks: false,
       hasRun: false,
-      trouble: state === undefined || state.kind === 'ready' ? undefined : { kind: 'lost', reason },
+      trouble: state?.kind === 'unreachable' ? { kind: 'lost', reason: state.reason } : undefined,
       events: [],
     });
   }
@@ -148,7 +154,7 @@ export class ContainerService {
   async demandEngine(providerId: Uuid, what: string): Promise<void> {
     const provider = this.#options.view.find(providerId);
     if (!provider) throw new PlatformError(404, `provider ${providerId} not found`);
-    await this.#answering(what, () => this.#engineOf(provider).engine.ping());
+    await this.#answering(what, async () => (await this.#engineOf(provider).engine()).ping());
   }
 
   /** Lines of all instances, oldest first (D-191). Throws 400 for a malformed query, 503 without an engine. */
@@ -185,8 +191,8 @@ export class ContainerService {
 
   /** Every engine that a provider of this world names. */
   engines(): EngineView[] {
-    return [...this.#engines].map(([key, { engine, state }]) => ({
-      address: engine.address,
+    return [...this.#engines].map(([key, { address, state }]) => ({
+      address,
       state: state.kind,
       ...(state.kind === 'ready' && { version: state.version }),
       ...(state.kind === 'unreachable' && { reason: state.reason }),
@@ -223,6 +229,7 @@ export class ContainerService {
       },
     });
     this.#runners.set(record.id, runner);
+    runner.attached.start();
     runner.wake();
   }
 
@@ -252,19 +259,17 @@ export class ContainerService {
     const key = this.#options.engineKey(provider);
     const known = this.#engines.get(key);
     if (known) return known;
-    const engine = this.#options.openEngine(provider);
-    const attached: AttachedEngine = new AttachedEngine(engine, {
+    const attached: AttachedEngine = new AttachedEngine(this.#options.openEngine(provider), {
       onInstances: (instances) => this.#adopt(attached, instances),
       onEvent: (event) => this.#runners.get(event.recordId)?.onEvent(event),
       onState: (state) => {
         const reason = state.kind === 'unreachable' ? { reason: state.reason } : {};
-        const news = { address: engine.address, state: state.kind, ...reason, atMs: this.#options.nowMs() };
+        const news = { address: attached.address, state: state.kind, ...reason, atMs: this.#options.nowMs() };
         this.#options.onNews({ kind: 'engine', ...news });
         for (const [id, runner] of this.#runners) if (runner.attached === attached) this.#tell(id);
       },
     });
     this.#engines.set(key, attached);
-    if (!this.#isStopped) attached.start();
     return attached;
   }
 
@@ -292,7 +297,8 @@ export class ContainerService {
   }
 
   async #prune(attached: AttachedEngine, environments: ReadonlySet<Uuid>): Promise<void> {
-    await attached.engine.prune({ environments, volumes: namedVolumes(this.#options.view) });
+    const engine = await attached.engine();
+    await engine.prune({ environments, volumes: namedVolumes(this.#options.view) });
   }
 
   #ready(): AttachedEngine[] {
@@ -329,7 +335,7 @@ export class ContainerService {
     const record = this.#options.view.find(id);
     const provider = record && this.#providerOf(record);
     if (!provider) throw new PlatformError(404, `container ${id} not found`);
-    return this.#answering(what, () => work(this.#engineOf(provider).engine));
+    return this.#answering(what, async () => work(await this.#engineOf(provider).engine()));
   }
 
   /** Does what needs the engine's answer now; what it says no to is a client's matter (D-050, D-183). */

@@ -170,3 +170,6 @@ export interface ContainerEngine {
   /** Lets go of the connection; what runs goes on. */
   close(): void;
 }
+
+/** An engine that is not spoken to yet, or one that cannot be: then `absence` says why, in one sentence (D-050). */
+export type EngineSource = { address: string; open(): Promise<ContainerEngine> } | { address: string; absence: string };

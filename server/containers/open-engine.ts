@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
-import { absentEngine } from './absent-engine.ts';
 import { type AddressOptions, type DockerAddress, dockerAddress } from './docker/docker-address.ts';
-import { DockerConnection } from './docker/docker-connection.ts';
-import { DockerEngine } from './docker/docker-engine.ts';
-import type { ContainerEngine } from './engine.ts';
+import type { EngineSource } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
 const SWARM = 'Configuration::Provider::CaaS::Swarm';
@@ -31,22 +28,32 @@ export function engineKey(provider: StoredResource): string {
   return JSON.stringify([provider.type === SWARM, url, tls]);
 }
 
-/** The engine that runs a provider's containers (D-082). Connects on first use; an address that is none is told by every call. */
-export function openEngine(provider: StoredResource, options: OpenEngineOptions): ContainerEngine {
+/** Where the engine is that runs a provider's containers (D-082). What speaks to it is loaded when it is opened. */
+export function openEngine(provider: StoredResource, options: OpenEngineOptions): EngineSource {
   const { url, tls } = engineConfig.parse(Object(provider.properties.config));
   if (url === undefined && options.engine === 'none') {
-    const reason =
-      'no container engine is attached: the setting containers.engine is none; set it to auto or to an address';
-    return absentEngine('none', reason);
+    const advice = 'set it to auto or to an address';
+    return {
+      address: 'none',
+      absence: `no container engine is attached: the setting containers.engine is none; ${advice}`,
+    };
   }
   let address: DockerAddress;
   try {
     const wanted = url ?? (options.engine === 'auto' ? undefined : options.engine);
     address = dockerAddress(wanted, { ...options, ...(tls && { tls }) });
   } catch (failure) {
-    if (failure instanceof EngineUnreachable) return absentEngine(url ?? options.engine, failure.message);
+    if (failure instanceof EngineUnreachable) return { address: url ?? options.engine, absence: failure.message };
     throw failure;
   }
-  const connection = new DockerConnection(address);
-  return new DockerEngine({ worldId: options.worldId, connection });
+  return {
+    address: address.url,
+    async open() {
+      const [{ DockerConnection }, { DockerEngine }] = await Promise.all([
+        import('./docker/docker-connection.ts'),
+        import('./docker/docker-engine.ts'),
+      ]);
+      return new DockerEngine({ worldId: options.worldId, connection: new DockerConnection(address) });
+    },
+  };
 }
