@@ -111,6 +111,7 @@ export class ForwardedBody {
       request.resume();
     };
     const stop = () => {
+      clearImmediate(head);
       request.pause();
       request.off('data', send).off('end', end);
       upstream.off('drain', goOn);
@@ -118,6 +119,8 @@ export class ForwardedBody {
     upstream.on('drain', goOn);
     request.on('data', send).on('end', end);
     request.resume();
+    // In one packet with the body if that is here already; otherwise the instance need not wait for it.
+    const head = setImmediate(() => this.#sizeBytes > 0 || upstream.flushHeaders());
     return stop;
   }
 

@@ -59,9 +59,12 @@ export function requestLines({ request, serviceHost, askedHost, prefix }: Contai
 
 /** The header lines of an instance's answer for the client, those that the gateway adds included. */
 export function answerLines(answer: IncomingMessage, { request, controlHeaders }: ContainerRequest): string[] {
-  const mayHaveTrailers = answer.headers['transfer-encoding'] !== undefined && request.httpVersion === '1.1';
+  const isChunked = answer.headers['transfer-encoding'] !== undefined && request.httpVersion === '1.1';
+  const isWithoutBody = answer.statusCode === 204 || answer.statusCode === 304;
   const own: string[] = [];
-  pushEndToEnd(own, answer, (name) => name === 'trailer' && (!mayHaveTrailers || hasNoBody(answer, request)));
+  pushEndToEnd(own, answer, (name) => name === 'trailer' && (!isChunked || isWithoutBody));
+  // Without it, the end of the head would look like the end of the connection to some clients.
+  if (isChunked && request.method === 'HEAD' && !isWithoutBody) own.push('Transfer-Encoding', 'chunked');
   const lines = controlHeaders(own);
   const told = new Set(lines.filter((name, at) => at % 2 === 0 && GATEWAYS_OWN.test(name)).map(lowerCased));
   for (let at = 0; at < own.length; at += 2) {
@@ -69,11 +72,6 @@ export function answerLines(answer: IncomingMessage, { request, controlHeaders }
     if (!told.has(name.toLowerCase())) lines.push(name, own[at + 1] ?? '');
   }
   return lines;
-}
-
-/** Is the answer one that ends with its head, whatever that says of a body (RFC 9110, 6.4.1)? */
-export function hasNoBody({ statusCode, headers }: IncomingMessage, { method }: IncomingMessage): boolean {
-  return method === 'HEAD' || statusCode === 204 || statusCode === 304 || headers['content-length'] === '0';
 }
 
 /** Appends the lines of a message that are meant for its last recipient. */

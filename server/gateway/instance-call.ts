@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { PlatformError } from '../model/errors.ts';
 import type { ContainerRequest } from './container-upstreams.ts';
 import { type ForwardedBody, pairsOf } from './forwarded-body.ts';
-import { answerLines, hasNoBody, requestLines } from './forwarded-headers.ts';
+import { answerLines, requestLines } from './forwarded-headers.ts';
 import type { ServingInstance } from './instance-directory.ts';
 
 /** Room for the head of an instance's answer. */
@@ -162,11 +162,6 @@ class InstanceCall {
     }
     this.#hasAnswer = true;
     answer.on('error', () => this.#breakOff());
-    if (hasNoBody(answer, call.request)) {
-      answer.resume();
-      response.end();
-      return;
-    }
     let hasBegun = false;
     answer.on('data', (chunk: Buffer) => {
       hasBegun = true;

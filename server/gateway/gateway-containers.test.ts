@@ -1,0 +1,373 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { ShopUnderTest } from './instances-for-tests.ts';
+
+const started: ShopUnderTest[] = [];
+async function shopWith(options: ConstructorParameters<typeof ShopUnderTest>[0] = {}): Promise<ShopUnderTest> {
+  const shop = await new ShopUnderTest(options).start();
+  started.push(shop);
+  return shop;
+}
+afterEach(async () => {
+  for (const shop of started.splice(0)) {
+    await shop.stop();
+    expect(shop.jar.faults).toEqual([]);
+  }
+});
+
+/** Headers of a message, one line each, as they were sent. */
+function linesOf(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${rawHeaders[at + 1]}`] : []));
+}
+
+it('a request reaches the container without the prefix, its headers as they were sent', async () => {
+  const shop = await shopWith();
+  let lines: string[] = [];
+  await shop.instance((request, response) => {
+    lines = linesOf(request.rawHeaders);
+    response.end(`${request.method} ${request.url}`);
+  });
+  const headers = {
+    Host: 'x.localhost:8080',
+    'X-MiXed': 'One',
+    Cookie: 'a=1',
+    Authorization: 'Bearer nobody',
+    'X-Twice': ['1', '2'],
+    Connection: 'keep-alive, X-Mine',
+    'Keep-Alive': 'timeout=9',
+    'X-Mine': 'for the gateway only',
+    TE: 'trailers',
+    'Proxy-Authorization': 'secret',
+  };
+  const got = await shop.jar.send('GET', '/web/shop/a%2Fb//c/?q=1&q=%20', { headers });
+  expect(got).toMatchObject({ status: 200, body: 'GET /a%2Fb//c/?q=1&q=%20' });
+  expect(lines).toEqual([
+    `Host: shop.${shop.shop.parent}.svc.cluster.local`,
+    'X-MiXed: One',
+    'Cookie: a=1',
+    'Authorization: Bearer nobody',
+    'X-Twice: 1',
+    'X-Twice: 2',
+    'X-Forwarded-For: 127.0.0.1',
+    'X-Forwarded-Proto: http',
+    'X-Forwarded-Host: x.localhost:8080',
+    'X-Forwarded-Prefix: /web/shop',
+    'Connection: keep-alive',
+  ]);
+});
+
+it('what a proxy in front of the gateway said is kept', async () => {
+  const shop = await shopWith();
+  await shop.instance((request, response) => response.end(JSON.stringify(request.headers)));
+  const headers = {
+    'X-Forwarded-For': '203.0.113.9',
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-Host': 'shop.test',
+    'X-Forwarded-Prefix': '/outer',
+  };
+  const { body } = await shop.jar.send('GET', '/web/shop', { headers });
+  expect(JSON.parse(body)).toMatchObject({
+    'x-forwarded-for': '203.0.113.9, 127.0.0.1',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'shop.test',
+    'x-forwarded-prefix': '/outer/web/shop',
+  });
+});
+
+it("the container's status and headers pass unchanged, but for those of the connection", async () => {
+  const shop = await shopWith();
+  await shop.instance((_request, response) => {
+    response.writeHead(418, 'Short and stout', [
+      ['Set-Cookie', 'a=1'],
+      ['Set-Cookie', 'b=2'],
+      ['X-MiXed', 'One'],
+      ['Connection', 'close, X-Mine'],
+      ['X-Mine', 'for the gateway only'],
+      ['X-Terrarium-Version', 'forged'],
+      ['Access-Control-Allow-Origin', 'http://own.test'],
+      ['Content-Type', 'text/x-tea'],
+    ]);
+    response.end('tea');
+  });
+  const got = await shop.jar.send('GET', '/web/shop');
+  expect(got).toMatchObject({ status: 418, body: 'tea' });
+  const lines = linesOf(got.rawHeaders);
+  expect(lines).toEqual(expect.arrayContaining(['Set-Cookie: a=1', 'Set-Cookie: b=2', 'X-MiXed: One']));
+  expect(lines.filter((line) => /^(x-mine|x-terrarium-version|access-control-allow-origin)/i.test(line))).toEqual([
+    'X-Terrarium-Version: 1.2.3',
+    'Access-Control-Allow-Origin: http://own.test',
+  ]);
+  expect(got.headers['x-terrarium-upstream-latency']).toMatch(/^\d+$/);
+});
+
+it.each([
+  ['HEAD', 200, { 'Content-Length': '1234' }],
+  ['GET', 204, {}],
+  ['GET', 304, { ETag: '"x"' }],
+  ['GET', 200, { 'Content-Length': '0' }],
+  ['HEAD', 200, { Trailer: 'X-Sum', 'Transfer-Encoding': 'chunked' }],
+])(
+  '%s answered %i with %j has no body, and the connection serves the next request',
+  async (method, status, headers) => {
+    const shop = await shopWith();
+    await shop.instance((_request, response) => {
+      response.writeHead(status, headers).end();
+    });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number | undefined>();
+    for (let at = 0; at < 2; at++) {
+      const sent = request({ port: shop.jar.port, host: '127.0.0.1', method, path: '/web/shop', agent }).end();
+      const [response] = await once(sent, 'response');
+      expect(response).toMatchObject({ statusCode: status });
+      ports.add(sent.socket?.localPort);
+      expect(await response.toArray()).toEqual([]);
+    }
+    agent.destroy();
+    expect(ports.size).toBe(1);
+    expect(shop.instances[0]?.connections).toBe(1);
+  },
+);
+
+it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'GET'])('%s without a body is one without a body', async (method) => {
+  const shop = await shopWith();
+  await shop.instance((request, response) => {
+    const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+    request.resume().on('end', () => response.end(`${length} ${coding}`));
+  });
+  const bytes = `${method} /web/shop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+  const got = await shop.jar.sendRaw(bytes);
+  expect(got).toContain(method === 'GET' || method === 'DELETE' ? 'undefined undefined' : '0 undefined');
+});
+
+it.each([
+  ['with a length', { 'Content-Length': String(10 * 1024 * 1024) }],
+  ['in chunks', { 'Transfer-Encoding': 'chunked' }],
+])('10 MiB %s go there and come back byte for byte', async (_how, headers) => {
+  const shop = await shopWith();
+  await shop.instance((request, response) => {
+    response.writeHead(200, { Trailer: 'X-Sum' });
+    const hash = createHash('sha256');
+    request.on('data', (chunk) => hash.update(chunk));
+    request.on('end', () => response.addTrailers({ 'X-Sum': `${hash.digest('hex')} ${request.trailers['x-note']}` }));
+    request.pipe(response);
+  });
+  const body = Buffer.alloc(10 * 1024 * 1024, 'abcdefghijklmnopqrstuvwxyz0123456789-');
+  const sum = createHash('sha256').update(body).digest('hex');
+  const sent = request({ port: shop.jar.port, host: '127.0.0.1', method: 'POST', path: '/web/shop', headers });
+  const isChunked = 'Transfer-Encoding' in headers;
+  if (isChunked) sent.addTrailers({ 'X-Note': 'last words' });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  const got = createHash('sha256');
+  for await (const chunk of response) got.update(chunk);
+  expect(got.digest('hex')).toBe(sum);
+  expect(response.trailers).toEqual({ 'x-sum': `${sum} ${isChunked ? 'last words' : 'undefined'}` });
+});
+
+it.each([
+  ['announced', {}],
+  ['in chunks', { 'Transfer-Encoding': 'chunked' }],
+])('a body over the limit, %s, is refused with 413', async (_how, headers) => {
+  const shop = await shopWith({ gateway: { limits: { requestBodyBytes: 100_000 } } });
+  let isWhole = false;
+  await shop.instance((request, response) => {
+    request.resume().on('end', () => {
+      isWhole = true;
+      response.end();
+    });
+  });
+  const got = await shop.jar.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_001) });
+  expect(got).toMatchObject({ status: 413, json: { code: 413 } });
+  expect((await shop.jar.send('POST', '/web/shop', { headers, body: Buffer.alloc(100_000) })).status).toBe(200);
+  expect(shop.instances[0]?.requests.length).toBe('Transfer-Encoding' in headers ? 2 : 1);
+  expect(isWhole).toBe(true);
+});
+
+it('the head of an answer does not wait for its body', async () => {
+  const shop = await shopWith();
+  let finish = () => {};
+  await shop.instance((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+    finish = () => response.end('data: 1\n\n');
+  });
+  const sent = request({ port: shop.jar.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const [response] = await once(sent, 'response');
+  expect(response.headers['content-type']).toBe('text/event-stream');
+  finish();
+  expect((await response.toArray()).join('')).toBe('data: 1\n\n');
+});
+
+it('an instance is not read faster than the client reads', async () => {
+  const shop = await shopWith();
+  const [offered, chunk] = [512, Buffer.alloc(256 * 1024)];
+  let taken = 0;
+  await shop.instance((_request, response) => {
+    const write = () => {
+      while (taken < offered) {
+        taken++;
+        if (!response.write(chunk)) return;
+      }
+      response.end();
+    };
+    response.on('drain', write);
+    write();
+  });
+  const sent = request({ port: shop.jar.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const [response] = await once(sent, 'response');
+  // Nothing is read: what was taken stops growing long before all is taken.
+  let before = -1;
+  while (before !== taken) {
+    before = taken;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(taken).toBeLessThan(offered / 2);
+  let size = 0;
+  for await (const part of response) size += part.length;
+  expect(size).toBe(offered * chunk.length);
+});
+
+it('a client is not read faster than the instance reads', async () => {
+  const shop = await shopWith({ gateway: { limits: { requestBodyBytes: 1024 ** 3 } } });
+  let go = () => {};
+  await shop.instance((request, response) => {
+    go = () => request.resume().on('end', () => response.end('done'));
+  });
+  const socket = connect(shop.jar.port, '127.0.0.1');
+  const total = 128 * 1024 * 1024;
+  socket.write(`POST /web/shop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: ${total}\r\n\r\n`);
+  socket.write(Buffer.alloc(total));
+  let before = -1;
+  while (before !== socket.bytesWritten - socket.writableLength) {
+    before = socket.bytesWritten - socket.writableLength;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(socket.writableLength).toBeGreaterThan(0);
+  go();
+  expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 200.*done/s);
+});
+
+it('a client that asks before it sends its body is told by the container', async () => {
+  const shop = await shopWith();
+  await shop.instance(() => {});
+  const { server } = shop.instances[0] ?? {};
+  server?.on('checkContinue', (request, response) => {
+    if (request.url === '/no') response.writeHead(401).end();
+    else {
+      response.writeContinue();
+      request.pipe(response);
+    }
+  });
+  const ask = async (path: string) => {
+    const seen: unknown[] = [];
+    const headers = { Expect: '100-continue', 'Content-Length': '5' };
+    const sent = request({ port: shop.jar.port, host: '127.0.0.1', method: 'POST', path, headers, agent: false });
+    sent.on('continue', () => {
+      seen.push(100);
+      sent.end('hello');
+    });
+    sent.flushHeaders();
+    const [response] = await once(sent, 'response');
+    seen.push(response.statusCode, (await response.toArray()).join(''));
+    sent.destroy();
+    return seen;
+  };
+  expect(await ask('/web/shop/yes')).toEqual([100, 200, 'hello']);
+  expect(await ask('/web/shop/no')).toEqual([401, '']);
+});
+
+it('a client that asks is told to send at last, when the container does not understand the question', async () => {
+  const shop = await shopWith();
+  await shop.instance(() => {});
+  const { server } = shop.instances[0] ?? {};
+  // Never says 100, waits for the body.
+  server?.on('checkContinue', (request, response) => request.pipe(response));
+  const headers = { Expect: '100-continue', 'Content-Length': '5' };
+  const sent = request({ port: shop.jar.port, host: '127.0.0.1', method: 'POST', path: '/web/shop', headers });
+  sent.on('continue', () => sent.end('hello'));
+  sent.flushHeaders();
+  const [response] = await once(sent, 'response');
+  expect((await response.toArray()).join('')).toBe('hello');
+});
+
+it('early hints reach the client', async () => {
+  const shop = await shopWith();
+  await shop.instance((_request, response) => {
+    response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+    response.end('page');
+  });
+  const sent = request({ port: shop.jar.port, host: '127.0.0.1', path: '/web/shop' }).end();
+  const hints = once(sent, 'information');
+  const [response] = await once(sent, 'response');
+  expect(await hints).toMatchObject([{ statusCode: 103, headers: { link: '</style.css>; rel=preload' } }]);
+  expect((await response.toArray()).join('')).toBe('page');
+});
+
+it('an HTTP/1.0 client gets an answer of its own time', async () => {
+  const shop = await shopWith();
+  await shop.instance((_request, response) => {
+    response.write('no');
+    response.end(' length');
+  });
+  const got = await shop.jar.sendRaw('GET /web/shop HTTP/1.0\r\nHost: localhost\r\n\r\n');
+  expect(got).toMatch(/\r\n\r\nno length$/);
+  expect(got).not.toMatch(/transfer-encoding/i);
+});
+
+it('an early answer ends the sending of the body, and the connection goes on', async () => {
+  const shop = await shopWith();
+  await shop.instance((request, response) => {
+    if (request.method === 'GET') response.end('next');
+    else response.writeHead(403, { 'Content-Length': '2' }).end('no');
+  });
+  const socket = connect(shop.jar.port, '127.0.0.1');
+  socket.write('POST /web/shop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nhalf');
+  const [first] = await once(socket, 'data');
+  expect(String(first)).toMatch(/^HTTP\/1\.1 403/);
+  socket.write(Buffer.alloc(100_000 - 4));
+  socket.write('GET /web/shop HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 200.*next/s);
+});
+
+it('a request that offers HTTP/2 is served as a plain one, body and all', async () => {
+  const shop = await shopWith();
+  await shop.instance((request, response) => {
+    response.setHeader('X-Upgrade', String(request.headers.upgrade));
+    request.pipe(response);
+  });
+  const body = Buffer.alloc(1024 * 1024, 'x');
+  const headers = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAAQAAP__' };
+  const got = await shop.jar.send('POST', '/web/shop', { headers, body });
+  expect(got.status).toBe(200);
+  expect(got.body.length).toBe(body.length);
+  expect(got.headers['x-upgrade']).toBe('undefined');
+});
+
+it('requests take turns among the instances', async () => {
+  const shop = await shopWith();
+  for (const name of ['a', 'b', 'c']) await shop.instance((_request, response) => response.end(name));
+  const bodies: string[] = [];
+  for (let at = 0; at < 6; at++) bodies.push((await shop.jar.send('GET', '/web/shop')).body);
+  expect(bodies.join('')).toBe('abcabc');
+});
+
+it('traffic is told of what the client got and how long it took', async () => {
+  const shop = await shopWith();
+  await shop.instance((_request, response) => {
+    setTimeout(() => response.writeHead(201).end('made'), 30);
+  });
+  const over = shop.jar.nextTraffic();
+  await shop.jar.send('POST', '/web/shop/x', { body: 'hello' });
+  const told = await over;
+  expect(told).toMatchObject({
+    method: 'POST',
+    target: '/web/shop/x',
+    status: 201,
+    isComplete: true,
+    endpointId: shop.endpoint.id,
+  });
+  expect(told.upstreamMs).toBeGreaterThanOrEqual(25);
+  expect(told.durationMs).toBeGreaterThanOrEqual(told.upstreamMs);
+});
