@@ -15,7 +15,7 @@ const MAX_EVENTS = 50;
 const RETRY_MS = [500, 2_000, 5_000, 15_000, 60_000];
 /** A new instance without health checks serves once its ports open, or after this time. */
 const OPEN_LIMIT_MS = 15_000;
-const OPEN_INTERVAL_MS = 10;
+const OPEN_INTERVAL_MS = 3;
 const OPEN_TIMEOUT_MS = 1_000;
 /** Beyond the grace period of its checks, how long a new instance may take to be healthy. */
 const HEALTH_MARGIN_MS = 30_000;
@@ -111,7 +111,8 @@ export class ContainerRunner {
   onEvent({ what, instanceId, atMs }: Extract<EngineEvent, { kind: 'instance' }>): void {
     this.#events.push({ timestamp: new Date(atMs).toISOString(), type: what, instance: instanceId.slice(0, 12) });
     if (this.#events.length > MAX_EVENTS) this.#events.shift();
-    this.refresh();
+    // Where there is one more that is not started yet, there is nothing new to see.
+    if (what !== 'create') this.refresh();
   }
 
   /** Looks at the instances again, soon. */
