@@ -1,0 +1,24 @@
+/** An answer that says no, in the words and shapes of the real server. */
+export class ScmError extends Error {
+  override readonly name = 'ScmError';
+  readonly status: number;
+  readonly body: object;
+
+  constructor(status: number, body: object) {
+    super(JSON.stringify(body));
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** `404 Project Not Found` */
+export const notFound = (what: string) => new ScmError(404, { message: `404 ${what} Not Found` });
+
+/** `title is missing` */
+export const missing = (...names: string[]) =>
+  new ScmError(400, { error: names.map((name) => `${name} is missing`).join(', ') });
+
+/** `state does not have a valid value` */
+export const invalidValue = (name: string) => new ScmError(400, { error: `${name} does not have a valid value` });
+
+export const conflict = (...messages: string[]) => new ScmError(409, { message: messages });

@@ -1,0 +1,167 @@
+import { timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import { isOurHost } from '../../http/host-guard.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
+import { ScmError } from './scm-error.ts';
+import { mergeRequestPage, PAGE_HEADERS, projectPage } from './scm-pages.ts';
+import { ScmProjects } from './scm-projects.ts';
+import { scmRoutes } from './scm-routes.ts';
+import type { ScmProject } from './scm-state.ts';
+import { ScmViews } from './scm-views.ts';
+
+const BODY_LIMIT = '1mb';
+/** How long a request under way may go on after `stop()`. */
+const STOP_GRACE_MS = 1_000;
+
+export interface ScmStandInOptions {
+  /** Where projects are kept, by id. */
+  projects: KeyedLog<ScmProject>;
+  /** The access token that is accepted. */
+  token: string;
+  /** Host names besides the loopback ones; lower case, without port. */
+  allowedHosts: ReadonlySet<string>;
+  nowMs(): number;
+  /** Told of each project as it is kept anew. */
+  onChange?(project: ScmProject): void;
+  onFault(fault: unknown): void;
+}
+
+/**
+ * A local source-control server: the part of the GitLab API v4 that deployment integrations use, at `/api/v4`, and pages to look
+ * at projects and merge requests. Callers show the token as PRIVATE-TOKEN, as Bearer, or as `private_token`.
+ */
+export class ScmStandIn {
+  readonly #options: ScmStandInOptions;
+  readonly projects: ScmProjects;
+  readonly #views: ScmViews;
+  #url = '';
+  #server: Server | undefined;
+
+  constructor(options: ScmStandInOptions) {
+    this.#options = options;
+    this.projects = new ScmProjects(options.projects, {
+      nowMs: options.nowMs,
+      onChange: options.onChange ?? (() => undefined),
+    });
+    this.#views = new ScmViews(() => this.#url);
+  }
+
+  /** Where it listens, without a slash at its end; empty before `start()`. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Base of the projects' API: what `SCM_API_URL` means (D-197). */
+  get apiUrl(): string {
+    return `${this.#url}/api/v4/projects`;
+  }
+
+  /** Everything that it keeps, as the API shows it, with each project's merge requests, notes and environments. */
+  snapshot(): object[] {
+    return this.projects.all().map((project) => ({
+      ...this.#views.project(project),
+      merge_requests: project.merge_requests.map((one) => ({
+        ...this.#views.mergeRequest(project, one),
+        notes: one.notes.map((note) => this.#views.note(project, one, note)),
+      })),
+      environments: project.environments.map((one) => this.#views.environment(one)),
+      statuses: project.statuses.map((one) => this.#views.status(one)),
+      variables: project.variables.map(({ key }) => ({ key })),
+    }));
+  }
+
+  /** Begins to listen. */
+  async start(at: { host: string; port: number }): Promise<AddressInfo> {
+    const server = createServer(this.#app());
+    server.listen(at.port, at.host);
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the source-control stand-in has no port');
+    this.#server = server;
+    const host =
+      at.host === '0.0.0.0' || at.host === '::' ? 'localhost' : at.host.includes(':') ? `[${at.host}]` : at.host;
+    this.#url = `http://${host}:${address.port}`;
+    return address;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (!server) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeIdleConnections();
+    const timer = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  #app(): Express {
+    const app = express();
+    app.disable('x-powered-by');
+    app.disable('etag');
+    app.use((req, res, next) => {
+      res.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+      if (!isOurHost(req.headers.host, this.#options.allowedHosts))
+        throw new ScmError(403, { message: '403 Forbidden' });
+      next();
+    });
+    const { projects } = this;
+    app.use(
+      '/api/v4',
+      this.#authenticate(),
+      express.json({ limit: BODY_LIMIT }),
+      express.urlencoded({ extended: false, limit: BODY_LIMIT }),
+      scmRoutes({ projects, views: this.#views, baseUrl: () => this.#url }),
+    );
+    app.get('/:namespace/:path', (req, res) => {
+      res.set(PAGE_HEADERS).send(projectPage(projects.get(`${req.params.namespace}/${req.params.path}`)));
+    });
+    app.get('/:namespace/:path/-/merge_requests/:iid', (req, res) => {
+      const project = projects.get(`${req.params.namespace}/${req.params.path}`);
+      res.set(PAGE_HEADERS).send(mergeRequestPage(project, projects.mergeRequest(project, req.params.iid)));
+    });
+    app.use(() => {
+      throw new ScmError(404, { error: '404 Not Found' });
+    });
+    app.use(this.#answerErrors());
+    return app;
+  }
+
+  #authenticate(): RequestHandler {
+    const token = Buffer.from(this.#options.token);
+    return (req, _res, next) => {
+      const sent = Buffer.from(tokenIn(req) ?? '');
+      if (sent.length !== token.length || !timingSafeEqual(sent, token))
+        throw new ScmError(401, { message: '401 Unauthorized' });
+      next();
+    };
+  }
+
+  #answerErrors(): ErrorRequestHandler {
+    return (failure, _req, res, next) => {
+      if (res.headersSent) return next(failure);
+      if (failure instanceof ScmError) return void res.status(failure.status).json(failure.body);
+      const { status, expose } = Object(failure);
+      // What express found wrong with the request itself.
+      if (expose === true && typeof status === 'number') {
+        return void res
+          .status(status)
+          .json({ message: `${status} ${status === 413 ? 'Request Entity Too Large' : 'Bad Request'}` });
+      }
+      this.#options.onFault(failure);
+      res.status(500).json({ message: '500 Internal Server Error' });
+    };
+  }
+}
+
+function tokenIn(req: Request): string | undefined {
+  const header = req.headers['private-token'];
+  if (typeof header === 'string') return header;
+  const bearer = /^bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
+  if (bearer !== undefined) return bearer;
+  const { private_token: query } = req.query;
+  return typeof query === 'string' ? query : undefined;
+}
