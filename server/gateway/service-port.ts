@@ -44,7 +44,7 @@ export class ServicePort {
   /** Stops listening and cuts every connection. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    for (const client of this.#clients) client.destroy();
+    for (const client of this.#clients) client.resetAndDestroy();
     await closed;
   }
 
@@ -62,7 +62,7 @@ export class ServicePort {
         return;
       }
       tried.add(instance.instanceId);
-      const end = turns.begin(instance.instanceId, { cut: () => client.destroy() });
+      const end = turns.begin(instance.instanceId, { cut: () => client.resetAndDestroy() });
       const upstream = await connectTo(instance);
       if (upstream) {
         join(client, upstream, end);
