@@ -6,6 +6,9 @@ export const IN_MEMORY = ':memory:';
 /** Root's password as long as none is configured; only ever used on loopback. */
 export const DEFAULT_ROOT_PASSWORD = 'terrarium';
 
+/** The source-control stand-in's token as long as none is configured; only ever used on loopback. */
+export const DEFAULT_SCM_TOKEN = 'terrarium-scm-token';
+
 /** What is said of a setting beside its type. */
 interface SettingNotes {
   description: string;
@@ -96,6 +99,12 @@ export const configSchema = z.strictObject({
     }),
   rootApiSecret: z.string().min(1).optional().register(settingNotes, {
     description: 'its secret',
+    expected: 'a non-empty text',
+    placeholder: 'TEXT',
+    isSecret: true,
+  }),
+  scmToken: z.string().min(1).default(DEFAULT_SCM_TOKEN).register(settingNotes, {
+    description: 'access token of the source-control stand-in',
     expected: 'a non-empty text',
     placeholder: 'TEXT',
     isSecret: true,

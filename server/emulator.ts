@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import manifest from '../package.json' with { type: 'json' };
 import { completeOptions } from './config.ts';
-import type { Config, StartOptions } from './config-schema.ts';
+import { type Config, DEFAULT_SCM_TOKEN, type StartOptions } from './config-schema.ts';
 import type { EngineView } from './containers/container-service.ts';
 import { createAccountWriter } from './emulator/account-writer.ts';
 import { createContainers } from './emulator/container-life.ts';
@@ -13,12 +13,14 @@ import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
 import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
+import { followScm } from './emulator/scm-place.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { indexing } from './emulator/world-indexing.ts';
 import { WorldSeeds } from './emulator/world-seeds.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { baseUrlOf } from './http/addresses.ts';
 import { Arrivals } from './inspector/arrivals.ts';
+import { PipelineRuns } from './inspector/pipeline-runs.ts';
 import { inspectorRoutes, LEADS } from './inspector/routes.ts';
 import { TimeMachine } from './inspector/time-machine.ts';
 import { offencesOf } from './inspector/world-rules.ts';
@@ -34,6 +36,8 @@ import { Credentials } from './security/credentials.ts';
 import { securityRoutes } from './security/routes.ts';
 import { CrmStandIn } from './standins/crm-stand-in.ts';
 import { parseLead, parseLeadFilter } from './standins/lead.ts';
+import { DEMO_PROJECT } from './standins/scm/scm-projects.ts';
+import { ScmStandIn } from './standins/scm/scm-stand-in.ts';
 
 /** Most leads that the CRM stand-in keeps. */
 const MAX_LEADS = 10_000;
@@ -53,6 +57,8 @@ export interface Emulator {
   readonly gatewayUrl: string;
   /** The CRM stand-in, https. */
   readonly crmUrl: string;
+  /** The source-control stand-in, http; its API is below `/api/v4`. */
+  readonly scmUrl: string;
   /** The folder that keeps the world, or `:memory:`. */
   readonly dataDir: string;
   /** Marks what belongs to this world in container engines. */
@@ -129,6 +135,19 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
   unwind.add(() => crm.stop());
 
+  const scm = new ScmStandIn({
+    projects: data.scm,
+    token: config.scmToken,
+    allowedHosts: hostsOf(config),
+    nowMs,
+    onFault,
+  });
+  // Everybody knows the default token: it is good for this machine only.
+  const scmHost = config.scmToken === DEFAULT_SCM_TOKEN ? '127.0.0.1' : config.host;
+  await scm.start({ host: scmHost, port: config.scmPort });
+  unwind.add(() => scm.stop());
+  if (config.seed === 'demo' && data.scm.size === 0) await scm.projects.create(DEMO_PROJECT);
+
   const lambdas = new LambdaService({
     view,
     addresses,
@@ -151,6 +170,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     view,
     worldId: store.world.id,
     config,
+    servicePorts: data.servicePorts,
     nowMs,
     onNews: () => undefined,
     onWarning,
@@ -185,6 +205,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     gateway.changed(changes);
     lambdas.changed(changes);
     containers.service.changed(changes);
+    containers.ports.changed(changes);
     for (const { before, after } of changes) {
       if (before?.type === USER && !after) credentials.forgetUser(before.id).catch(onFault);
       // A moment that is brought back may hold the gateway's address of then.
@@ -209,6 +230,8 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     }),
     snapshots: data.snapshots,
     archive: { leads, results: data.results, parseLead, version: manifest.version, nowMs },
+    scm: { url: scm.url, apiUrl: scm.apiUrl, token: config.scmToken, snapshot: () => scm.snapshot() },
+    pipelines: new PipelineRuns({ log: data.pipelines, nowMs, newId: randomUUID }),
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,
@@ -224,6 +247,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       security: 'running',
       gateway: 'running',
       crm: 'running',
+      scm: 'running',
       containers: engineStatus(containers.service.engines()),
     },
   });
@@ -275,13 +299,15 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   own.gatewayUrl = urlOf(config.host, gatewayAddress.port);
 
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
+  await followScm(service, data.places, scm.apiUrl, rootAct(view.root, 'startup'));
   await lambdas.start();
-  containers.service.start();
+  await containers.start();
   const rootCredentials = await settleRootAccount(service, credentials, config);
   let stopped: Promise<void> | undefined;
   return {
     ...addresses(),
     crmUrl: urlOf(config.host, crmAddress.port, 'https'),
+    scmUrl: scm.url,
     dataDir: config.data,
     worldId: store.world.id,
     rootCredentials,

@@ -5,6 +5,7 @@ import { mergedEnv } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
+import { portNameOf } from '../model/types/port-mappings.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { GivenFile, HealthCommand, Mount, Workload, WorkloadPort } from './engine.ts';
 
@@ -72,7 +73,7 @@ export interface Probe {
 export interface Plan {
   workload: Workload;
   probes: readonly Probe[];
-  /** Published tcp ports by the name of their mapping. */
+  /** Published tcp ports by what their mapping is called (`portNameOf`). */
   portsByName: ReadonlyMap<string, number>;
 }
 
@@ -112,7 +113,9 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
     files: secrets.files,
   };
   const named = sent.port_mappings.flatMap(({ name, protocol, container_port: port }): [string, number][] =>
-    name !== undefined && protocol === 'tcp' && port !== undefined ? [[name, port]] : [],
+    protocol === 'tcp' && port !== undefined
+      ? [[portNameOf({ ...(name !== undefined && { name }), container_port: port }), port]]
+      : [],
   );
   return { workload, probes, portsByName: new Map(named) };
 }

@@ -3,8 +3,16 @@ import { type Config, IN_MEMORY } from '../config-schema.ts';
 import { type ContainerNews, ContainerService } from '../containers/container-service.ts';
 import { engineKey, openEngine } from '../containers/open-engine.ts';
 import { ContainerProxy } from '../gateway/container-proxy.ts';
+import type { InstanceDirectory } from '../gateway/instance-directory.ts';
+import { ServicePorts } from '../gateway/service-ports.ts';
 import type { Uuid } from '../model/ids.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import type { StoredResource } from '../model/record.ts';
+import { portNameOf, presentPortMappings } from '../model/types/port-mappings.ts';
 import type { WorldView } from '../model/world-view.ts';
+
+import type { ContainerLife } from './core.ts';
 
 /** How long requests under way at an instance that goes may still take. */
 const DRAIN_MS = 10_000;
@@ -13,6 +21,8 @@ export interface ContainersOptions {
   view: WorldView;
   worldId: Uuid;
   config: Config;
+  /** Where ports of the emulator's own are kept (D-047). */
+  servicePorts: KeyedLog<{ port: number }>;
   nowMs(): number;
   onNews(news: ContainerNews): void;
   onWarning(message: string): void;
@@ -21,37 +31,65 @@ export interface ContainersOptions {
 /** What runs containers, the gateway's way to them, and how both end. */
 export interface Containers {
   service: ContainerService;
+  /** What records show, and moves wait for. */
+  life: ContainerLife;
   proxy: ContainerProxy;
+  ports: ServicePorts;
+  /** Begins to run what the world wishes. */
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Wires containers and gateway, each of which needs the other: what serves, and what has to be drained before it goes. */
-export function createContainers({ view, worldId, config, nowMs, onNews, onWarning }: ContainersOptions): Containers {
+export function createContainers(options: ContainersOptions): Containers {
+  const { view, worldId, config, servicePorts, nowMs, onNews, onWarning } = options;
   const { engine, onStop } = config.containers;
-  const proxy: ContainerProxy = new ContainerProxy({
-    directory: {
-      serving: (id, portName) => service.serving(id, portName),
-      whyNotServing: (id) => service.whyNotServing(id),
-    },
-    nowMs,
-  });
+  const directory: InstanceDirectory = {
+    serving: (id, portName) => service.serving(id, portName),
+    whyNotServing: (id) => service.whyNotServing(id),
+  };
+  const proxy = new ContainerProxy({ directory, nowMs });
+  const ports = new ServicePorts({ view, directory, host: config.host, ports: servicePorts, nowMs, onWarning });
   const service: ContainerService = new ContainerService({
     view,
     nowMs,
     engineKey,
     openEngine: (provider) => openEngine(provider, { worldId, engine, env: process.env, homeDir: homedir() }),
-    drain: (instanceId) => proxy.drain(instanceId, DRAIN_MS),
+    drain: async (instanceId) => {
+      await Promise.all([proxy.drain(instanceId, DRAIN_MS), ports.drain(instanceId, DRAIN_MS)]);
+    },
     onNews,
     onWarning,
   });
   // A world in memory is gone with its process: nobody would ever find again what it leaves behind.
   const what = config.data === IN_MEMORY ? 'remove' : onStop;
+  const life: ContainerLife = {
+    status: (record) => ({ ...service.status(record), ...servicePortsOf(record, ports) }),
+    demandEngine: (providerId, purpose) => service.demandEngine(providerId, purpose),
+    whenRunning: (id, timeoutMs) => service.whenRunning(id, timeoutMs),
+  };
   return {
     service,
+    life,
     proxy,
+    ports,
+    async start() {
+      service.start();
+      await ports.start();
+    },
     async stop() {
+      await ports.stop();
       proxy.stop();
       await service.stop(what);
     },
   };
+}
+
+/** The port mappings of a record with the ports of the emulator's own that lead to them (D-047). */
+function servicePortsOf(record: StoredResource, ports: ServicePorts): JsonObject {
+  const shown = presentPortMappings(record);
+  const given = shown.map((mapping) => ports.portOf(record.id, portNameOf(mapping)));
+  if (given.every((port) => port === undefined)) return {};
+  const port_mappings = shown.map((mapping, at) => ({ ...mapping, ...(given[at] && { service_port: given[at] }) }));
+  return { port_mappings };
 }

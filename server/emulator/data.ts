@@ -4,10 +4,12 @@ import path from 'node:path';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
 import type { StoredResult } from '../gateway/async-results.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
+import type { PipelineRun } from '../model/pipeline-run.ts';
 import type { World } from '../model/record.ts';
 import type { KeyRecord, TokenRecord } from '../security/credentials.ts';
 import { type Certificate, loadOrCreateCertificate } from '../standins/certificate.ts';
 import type { Lead } from '../standins/lead.ts';
+import type { ScmProject } from '../standins/scm/scm-state.ts';
 import type { Medium } from '../store/files.ts';
 import { openKeyedLog } from '../store/keyed-log.ts';
 import { type NamedSnapshots, openSnapshots } from '../store/named-snapshots.ts';
@@ -23,6 +25,13 @@ export interface Data {
   tokens: KeyedLog<TokenRecord>;
   results: KeyedLog<StoredResult>;
   leads: KeyedLog<Lead>;
+  /** Projects of the source-control stand-in, by id. */
+  scm: KeyedLog<ScmProject>;
+  /** Where that was at the last start: what lambdas still name until they follow it. */
+  places: KeyedLog<{ url: string }>;
+  pipelines: KeyedLog<PipelineRun>;
+  /** Ports of the emulator's own that containers are published on (D-047). */
+  servicePorts: KeyedLog<{ port: number }>;
   /** Of the stand-ins. */
   certificate: Certificate;
   /** The lambdas' own: homes, code, packages. */
@@ -61,6 +70,10 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     tokens: await log('tokens'),
     results: await log('results'),
     leads: await log('leads'),
+    scm: await log('scm'),
+    places: await log('places'),
+    pipelines: await log('pipelines'),
+    servicePorts: await log('service-ports'),
     certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),
     scratchDir: await makeScratch(dir, unwind),
   };

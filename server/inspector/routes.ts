@@ -12,8 +12,10 @@ import type { NamedSnapshots } from '../store/named-snapshots.ts';
 import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { ContainerLog } from './container-log.ts';
+import { deliveryRoutes, type ScmInspection } from './delivery-routes.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type LambdaRoutesOptions, type LogPages, lambdaRoutes } from './lambda-routes.ts';
+import type { PipelineRuns } from './pipeline-runs.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
 import type { TimeMachine } from './time-machine.ts';
@@ -39,6 +41,8 @@ export interface InspectorOptions {
   /** Caught leads, oldest first; throws 400 for an unknown filter. */
   leads(query: URLSearchParams): readonly object[];
   seeds: SeedDesk;
+  scm: ScmInspection;
+  pipelines: PipelineRuns;
   machine: TimeMachine;
   snapshots: NamedSnapshots;
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
@@ -97,6 +101,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(await arrivals.look(find, (leads) => leads.length > 0, { topic: LEADS, waitS, res }));
   });
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
+  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
   inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));

@@ -1,0 +1,60 @@
+import { PlatformError } from '../model/errors.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
+import type { PipelineProgress, PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
+
+const MAX_RUNS = 200;
+const MAX_LOG_LINES = 5_000;
+
+export interface PipelineRunsOptions {
+  log: KeyedLog<PipelineRun>;
+  nowMs(): number;
+  newId(): string;
+  /** Told of each run as it changes. */
+  onChange?(run: PipelineRun): void;
+}
+
+/** The newest runs of pipelines, as their runners tell of them. */
+export class PipelineRuns {
+  readonly #options: PipelineRunsOptions;
+
+  constructor(options: PipelineRunsOptions) {
+    this.#options = options;
+  }
+
+  /** Newest first, without their logs. */
+  list(): Omit<PipelineRun, 'log'>[] {
+    return Array.from(this.#options.log.entries(), ([, { log: _log, ...run }]) => run).reverse();
+  }
+
+  /** Throws 404. */
+  get(id: string): PipelineRun {
+    const run = this.#options.log.get(id);
+    if (!run) throw new PlatformError(404, `pipeline run ${id} not found`);
+    return run;
+  }
+
+  async begin(start: PipelineStart): Promise<PipelineRun> {
+    const { log, newId, nowMs } = this.#options;
+    const run: PipelineRun = { ...start, id: newId(), state: 'running', startedAtMs: nowMs(), log: [] };
+    await this.#keep(run);
+    const [oldest] = log.entries();
+    if (log.size > MAX_RUNS && oldest) await log.remove(oldest[0]);
+    return run;
+  }
+
+  /** Throws 404; 409 for a run that has ended. */
+  async progress(id: string, { log, ...change }: PipelineProgress): Promise<PipelineRun> {
+    const run = this.get(id);
+    if (run.state !== 'running') throw new PlatformError(409, `pipeline run ${id} has ended: it is ${run.state}`);
+    const lines = [...run.log, ...log].slice(-MAX_LOG_LINES);
+    const isOver = change.state !== 'running';
+    const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#options.nowMs() }) };
+    await this.#keep(changed);
+    return changed;
+  }
+
+  async #keep(run: PipelineRun): Promise<void> {
+    await this.#options.log.put(run.id, run);
+    this.#options.onChange?.(run);
+  }
+}
