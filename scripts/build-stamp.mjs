@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join, relative, sep } from 'node:path';
 
 /** Files and folders that the build reads; test files apart. */
-const INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts', 'server'];
+const INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts', 'server', 'renderer'];
 
 /** Hash of everything that the build reads. By content, not by time: a checkout or a copy changes times. */
 export function sourceHash(root) {
@@ -36,7 +36,7 @@ const stampOf = (root) => join(root, 'dist', '.stamp');
 function filesAt(root, path) {
   if (statSync(join(root, path)).isFile()) return [path];
   return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .filter((entry) => entry.isFile() && !/[.]test[.]tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .sort();
 }

@@ -1,4 +1,5 @@
-// Builds dist/: the server bundled for a fast start (dist/server), and with --types the library's declarations (dist/types).
+// Builds dist/: the server bundled for a fast start (dist/server), the window (dist/renderer), and with --types the library's
+// declarations (dist/types).
 //
 //   node scripts/build.mjs [--clean] [--types]
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -13,8 +14,9 @@ import { oneCopyPlugin } from './one-copy-plugin.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const serverFolder = join(root, 'dist', 'server');
+const rendererAssets = join(root, 'dist', 'renderer', 'assets');
 
-/** A server that is still running may yet load a part of the build before this one; a day later it hardly does. */
+/** A server or a page that is still open may yet load a part of the build before this one; a day later it hardly does. */
 const KEEP_OLD_PARTS_MS = 24 * 60 * 60_000;
 
 /** What a page loads as it is, by its path below dist/. */
@@ -30,8 +32,10 @@ markUnbuilt(root);
 if (flags.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
 await buildServer();
 await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs') });
+await buildRenderer();
 copyAssets();
-sweepOldParts();
+sweepOldParts(serverFolder);
+sweepOldParts(rendererAssets);
 if (flags.types) emitTypes({ entry: join(root, 'server', 'emulator.ts'), outFolder: join(root, 'dist', 'types') });
 markBuilt(root, hash);
 
@@ -63,6 +67,11 @@ async function buildServer() {
   });
 }
 
+/** The window: files that the server sends as they are (renderer/vite.config.ts says how they are cut). */
+async function buildRenderer() {
+  await build({ configFile: join(root, 'renderer', 'vite.config.ts'), logLevel: 'warn' });
+}
+
 function copyAssets() {
   for (const [path, source] of Object.entries(ASSETS)) {
     mkdirSync(dirname(join(root, 'dist', path)), { recursive: true });
@@ -70,9 +79,9 @@ function copyAssets() {
   }
 }
 
-function sweepOldParts() {
-  for (const name of readdirSync(serverFolder)) {
-    const file = join(serverFolder, name);
+function sweepOldParts(folder) {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
     if (Date.now() - statSync(file).mtimeMs > KEEP_OLD_PARTS_MS) rmSync(file, { recursive: true });
   }
 }

@@ -1,0 +1,102 @@
+import type { ErrorDetail } from '../../../server/model/errors.ts';
+import { isJsonObject } from '../../../server/model/json.ts';
+import { type Failure, FailureError } from './failure.ts';
+import { sessionState } from './session-state.ts';
+
+export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** What is left out or undefined does not become part of the address. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface AskOptions {
+  query?: Query;
+  /** Sent as JSON. */
+  body?: unknown;
+  signal?: AbortSignal;
+  /** A 401 is an answer here, not the end of the session. */
+  isSignIn?: boolean;
+}
+
+/** How long an answer may take; a call that waits for a lambda or an import says more. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/**
+ * Asks the server; never throws. The caller says with `T` what it expects: the server's answers are described in its
+ * OpenAPI document and are taken at their word here.
+ *
+ * @param path from the root of the server, e.g. `/meta/orgs`
+ */
+export async function ask<T>(method: Method, path: string, options: AskOptions = {}): Promise<Answer<T>> {
+  const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  let response: Response;
+  try {
+    response = await fetch(addressOf(path, options.query), {
+      method,
+      credentials: 'same-origin',
+      headers: {
+        Accept: 'application/json',
+        ...(options.body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+      signal: options.signal ? AbortSignal.any([options.signal, timeout]) : timeout,
+    });
+  } catch {
+    const message = timeout.aborted
+      ? `no answer within ${ANSWER_TIMEOUT_MS / 1000} seconds`
+      : 'the server does not answer';
+    return { ok: false, failure: { kind: 'offline', code: 0, message, details: [] } };
+  }
+  const body = await bodyOf(response);
+  // T is what the server's document promises for this path.
+  if (response.ok) return { ok: true, value: body as T };
+  const isSignedOut = response.status === 401;
+  if (isSignedOut && !options.isSignIn) sessionState.expire();
+  return { ok: false, failure: failureIn(response, body, isSignedOut) };
+}
+
+/** The answer to a GET, for react-query. Throws FailureError. */
+export async function load<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  const answer = await ask<T>('GET', path, { ...(query && { query }), ...(signal && { signal }) });
+  if (answer.ok) return answer.value;
+  throw new FailureError(answer.failure);
+}
+
+/** The answer to a change, for react-query's mutations. Throws FailureError. */
+export async function send<T>(method: Method, path: string, body?: unknown, query?: Query): Promise<T> {
+  const answer = await ask<T>(method, path, { body, ...(query && { query }) });
+  if (answer.ok) return answer.value;
+  throw new FailureError(answer.failure);
+}
+
+/** Path and query as an address on the same server. */
+export function addressOf(path: string, query: Query = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  const text = parameters.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text().catch(() => '');
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function failureIn(response: Response, body: unknown, isSignedOut: boolean): Failure {
+  // A proxy whose server is gone answers 502, 503 or 504 without our body.
+  const isOurs = isJsonObject(body) && typeof body.message === 'string';
+  if (!isOurs && response.status >= 502) {
+    return { kind: 'offline', code: response.status, message: 'the server does not answer', details: [] };
+  }
+  return {
+    kind: isSignedOut ? 'signed-out' : 'refused',
+    code: response.status,
+    message: isOurs ? String(body.message) : `${response.status} ${response.statusText}`,
+    // The shape of PlatformError's details (server/model/errors.ts).
+    details: isOurs && Array.isArray(body.details) ? (body.details as unknown as ErrorDetail[]) : [],
+  };
+}

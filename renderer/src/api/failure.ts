@@ -1,0 +1,30 @@
+import type { ErrorDetail } from '../../../server/model/errors.ts';
+
+/** Why an answer is not there. `offline`: no answer at all; `signed-out`: 401; `refused`: any other error of the server. */
+export type FailureKind = 'offline' | 'signed-out' | 'refused';
+
+/** An error of the server or of the way to it, as a value. The message says what happened and what to do next. */
+export interface Failure {
+  kind: FailureKind;
+  /** HTTP status; 0 when there was no answer. */
+  code: number;
+  message: string;
+  details: readonly ErrorDetail[];
+}
+
+/** A failure as something to throw: what react-query wants of a query that fails. */
+export class FailureError extends Error {
+  override readonly name = 'FailureError';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** The failure in whatever was thrown. */
+export function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof FailureError) return thrown.failure;
+  return { kind: 'refused', code: 0, message: thrown instanceof Error ? thrown.message : String(thrown), details: [] };
+}

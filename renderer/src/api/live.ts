@@ -1,0 +1,24 @@
+import { addressOf } from './client.ts';
+import { applyEvents } from './live-cache.ts';
+import { LiveStream, type Source } from './live-stream.ts';
+import { keys, queryClient } from './query-client.ts';
+import { checkSession } from './session.ts';
+
+/** The kinds of events that the server sends; each updates what was read under the same name. */
+const NAMES = Object.values(keys);
+
+/** The window's one stream of events. */
+export const live = new LiveStream({
+  // EventSource has stricter types for its listeners than what is used of it.
+  open: (after) => new EventSource(addressOf('/inspect/events', { after })) as unknown as Source,
+  names: NAMES,
+  schedule: (callback) => {
+    // A hidden page draws nothing, yet its lists shall not pile up.
+    if (document.hidden) setTimeout(callback, 500);
+    else requestAnimationFrame(callback);
+  },
+  nowMs: () => performance.now(),
+  onEvents: (events) => applyEvents(queryClient, events),
+  onReset: () => void queryClient.invalidateQueries(),
+  onRefused: () => void checkSession(),
+});

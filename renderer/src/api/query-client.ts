@@ -1,0 +1,36 @@
+import { QueryClient } from '@tanstack/react-query';
+import { FailureError } from './failure.ts';
+
+const MAX_RETRIES = 2;
+
+/**
+ * Everything that was read from the server, by key. Keys begin with a word of `keys`, so that an event can say which of them
+ * are old. What the stream keeps current does not grow old by itself.
+ */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: Number.POSITIVE_INFINITY,
+      refetchOnWindowFocus: false,
+      // A server that said no says it again; one that is gone may come back.
+      retry: (count, thrown) =>
+        count < MAX_RETRIES && thrown instanceof FailureError && thrown.failure.kind === 'offline',
+    },
+    mutations: { retry: false },
+  },
+});
+
+/** The first word of a query's key: what it is about. */
+export const keys = {
+  /** Records of the world: organizations, lambdas ... Old after each commit. */
+  world: 'world',
+  invocations: 'invocations',
+  traffic: 'traffic',
+  leads: 'leads',
+  logs: 'logs',
+  containers: 'containers',
+  pipelines: 'pipelines',
+  history: 'history',
+  /** How the platform itself is. */
+  status: 'status',
+} as const;

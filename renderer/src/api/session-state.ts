@@ -1,0 +1,26 @@
+import { ValueStore } from '../value-store.ts';
+
+/** Who looks: `unknown` until the server has said so, then signed in or out. */
+export type SessionView =
+  | { kind: 'unknown' }
+  | { kind: 'signed-in' }
+  /** `reason` says why the sign-in is asked for again; absent at the first time. */
+  | { kind: 'signed-out'; reason?: string };
+
+class SessionState extends ValueStore<SessionView> {
+  /** The server has answered 401 to something that it answered before. */
+  expire(): void {
+    if (this.value.kind === 'signed-out') return;
+    const wasSignedIn = this.value.kind === 'signed-in';
+    this.set({
+      kind: 'signed-out',
+      ...(wasSignedIn && { reason: 'Your session has ended. Sign in to go on where you were.' }),
+    });
+  }
+
+  enter(): void {
+    this.set({ kind: 'signed-in' });
+  }
+}
+
+export const sessionState = new SessionState({ kind: 'unknown' });

@@ -1,0 +1,55 @@
+import { type Answer, ask } from './client.ts';
+import type { Failure } from './failure.ts';
+import { queryClient } from './query-client.ts';
+import { sessionState } from './session-state.ts';
+
+/** How one signs in: with the code of the opened address (good once), or as a user. */
+export type Credentials = { code: string } | { username: string; password: string };
+
+const SESSION = '/inspect/session';
+/** How soon a server that does not answer is asked again. */
+const RETRY_MS = 1500;
+
+/** Finds out who looks, when the page opens: with the code in the address, else with the session there is. */
+export async function openSession(): Promise<void> {
+  const code = takeCode();
+  if (code !== undefined && (await signIn({ code })) === undefined) return;
+  await checkSession();
+}
+
+/** Is there a session? Asks until the server answers. */
+export async function checkSession(): Promise<void> {
+  const answer = await ask('GET', SESSION, { isSignIn: true });
+  if (!answer.ok && answer.failure.kind === 'offline') {
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    return checkSession();
+  }
+  if (!answer.ok && answer.failure.kind === 'signed-out') sessionState.expire();
+  else sessionState.enter();
+}
+
+/** Why it was refused; undefined when one is in. */
+export async function signIn(credentials: Credentials): Promise<Failure | undefined> {
+  const answer: Answer<unknown> = await ask('POST', SESSION, { body: credentials, isSignIn: true });
+  if (!answer.ok) return answer.failure;
+  sessionState.enter();
+  // What was refused for want of a session is asked for again.
+  void queryClient.invalidateQueries();
+  return undefined;
+}
+
+export async function signOut(): Promise<void> {
+  await ask('DELETE', SESSION, { isSignIn: true });
+  queryClient.clear();
+  sessionState.set({ kind: 'signed-out' });
+}
+
+/** The one-time code of `/ui/?code=...`; it is taken out of the address, so that it is not kept or sent on. */
+function takeCode(): string | undefined {
+  const url = new URL(location.href);
+  const code = url.searchParams.get('code');
+  if (code === null) return undefined;
+  url.searchParams.delete('code');
+  history.replaceState(history.state, '', url);
+  return code;
+}

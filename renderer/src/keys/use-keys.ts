@@ -1,0 +1,39 @@
+import { useEffect, useRef } from 'react';
+import { preferences } from '../preferences/preferences.ts';
+import { type KeyBinding, Keyboard } from './keyboard.ts';
+
+export const keyboard = new Keyboard(() => performance.now());
+
+/** Starts to listen; to be called once. */
+export function listenToKeys(): void {
+  window.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    const isModal = document.querySelector('[role=dialog],[role=alertdialog],[role=menu],[role=listbox]') !== null;
+    const { key, ctrlKey, metaKey, altKey, target } = event;
+    const stroke = { key, ctrlKey, metaKey, altKey, isTyping: isTypedInto(target), isModal };
+    const binding = keyboard.find(stroke, preferences.value.hasLetterKeys);
+    if (!binding) return;
+    event.preventDefault();
+    binding.run();
+  });
+}
+
+/** Keys that work while the component is on the screen. `run` may change with every drawing, `keys` may not. */
+export function useKeys(bindings: readonly KeyBinding[]): void {
+  const latest = useRef(bindings);
+  latest.current = bindings;
+  const names = bindings.map(({ keys }) => keys).join('\n');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the bindings are read through the ref; their names say when they change
+  useEffect(
+    () =>
+      keyboard.add(latest.current.map((binding, index) => ({ ...binding, run: () => latest.current[index]?.run() }))),
+    [names],
+  );
+}
+
+function isTypedInto(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement)
+    return !['checkbox', 'radio', 'button', 'submit', 'range'].includes(target.type);
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+}

@@ -1,0 +1,69 @@
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components';
+import { Hint } from './tooltip.tsx';
+
+export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'className' | 'style'> {
+  children: ReactNode;
+  icon?: LucideIcon;
+  /** One primary button a view. `quiet` has no frame; `danger` destroys something. Default: plain. */
+  look?: 'plain' | 'primary' | 'quiet' | 'danger';
+  /** The key that does the same, shown at the end. */
+  shortcut?: string;
+  className?: string;
+}
+
+const LOOKS = {
+  plain: 'border-line-strong bg-panel text-text data-[hovered]:bg-raised data-[pressed]:bg-line',
+  primary:
+    'border-accent bg-accent text-on-accent font-semibold data-[hovered]:bg-accent-strong data-[hovered]:border-accent-strong',
+  quiet: 'border-transparent bg-transparent text-muted data-[hovered]:bg-raised data-[hovered]:text-text',
+  danger: 'border-line-strong bg-panel text-error data-[hovered]:border-error data-[hovered]:bg-error-soft',
+};
+
+/** A button; 28 px high. While `isPending` it says so and cannot be pressed again. */
+export function Button({ children, icon: Icon, look = 'plain', shortcut, className = '', ...rest }: ButtonProps) {
+  return (
+    <AriaButton
+      {...rest}
+      className={`inline-flex h-7 shrink-0 items-center gap-1.5 rounded-md border px-2.5 whitespace-nowrap transition-colors data-[disabled]:opacity-50 data-[pending]:opacity-70 ${LOOKS[look]} ${className}`}
+    >
+      {Icon && <Icon aria-hidden size={14} strokeWidth={1.8} className="-ml-0.5" />}
+      {children}
+      {shortcut && <Key look={look === 'primary' ? 'on-accent' : 'plain'}>{shortcut}</Key>}
+    </AriaButton>
+  );
+}
+
+export interface IconButtonProps extends Omit<AriaButtonProps, 'children' | 'className' | 'style'> {
+  icon: LucideIcon;
+  /** What it does; read aloud and shown as its tooltip. */
+  label: string;
+  shortcut?: string;
+  className?: string;
+}
+
+/** A square button with an icon only; 28 px. */
+export function IconButton({ icon: Icon, label, shortcut, className = '', ...rest }: IconButtonProps) {
+  return (
+    <Hint text={label} shortcut={shortcut}>
+      <AriaButton
+        {...rest}
+        aria-label={label}
+        className={`inline-flex size-7 shrink-0 items-center justify-center rounded-md text-muted transition-colors data-[disabled]:opacity-40 data-[hovered]:bg-raised data-[hovered]:text-text ${className}`}
+      >
+        <Icon aria-hidden size={15} strokeWidth={1.8} />
+      </AriaButton>
+    </Hint>
+  );
+}
+
+/** A key of the keyboard. */
+export function Key({ children, look = 'plain' }: { children: ReactNode; look?: 'plain' | 'on-accent' }) {
+  const colours = look === 'plain' ? 'border-line-strong bg-raised text-muted' : 'border-current/40';
+  return (
+    <kbd aria-hidden className={`rounded border px-1 text-[10.5px] leading-4 ${colours}`}>
+      {children}
+    </kbd>
+  );
+}

@@ -1,0 +1,72 @@
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { Button, IconButton } from './button.tsx';
+
+export interface DialogProps {
+  title: string;
+  isOpen: boolean;
+  onClose(): void;
+  children: ReactNode;
+  /** Buttons at the foot; the deed last. */
+  actions?: ReactNode;
+  width?: 'small' | 'medium' | 'large';
+  /** A question that has to be answered: no closing by a click outside. */
+  isAlert?: boolean;
+}
+
+const WIDTHS = { small: 'max-w-md', medium: 'max-w-2xl', large: 'max-w-5xl' };
+
+/** A dialog: keeps the focus, gives it back, closes with Esc. */
+export function Dialog({ title, isOpen, onClose, children, actions, width = 'small', isAlert = false }: DialogProps) {
+  return (
+    <ModalOverlay
+      isOpen={isOpen}
+      onOpenChange={(open) => !open && onClose()}
+      isDismissable={!isAlert}
+      className="fixed inset-0 z-50 flex items-start justify-center overflow-auto bg-[rgb(10_15_12/45%)] p-6 pt-[10vh]"
+    >
+      <Modal className={`w-full ${WIDTHS[width]} rounded-lg border border-line bg-overlay shadow-pop`}>
+        <AriaDialog role={isAlert ? 'alertdialog' : 'dialog'} className="flex max-h-[80vh] flex-col outline-none">
+          <div className="flex items-center justify-between border-b border-line py-2 pr-2 pl-4">
+            <Heading slot="title" level={2}>
+              {title}
+            </Heading>
+            <IconButton icon={X} label="Close" onPress={onClose} />
+          </div>
+          <div className="min-h-0 flex-1 overflow-auto p-4">{children}</div>
+          {actions && <div className="flex justify-end gap-2 border-t border-line px-4 py-3">{actions}</div>}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+export interface ConfirmProps {
+  title: string;
+  isOpen: boolean;
+  onClose(): void;
+  onConfirm(): void;
+  /** The deed, e.g. `Delete 3 resources`. */
+  deed: string;
+  isDanger?: boolean;
+  isPending?: boolean;
+  children: ReactNode;
+}
+
+/** Asks before something that cannot be taken back lightly; says what will happen, not "Are you sure?". */
+export function Confirm({ deed, isDanger, isPending, onConfirm, children, ...dialog }: ConfirmProps) {
+  const actions = (
+    <>
+      <Button onPress={dialog.onClose}>Cancel</Button>
+      <Button look={isDanger ? 'danger' : 'primary'} isPending={isPending ?? false} onPress={onConfirm}>
+        {deed}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog {...dialog} isAlert actions={actions}>
+      {children}
+    </Dialog>
+  );
+}

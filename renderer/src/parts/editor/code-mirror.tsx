@@ -1,0 +1,106 @@
+import { closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
+import { jsonParseLinter } from '@codemirror/lang-json';
+import { bracketMatching, foldGutter, getIndentation, indentOnInput, indentString } from '@codemirror/language';
+import { linter, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { EditorState, Transaction } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import type { CodeEditorProps } from '../editor-props.ts';
+import { editorLook } from './setup.ts';
+import { undoKeys, undoSteps } from './undo.ts';
+
+/** How long one has to pause before JSON is checked. */
+const LINT_DELAY_MS = 300;
+
+/** CodeMirror as a component; to be loaded through CodeEditor. Tab leaves it, as it leaves every field. */
+export function CodeMirror(props: CodeEditorProps) {
+  const { label, value, language, isReadOnly = false, problems, height = '100%' } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | undefined>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+
+  useEffect(() => {
+    if (!place.current) return undefined;
+    const submit = () => {
+      latest.current.onSubmit?.();
+      return latest.current.onSubmit !== undefined;
+    };
+    const editor = new EditorView({
+      parent: place.current,
+      doc: latest.current.value,
+      extensions: [
+        keymap.of([
+          { key: 'Mod-Enter', run: submit },
+          { key: 'Enter', run: breakLine },
+          ...closeBracketsKeymap,
+          ...undoKeys,
+        ]),
+        undoSteps,
+        lineNumbers(),
+        foldGutter(),
+        drawSelection(),
+        highlightActiveLine(),
+        indentOnInput(),
+        bracketMatching(),
+        closeBrackets(),
+        editorLook(language),
+        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorState.readOnly.of(isReadOnly),
+        language === 'json' && !isReadOnly ? [linter(lintJson, { delay: LINT_DELAY_MS }), lintGutter()] : [],
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
+        }),
+      ],
+    });
+    view.current = editor;
+    return () => {
+      view.current = undefined;
+      editor.destroy();
+    };
+  }, [label, language, isReadOnly]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || editor.state.doc.toString() === value) return;
+    const anchor = Math.min(editor.state.selection.main.anchor, value.length);
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: value },
+      selection: { anchor },
+      annotations: Transaction.addToHistory.of(false),
+    });
+  }, [value]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || !problems) return;
+    const end = editor.state.doc.length;
+    const found = problems.map(({ from, to, message }) => ({
+      from: Math.min(from, end),
+      to: Math.min(to, end),
+      message,
+      severity: 'error' as const,
+    }));
+    editor.dispatch(setDiagnostics(editor.state, found));
+  }, [problems]);
+
+  return <div ref={place} className="min-h-0 overflow-hidden" style={{ height }} />;
+}
+
+/** A new line, indented as the language has it. */
+function breakLine({ state, dispatch }: EditorView): boolean {
+  if (state.facet(EditorState.readOnly)) return false;
+  const { from, to } = state.selection.main;
+  const columns = getIndentation(state, from) ?? /^\s*/.exec(state.doc.lineAt(from).text)?.[0].length ?? 0;
+  const insert = `\n${indentString(state, columns)}`;
+  dispatch(
+    state.update({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, scrollIntoView: true }),
+  );
+  return true;
+}
+
+const parseJson = jsonParseLinter();
+
+function lintJson(editor: EditorView) {
+  return editor.state.doc.length === 0 ? [] : parseJson(editor);
+}

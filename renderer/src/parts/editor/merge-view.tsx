@@ -1,0 +1,36 @@
+import { MergeView, unifiedMergeView } from '@codemirror/merge';
+import { EditorState } from '@codemirror/state';
+import { EditorView, lineNumbers } from '@codemirror/view';
+import { useEffect, useRef } from 'react';
+import type { DiffEditorProps } from '../editor-props.ts';
+import { editorLook } from './setup.ts';
+
+const COLLAPSE = { margin: 3, minSize: 6 };
+
+/** The difference of two texts; to be loaded through DiffEditor. */
+export function Merge({ label, before, after, language, layout = 'unified', height = '100%' }: DiffEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!place.current) return undefined;
+    const common = [
+      lineNumbers(),
+      editorLook(language),
+      EditorState.readOnly.of(true),
+      EditorView.editable.of(false),
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+    ];
+    if (layout === 'sides') {
+      const sides = new MergeView({
+        parent: place.current,
+        a: { doc: before, extensions: common },
+        b: { doc: after, extensions: common },
+        collapseUnchanged: COLLAPSE,
+      });
+      return () => sides.destroy();
+    }
+    const merged = unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: COLLAPSE });
+    const editor = new EditorView({ parent: place.current, doc: after, extensions: [common, merged] });
+    return () => editor.destroy();
+  }, [label, before, after, language, layout]);
+  return <div ref={place} className="min-h-0 overflow-auto" style={{ height }} />;
+}

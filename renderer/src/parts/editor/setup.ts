@@ -1,0 +1,63 @@
+import { javascript } from '@codemirror/lang-javascript';
+import { json } from '@codemirror/lang-json';
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import type { Extension } from '@codemirror/state';
+import { EditorView } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import type { EditorLanguage } from '../editor-props.ts';
+
+/** The tokens of tokens.css, so that both themes are one. */
+const look = EditorView.theme({
+  '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--panel)', fontSize: '12px' },
+  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6' },
+  '.cm-content': { caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-gutters': { backgroundColor: 'var(--panel)', color: 'var(--faint)', borderRight: '1px solid var(--line)' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--accent) 6%, transparent)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in srgb, var(--accent) 24%, transparent)',
+  },
+  '.cm-matchingBracket': { backgroundColor: 'var(--accent-soft)', outline: '1px solid var(--accent)' },
+  '.cm-panels, .cm-tooltip': {
+    backgroundColor: 'var(--overlay)',
+    color: 'var(--text)',
+    border: '1px solid var(--line)',
+    borderRadius: '6px',
+  },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent-soft)', color: 'var(--text)' },
+  '.cm-textfield, .cm-button': {
+    backgroundColor: 'var(--panel)',
+    backgroundImage: 'none',
+    color: 'var(--text)',
+    border: '1px solid var(--line-strong)',
+    borderRadius: '4px',
+  },
+  '.cm-insertedLine, .cm-changedLine, &.cm-merge-b .cm-changedLine': {
+    backgroundColor: 'color-mix(in srgb, var(--ok) 11%, transparent) !important',
+  },
+  '.cm-deletedChunk, .cm-deletedLine, &.cm-merge-a .cm-changedLine': {
+    backgroundColor: 'color-mix(in srgb, var(--error) 9%, transparent) !important',
+  },
+  '&.cm-merge-b .cm-changedText, .cm-changedText': { background: 'color-mix(in srgb, var(--ok) 26%, transparent)' },
+  '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
+    background: 'color-mix(in srgb, var(--error) 24%, transparent)',
+  },
+  '.cm-collapsedLines': { background: 'var(--raised)', color: 'var(--muted)' },
+});
+
+const colours = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
+  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: 'var(--warn)' },
+  { tag: [tags.number, tags.bool, tags.null, tags.atom], color: 'var(--running)' },
+  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.modifier], color: 'var(--running)' },
+  { tag: [tags.comment], color: 'var(--faint)', fontStyle: 'italic' },
+  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: 'var(--accent-strong)' },
+  { tag: tags.invalid, color: 'var(--error)' },
+]);
+
+/** The look of every editor, and its language. */
+export function editorLook(language: EditorLanguage): Extension[] {
+  const grammar = language === 'json' ? [json()] : language === 'javascript' ? [javascript()] : [];
+  return [look, syntaxHighlighting(colours), EditorView.lineWrapping, ...grammar];
+}

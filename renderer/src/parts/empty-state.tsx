@@ -1,0 +1,84 @@
+import { CircleX, type LucideIcon, PlugZap, SearchX, Sprout } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { type Failure, failureOf } from '../api/failure.ts';
+import { Button } from './button.tsx';
+
+export interface EmptyStateProps {
+  title: string;
+  /** Why it is empty and what to do next. */
+  text: ReactNode;
+  icon?: LucideIcon;
+  /** Buttons and links. */
+  children?: ReactNode;
+}
+
+/** Nothing there: why, and what to do next. */
+export function EmptyState({ title, text, icon: Icon = Sprout, children }: EmptyStateProps) {
+  return (
+    <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-14 text-center">
+      <Icon aria-hidden size={26} strokeWidth={1.5} className="text-faint" />
+      <h2>{title}</h2>
+      <div className="text-muted">{text}</div>
+      {children && <div className="mt-2 flex flex-wrap justify-center gap-2">{children}</div>}
+    </div>
+  );
+}
+
+/** Nothing fits the query or filter. */
+export function NoMatch({ what, onClear }: { what: string; onClear(): void }) {
+  return (
+    <EmptyState icon={SearchX} title={`No ${what} match`} text="Nothing here fits what you asked for.">
+      <Button onPress={onClear}>Clear the query</Button>
+    </EmptyState>
+  );
+}
+
+/** Something failed: what the server said of it, and a way to try again. Takes a Failure or whatever was thrown. */
+export function ErrorState({ error, onRetry }: { error: Failure | unknown; onRetry?: () => void }) {
+  const failure = isFailure(error) ? error : failureOf(error);
+  return (
+    <div role="alert">
+      <EmptyState
+        icon={failure.kind === 'offline' ? PlugZap : CircleX}
+        title={failure.kind === 'offline' ? 'The server does not answer' : 'This did not work'}
+        text={<FailureText failure={failure} />}
+      >
+        {onRetry && <Button onPress={onRetry}>Try again</Button>}
+      </EmptyState>
+    </div>
+  );
+}
+
+/** What the server said, with the places in the document that it complains about. */
+export function FailureText({ failure }: { failure: Failure }) {
+  return (
+    <>
+      <p className="break-words">
+        {failure.message}
+        {failure.code > 0 && <span className="ml-1.5 text-faint">({failure.code})</span>}
+      </p>
+      {failure.details.length > 0 && (
+        <ul className="mt-1 text-left text-[12px]">
+          {failure.details.map(({ pointer, message }) => (
+            <li key={`${pointer} ${message}`}>
+              <code>{pointer || '/'}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** A failure beside what caused it: a form, a button. */
+export function FailureNote({ failure }: { failure: Failure }) {
+  return (
+    <div role="alert" className="rounded-md border border-error/40 bg-error-soft px-3 py-2 text-[12.5px]">
+      <FailureText failure={failure} />
+    </div>
+  );
+}
+
+function isFailure(value: unknown): value is Failure {
+  return typeof value === 'object' && value !== null && 'kind' in value && 'details' in value;
+}

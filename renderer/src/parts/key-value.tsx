@@ -1,0 +1,29 @@
+import { Fragment, type ReactNode } from 'react';
+import { Copy } from './copy.tsx';
+
+export interface KeyValueRow {
+  name: string;
+  value: ReactNode;
+  /** Set: a button copies it. */
+  copy?: string | undefined;
+  isMono?: boolean;
+}
+
+/** Names and values, one a line. Rows whose value is undefined are left out. */
+export function KeyValue({ rows, nameWidth = 140 }: { rows: readonly KeyValueRow[]; nameWidth?: number }) {
+  return (
+    <dl className="grid items-start gap-x-3" style={{ gridTemplateColumns: `${nameWidth}px minmax(0, 1fr)` }}>
+      {rows
+        .filter(({ value }) => value !== undefined)
+        .map(({ name, value, copy, isMono }) => (
+          <Fragment key={name}>
+            <dt className="truncate py-1 text-muted">{name}</dt>
+            <dd className={`flex min-h-[27px] min-w-0 items-center gap-1 py-0.5 ${isMono ? 'mono' : ''}`}>
+              <span className="min-w-0 break-words">{value}</span>
+              {copy !== undefined && <Copy text={copy} what={name} />}
+            </dd>
+          </Fragment>
+        ))}
+    </dl>
+  );
+}

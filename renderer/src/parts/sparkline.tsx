@@ -1,0 +1,55 @@
+export interface SparklineProps {
+  /** What it shows, with its unit, e.g. `requests a minute, last half hour`. */
+  label: string;
+  /** The oldest first. */
+  values: readonly number[];
+  width?: number;
+  height?: number;
+  tone?: 'accent' | 'error' | 'running';
+}
+
+const COLOURS = { accent: 'var(--accent)', error: 'var(--error)', running: 'var(--running)' };
+
+/** A small line of how something went; its ends and peak are said in its label. */
+export function Sparkline({ label, values, width = 120, height = 28, tone = 'accent' }: SparklineProps) {
+  const peak = Math.max(1, ...values);
+  const step = values.length > 1 ? width / (values.length - 1) : width;
+  const points = values.map(
+    (value, index) => `${(index * step).toFixed(1)},${(height - 2 - (value / peak) * (height - 5)).toFixed(1)}`,
+  );
+  const colour = COLOURS[tone];
+  const summary = values.length === 0 ? 'nothing yet' : `now ${values.at(-1)}, most ${Math.max(...values)}`;
+  return (
+    <svg
+      role="img"
+      aria-label={`${label}: ${summary}`}
+      viewBox={`0 0 ${width} ${height}`}
+      width="100%"
+      height={height}
+      preserveAspectRatio="none"
+      className="block"
+    >
+      <line
+        x1={0}
+        x2={width}
+        y1={height - 1.5}
+        y2={height - 1.5}
+        stroke="var(--line)"
+        vectorEffect="non-scaling-stroke"
+      />
+      {points.length > 1 && (
+        <>
+          <polygon points={`0,${height - 2} ${points.join(' ')} ${width},${height - 2}`} fill={colour} opacity={0.12} />
+          <polyline
+            points={points.join(' ')}
+            fill="none"
+            stroke={colour}
+            strokeWidth={1.5}
+            strokeLinejoin="round"
+            vectorEffect="non-scaling-stroke"
+          />
+        </>
+      )}
+    </svg>
+  );
+}

@@ -1,0 +1,80 @@
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef } from 'react';
+import { prefer, preferences } from '../preferences/preferences.ts';
+import { useValue } from '../value-store.ts';
+
+export interface SplitPaneProps {
+  /** Under this name the width is remembered. */
+  name: string;
+  list: ReactNode;
+  /** Undefined: the list has all the space. */
+  detail: ReactNode | undefined;
+  /** Which side has a width of its own; the other takes the rest. Default: the detail. */
+  fixed?: 'list' | 'detail';
+  /** Its width in pixels at first. Default 560. */
+  width?: number;
+  /** What the second pane is called by those who listen. */
+  detailLabel?: string;
+}
+
+const MIN_PX = 220;
+const STEP_PX = 24;
+
+/** List and detail beside each other with a bar to move (arrows work, too). */
+export function SplitPane({
+  name,
+  list,
+  detail,
+  fixed = 'detail',
+  width = 560,
+  detailLabel = 'Detail',
+}: SplitPaneProps) {
+  const kept = useValue(preferences).splits[name];
+  const frame = useRef<HTMLDivElement>(null);
+  const current = kept ?? width;
+
+  const resize = (next: number) => {
+    const whole = frame.current?.clientWidth ?? next + MIN_PX;
+    const clamped = Math.round(Math.max(MIN_PX, Math.min(next, whole - MIN_PX)));
+    prefer({ splits: { ...preferences.value.splits, [name]: clamped } });
+  };
+  const onPointerMove = (event: PointerEvent<HTMLElement>) => {
+    if (!event.currentTarget.hasPointerCapture(event.pointerId) || !frame.current) return;
+    const box = frame.current.getBoundingClientRect();
+    resize(fixed === 'detail' ? box.right - event.clientX : event.clientX - box.left);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowLeft' ? -STEP_PX : event.key === 'ArrowRight' ? STEP_PX : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    resize(current + (fixed === 'detail' ? -step : step));
+  };
+
+  if (detail === undefined) return <div className="flex min-h-0 min-w-0 flex-1 flex-col">{list}</div>;
+  const share = `min(${current}px, 75%)`;
+  const columns = fixed === 'detail' ? `minmax(0,1fr) 1px ${share}` : `${share} 1px minmax(0,1fr)`;
+  return (
+    <div ref={frame} className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)]" style={{ gridTemplateColumns: columns }}>
+      <div className="flex min-h-0 min-w-0 flex-col">{list}</div>
+      {/* biome-ignore lint/a11y/useSemanticElements: an hr cannot be moved */}
+      <div
+        role="separator"
+        aria-orientation="vertical"
+        aria-label="Width of the panes"
+        aria-valuenow={current}
+        aria-valuemin={MIN_PX}
+        tabIndex={0}
+        className="relative cursor-col-resize bg-line after:absolute after:inset-y-0 after:-left-1 after:z-10 after:w-2.5 hover:bg-accent focus-visible:bg-focus"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          event.preventDefault();
+        }}
+        onPointerMove={onPointerMove}
+        onDoubleClick={() => resize(width)}
+        onKeyDown={onKeyDown}
+      />
+      <section aria-label={detailLabel} className="flex min-h-0 min-w-0 flex-col bg-panel">
+        {detail}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react';
+import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components';
+
+export interface TabEntry {
+  id: string;
+  title: string;
+  /** A number after the title. */
+  count?: number | undefined;
+  /** Drawn when the tab is open only. */
+  content: ReactNode;
+}
+
+export interface TabsProps {
+  label: string;
+  tabs: readonly TabEntry[];
+  /** The open tab; the first one when it is not among them. Keep it in the address: `search.tab`. */
+  value: string | undefined;
+  onChange(id: string): void;
+}
+
+/** Tabs that fill the space they are given; the panel scrolls. */
+export function Tabs({ label, tabs, value, onChange }: TabsProps) {
+  const open = tabs.some(({ id }) => id === value) ? value : tabs[0]?.id;
+  return (
+    <AriaTabs
+      {...(open !== undefined && { selectedKey: open })}
+      onSelectionChange={(key) => onChange(String(key))}
+      className="flex min-h-0 flex-1 flex-col"
+    >
+      <TabList aria-label={label} className="flex shrink-0 gap-0.5 overflow-x-auto border-b border-line px-3 pt-1">
+        {tabs.map(({ id, title, count }) => (
+          <Tab
+            key={id}
+            id={id}
+            className="-mb-px flex cursor-default items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 whitespace-nowrap text-muted outline-offset-[-2px] data-[hovered]:text-text data-[selected]:border-accent data-[selected]:font-medium data-[selected]:text-text"
+          >
+            {title}
+            {count !== undefined && (
+              <span className="text-[11px] font-normal text-faint">{count.toLocaleString('en')}</span>
+            )}
+          </Tab>
+        ))}
+      </TabList>
+      {tabs.map(({ id, content }) => (
+        <TabPanel key={id} id={id} className="min-h-0 flex-1 overflow-auto outline-offset-[-2px]">
+          {content}
+        </TabPanel>
+      ))}
+    </AriaTabs>
+  );
+}

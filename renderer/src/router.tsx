@@ -1,0 +1,55 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, useLocation } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
+import { EmptyState, ErrorState } from './parts/empty-state.tsx';
+import { Skeleton } from './parts/skeleton.tsx';
+import { type ScreenName, screenNames, screens } from './screens/registry.ts';
+import { PlaceLink } from './shell/place-link.tsx';
+import { ScreenFrame } from './shell/screen-frame.tsx';
+import { Shell } from './shell/shell.tsx';
+import { parseSearch, printSearch, type Search } from './url.ts';
+
+/** Every `screens/NAME/screen.tsx`, each a part of the bundle of its own. */
+const modules = import.meta.glob<{ default: ComponentType }>('./screens/*/screen.tsx');
+
+const rootRoute = createRootRoute({
+  validateSearch: (search: Record<string, unknown>) => search as Search, // parseSearch makes texts of all
+  component: Frame,
+  notFoundComponent: () => (
+    <ScreenFrame title="Not found">
+      <EmptyState title="There is nothing here" text="The address names no screen of this window.">
+        <PlaceLink to={{ screen: 'home' }}>Go to Home</PlaceLink>
+      </EmptyState>
+    </ScreenFrame>
+  ),
+});
+
+function Frame() {
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  return <Shell current={screenAt(path)} />;
+}
+
+/** Which screen a path (below /ui or with it) belongs to. */
+function screenAt(path: string): ScreenName {
+  const [, first = ''] = /^(?:\/ui)?\/([^/]*)/.exec(path) ?? [];
+  return screenNames.find((name) => screens[name].path === `/${first}`) ?? 'home';
+}
+
+/** `/NAME` and `/NAME/ID` are the same screen. */
+const routes = screenNames.flatMap((name) => {
+  const load = modules[`./screens/${name}/screen.tsx`];
+  if (!load) throw new Error(`screens/${name}/screen.tsx is missing`);
+  const component = lazyRouteComponent(load);
+  const { path } = screens[name];
+  return [createRoute({ getParentRoute: () => rootRoute, path: path === '/' ? '/' : `${path}/{-$id}`, component })];
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren(routes),
+  basepath: '/ui',
+  parseSearch,
+  stringifySearch: printSearch,
+  defaultPreload: 'intent',
+  defaultPendingComponent: () => <Skeleton />,
+  defaultPendingMs: 150,
+  defaultErrorComponent: ({ error, reset }) => <ErrorState error={error} onRetry={reset} />,
+});

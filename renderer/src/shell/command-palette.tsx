@@ -1,0 +1,145 @@
+import { useQuery } from '@tanstack/react-query';
+import { Search } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import {
+  Autocomplete,
+  Dialog,
+  Header,
+  Input,
+  Menu,
+  MenuItem,
+  MenuSection,
+  Modal,
+  ModalOverlay,
+  SearchField,
+} from 'react-aria-components';
+import { load } from '../api/client.ts';
+import { keys } from '../api/query-client.ts';
+import { fqonOf, type PlatformRecord, type Reference, useScope } from '../api/world.ts';
+import { Key } from '../parts/button.tsx';
+import { useGo } from '../url.ts';
+import { useValue } from '../value-store.ts';
+import { type Command, commands } from './commands.ts';
+
+/** Most entries of one kind; more letters find the others. */
+const MAX_SHOWN = 12;
+
+/** Find a command or a resource by some letters. */
+export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
+  return (
+    <ModalOverlay
+      isOpen={isOpen}
+      onOpenChange={(open) => !open && onClose()}
+      isDismissable
+      className="fixed inset-0 z-50 flex items-start justify-center bg-[rgb(10_15_12/40%)] p-4 pt-[12vh]"
+    >
+      <Modal className="w-full max-w-xl overflow-hidden rounded-xl border border-line bg-overlay shadow-pop">
+        <Dialog aria-label="Commands and resources" className="flex max-h-[60vh] flex-col outline-none">
+          <Content onClose={onClose} />
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+function Content({ onClose }: { onClose(): void }) {
+  const [text, setText] = useState('');
+  const offered = useValue(commands);
+  const resources = useResourceCommands();
+  const sections = useMemo(() => {
+    const found = [...offered, ...resources].filter((command) => matches(command, text));
+    const groups = Map.groupBy(found, ({ group }) => group ?? 'This screen');
+    return [...groups].map(([name, entries]) => ({ name, entries: entries.slice(0, MAX_SHOWN) }));
+  }, [offered, resources, text]);
+  const run = (id: string) => {
+    onClose();
+    // After the dialog has given the focus back.
+    setTimeout(() => [...offered, ...resources].find((command) => command.id === id)?.run());
+  };
+  return (
+    <Autocomplete inputValue={text} onInputChange={setText}>
+      <SearchField
+        aria-label="Search or run a command"
+        autoFocus
+        className="flex items-center gap-2.5 border-b border-line px-4"
+      >
+        <Search aria-hidden size={16} className="text-faint" />
+        <Input
+          placeholder="Search or run a command"
+          className="h-11 flex-1 bg-transparent text-[14px] outline-none [&::-webkit-search-cancel-button]:hidden"
+        />
+        <Key>Esc</Key>
+      </SearchField>
+      <Menu
+        aria-label="Commands and resources"
+        onAction={(id) => run(String(id))}
+        className="min-h-0 flex-1 overflow-auto p-1.5 outline-none"
+        renderEmptyState={() => <p className="p-6 text-center text-muted">Nothing is called that.</p>}
+      >
+        {sections.map(({ name, entries }) => (
+          <MenuSection key={name} id={name}>
+            <Header className="eyebrow px-2.5 pt-2 pb-1">{name}</Header>
+            {entries.map(({ id, text: title, words, icon: Icon, shortcut }) => (
+              <MenuItem
+                key={id}
+                id={id}
+                textValue={title}
+                className="flex h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 outline-none data-[focused]:bg-accent-soft"
+              >
+                {Icon && <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />}
+                <span className="truncate">{title}</span>
+                {id.startsWith('resource ') && <span className="truncate text-[12px] text-faint">{words}</span>}
+                {shortcut && <kbd className="ml-auto text-[11px] text-faint">{shortcut}</kbd>}
+              </MenuItem>
+            ))}
+          </MenuSection>
+        ))}
+      </Menu>
+    </Autocomplete>
+  );
+}
+
+/** Do all words occur? */
+function matches({ text, words = '' }: Command, typed: string): boolean {
+  const haystack = `${text} ${words}`.toLowerCase();
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => haystack.includes(word));
+}
+
+/** Every resource as a command that opens it. */
+function useResourceCommands(): readonly Command[] {
+  const { orgs } = useScope();
+  const go = useGo();
+  const { data } = useQuery({
+    queryKey: [keys.world, 'all references', orgs.map(({ id }) => id)],
+    queryFn: async ({ signal }) => {
+      const lists = orgs.map(async (org) => {
+        const references = await load<Reference[]>(`/meta/${fqonOf(org)}/resources`, {}, signal);
+        return references.map((reference) => ({ reference, org }));
+      });
+      return (await Promise.all(lists)).flat();
+    },
+    enabled: orgs.length > 0,
+  });
+  return useMemo(() => {
+    const seen = new Set<string>();
+    return (data ?? []).flatMap(({ reference, org }) => {
+      if (seen.has(reference.id)) return [];
+      seen.add(reference.id);
+      return [toCommand(reference, org, (id) => go({ screen: 'resources', id }))];
+    });
+  }, [data, go]);
+}
+
+function toCommand(reference: Reference, org: PlatformRecord, open: (id: string) => void): Command {
+  const kind = /\/([a-z]+)\/[^/]+$/.exec(reference.href ?? '')?.[1] ?? 'orgs';
+  return {
+    id: `resource ${reference.id}`,
+    text: reference.name ?? reference.id,
+    words: `${kind} in ${fqonOf(org)}`,
+    group: 'Resources',
+    run: () => open(reference.id),
+  };
+}

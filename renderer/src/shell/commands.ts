@@ -1,0 +1,34 @@
+import type { LucideIcon } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { ValueStore } from '../value-store.ts';
+
+/** Something that the command palette can do. */
+export interface Command {
+  id: string;
+  text: string;
+  /** Other words that find it. */
+  words?: string;
+  icon?: LucideIcon;
+  shortcut?: string;
+  /** Where it stands in the palette. Default: "This screen". */
+  group?: string;
+  run(): void;
+}
+
+export const commands = new ValueStore<readonly Command[]>([]);
+
+/** Commands that are in the palette while the component is on the screen. `run` may change with every drawing, ids may not. */
+export function useCommands(offered: readonly Command[]): void {
+  const latest = useRef(offered);
+  latest.current = offered;
+  const ids = offered.map(({ id, text }) => `${id} ${text}`).join('\n');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the commands are read through the ref; their ids say when they change
+  useEffect(() => {
+    const mine = latest.current.map((command) => ({
+      ...command,
+      run: () => latest.current.find(({ id }) => id === command.id)?.run(),
+    }));
+    commands.set([...commands.value, ...mine]);
+    return () => commands.set(commands.value.filter((command) => !mine.includes(command)));
+  }, [ids]);
+}

@@ -1,0 +1,86 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { Failure } from '../api/failure.ts';
+import { signIn } from '../api/session.ts';
+import { sessionState } from '../api/session-state.ts';
+import { Button } from '../parts/button.tsx';
+import { FailureNote } from '../parts/empty-state.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { useValue } from '../value-store.ts';
+import { Brand } from './brand.tsx';
+
+/** Lets in who is signed in; everyone else gets the sign-in, on the address where they wanted to go. */
+export function Gate({ children }: { children: ReactNode }) {
+  const session = useValue(sessionState);
+  if (session.kind === 'signed-in') return children;
+  if (session.kind === 'unknown') return <Waiting />;
+  return <SignIn reason={session.reason} />;
+}
+
+/** When waiting for the server begins to look like a fault. */
+const PATIENCE_MS = 1200;
+
+function Waiting() {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <main className="flex h-full flex-col items-center justify-center gap-3 text-muted" aria-busy="true">
+      <span className="pulse">
+        <Brand size={36} />
+      </span>
+      <h1 className="sr-only">Terrarium</h1>
+      <p role="status">{isLong ? 'The server does not answer yet. Trying again ...' : ''}</p>
+    </main>
+  );
+}
+
+function SignIn({ reason }: { reason: string | undefined }) {
+  const [failure, setFailure] = useState<Failure>();
+  const [isPending, setPending] = useState(false);
+  const [username, setUsername] = useState('root');
+  const [password, setPassword] = useState('');
+  useEffect(() => {
+    document.title = 'Sign in - Terrarium';
+  }, []);
+  const submit = async () => {
+    setPending(true);
+    setFailure(await signIn({ username, password }));
+    setPending(false);
+  };
+  return (
+    <main className="flex h-full items-start justify-center overflow-auto bg-bg px-4 pt-[16vh]">
+      <form
+        className="card flex w-80 flex-col gap-3.5 p-6 shadow-pop"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <div className="mb-1 flex items-center gap-2.5">
+          <Brand size={26} />
+          <h1>Sign in to Terrarium</h1>
+        </div>
+        <p className="text-muted">
+          {reason ??
+            'The address that the server printed lets you in without this. Or sign in as a user of the platform.'}
+        </p>
+        <TextField label="User name" value={username} onChange={setUsername} isRequired autoComplete="username" />
+        <TextField
+          label="Password"
+          type="password"
+          value={password}
+          onChange={setPassword}
+          isRequired
+          autoFocus
+          autoComplete="current-password"
+        />
+        {failure && <FailureNote failure={failure} />}
+        <Button type="submit" look="primary" isPending={isPending} className="justify-center">
+          {isPending ? 'Signing in ...' : 'Sign in'}
+        </Button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,42 @@
+import { keyboard } from '../keys/use-keys.ts';
+import { Key } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Switch } from '../parts/fields.tsx';
+import { prefer, preferences } from '../preferences/preferences.ts';
+import { useValue } from '../value-store.ts';
+
+const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
+const OTHER = 'This screen';
+
+/** Every key that does something now. */
+export function HelpDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
+  const { hasLetterKeys } = useValue(preferences);
+  const groups = Map.groupBy(keyboard.bindings, ({ group }) => group ?? OTHER);
+  return (
+    <Dialog title="Keys" isOpen={isOpen} onClose={onClose} width="medium">
+      <Switch isSelected={hasLetterKeys} onChange={(isOn) => prefer({ hasLetterKeys: isOn })}>
+        Single letters do something
+      </Switch>
+      <div className={`mt-4 grid gap-x-8 gap-y-5 sm:grid-cols-2 ${hasLetterKeys ? '' : 'opacity-60'}`}>
+        {[...groups].map(([group, bindings]) => (
+          <section key={group}>
+            <h3 className="eyebrow mb-1">{group}</h3>
+            <dl>
+              {[...new Map(bindings.map((binding) => [binding.keys, binding])).values()].map(({ keys, does }) => (
+                <div key={keys} className="flex h-7 items-center justify-between border-b border-line/60">
+                  <dt>{does}</dt>
+                  <dd className="flex gap-1">
+                    {keys.split(/[ +](?=.)/).map((key) => (
+                      <Key key={key}>{key === 'mod' ? MOD : key}</Key>
+                    ))}
+                    <span className="sr-only">{keys.replace('mod', MOD)}</span>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,36 @@
+import { useNavigate } from '@tanstack/react-router';
+import type { MouseEvent, ReactNode } from 'react';
+import { hrefOf, type Place, pathOf, type Search, useSearch } from '../url.ts';
+
+export interface PlaceLinkProps {
+  to: Place;
+  children: ReactNode;
+  className?: string;
+  /** Does the link say where one is? */
+  isCurrent?: boolean;
+  label?: string;
+}
+
+/** A link to a place in the window; the scope goes along unless the place has its own. */
+export function PlaceLink({ to, children, className = 'link', isCurrent, label }: PlaceLinkProps) {
+  const [{ scope }] = useSearch();
+  const navigate = useNavigate();
+  const search: Search = { ...(scope !== undefined && { scope }), ...to.search };
+  const onClick = (event: MouseEvent) => {
+    if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    // Paths are made by pathOf; the router's own types know only those written by hand.
+    void navigate({ to: pathOf(to) as never, search: search as never });
+  };
+  return (
+    <a
+      href={hrefOf(to, scope)}
+      className={className}
+      aria-current={isCurrent ? 'page' : undefined}
+      aria-label={label}
+      onClick={onClick}
+    >
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,58 @@
+import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
+import { IconButton } from '../parts/button.tsx';
+import { prefer, preferences } from '../preferences/preferences.ts';
+import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
+import { useValue } from '../value-store.ts';
+import { PlaceLink } from './place-link.tsx';
+
+export interface RailProps {
+  current: ScreenName;
+  /** Numbers beside the names. */
+  counts: Partial<Record<ScreenName, number>>;
+}
+
+/** The way to every screen; 208 pixels wide, or 52 with the icons only. */
+export function Rail({ current, counts }: RailProps) {
+  const { isRailNarrow } = useValue(preferences);
+  const link = (name: ScreenName) => {
+    const { title, icon: Icon, letter } = screens[name];
+    const isCurrent = name === current;
+    const count = counts[name];
+    return (
+      <li key={name}>
+        <PlaceLink
+          to={{ screen: name }}
+          isCurrent={isCurrent}
+          {...(isRailNarrow && { label: title })}
+          className={`flex h-[30px] items-center gap-2.5 rounded-md px-2.5 ${
+            isCurrent ? 'bg-accent-soft font-medium text-accent' : 'text-muted hover:bg-raised hover:text-text'
+          } ${isRailNarrow ? 'justify-center' : ''}`}
+        >
+          <span title={isRailNarrow ? `${title} (g ${letter})` : undefined}>
+            <Icon aria-hidden size={16} strokeWidth={1.7} />
+          </span>
+          {!isRailNarrow && <span className="flex-1">{title}</span>}
+          {!isRailNarrow && count !== undefined && (
+            <span className={`text-[11px] ${isCurrent ? '' : 'text-faint'}`}>{count.toLocaleString('en')}</span>
+          )}
+        </PlaceLink>
+      </li>
+    );
+  };
+  return (
+    <nav
+      aria-label="Screens"
+      className={`flex min-h-0 flex-col overflow-y-auto border-r border-line bg-panel p-2 ${isRailNarrow ? 'w-[52px]' : 'w-[208px]'}`}
+    >
+      <ul className="flex flex-col gap-px">{screenNames.filter((name) => !screens[name].isLow).map(link)}</ul>
+      <hr className="mx-1 my-2 border-line" />
+      <ul className="flex flex-col gap-px">{screenNames.filter((name) => screens[name].isLow).map(link)}</ul>
+      <IconButton
+        icon={isRailNarrow ? PanelLeftOpen : PanelLeftClose}
+        label={isRailNarrow ? 'Widen the rail' : 'Narrow the rail'}
+        onPress={() => prefer({ isRailNarrow: !isRailNarrow })}
+        className="mt-auto ml-1"
+      />
+    </nav>
+  );
+}

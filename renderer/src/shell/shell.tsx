@@ -1,0 +1,96 @@
+import { Outlet } from '@tanstack/react-router';
+import { CircleHelp, LogOut, Moon, Pause, Sun, SunMoon } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
+import { live } from '../api/live.ts';
+import { signOut } from '../api/session.ts';
+import { useKeys } from '../keys/use-keys.ts';
+import { announce } from '../parts/toasts.tsx';
+import { prefer } from '../preferences/preferences.ts';
+import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
+import { useGo } from '../url.ts';
+import { CommandPalette } from './command-palette.tsx';
+import { useCommands } from './commands.ts';
+import { DisconnectedBanner } from './disconnected-banner.tsx';
+import { HelpDialog } from './help-dialog.tsx';
+import { Rail } from './rail.tsx';
+import { StatusBar } from './status-bar.tsx';
+import { type Address, TopBar } from './top-bar.tsx';
+
+const NO_COUNTS = {};
+
+/** The window around every screen. */
+export function Shell({ current }: { current: ScreenName }) {
+  const [open, setOpen] = useState<'palette' | 'help'>();
+  const go = useGo();
+  const addresses = useMemo<Address[]>(() => [{ name: 'control', url: location.origin }], []);
+
+  useEffect(() => {
+    live.start();
+    return () => live.stop();
+  }, []);
+
+  const togglePause = () => {
+    live.togglePause();
+    announce(live.isPaused.value ? 'Paused' : 'Live again');
+  };
+  useKeys([
+    { keys: 'mod+k', does: 'Commands and resources', group: 'Everywhere', run: () => setOpen('palette') },
+    { keys: '?', does: 'These keys', group: 'Everywhere', run: () => setOpen('help') },
+    { keys: 'p', does: 'Pause what is live, or go on', group: 'Everywhere', run: togglePause },
+    ...screenNames.map((name) => ({
+      keys: `g ${screens[name].letter}`,
+      does: screens[name].title,
+      group: 'Go to',
+      run: () => go({ screen: name }),
+    })),
+  ]);
+  useCommands([
+    ...screenNames.map((name) => ({
+      id: `go ${name}`,
+      text: screens[name].title,
+      icon: screens[name].icon,
+      shortcut: `g ${screens[name].letter}`,
+      group: 'Go to',
+      run: () => go({ screen: name }),
+    })),
+    {
+      id: 'pause',
+      text: 'Pause what is live, or go on',
+      icon: Pause,
+      shortcut: 'p',
+      group: 'Window',
+      run: togglePause,
+    },
+    { id: 'light', text: 'Light theme', icon: Sun, group: 'Window', run: () => prefer({ theme: 'light' }) },
+    { id: 'dark', text: 'Dark theme', icon: Moon, group: 'Window', run: () => prefer({ theme: 'dark' }) },
+    {
+      id: 'system',
+      text: "The system's theme",
+      icon: SunMoon,
+      group: 'Window',
+      run: () => prefer({ theme: 'system' }),
+    },
+    { id: 'help', text: 'Keys', icon: CircleHelp, shortcut: '?', group: 'Window', run: () => setOpen('help') },
+    { id: 'sign-out', text: 'Sign out', icon: LogOut, group: 'Window', run: () => void signOut() },
+  ]);
+
+  return (
+    <div className="grid h-full grid-cols-[auto_minmax(0,1fr)] grid-rows-[44px_minmax(0,1fr)_26px]">
+      <a
+        href="#main"
+        className="fixed top-1.5 left-1.5 z-50 -translate-y-16 rounded-md bg-accent px-3 py-1.5 font-medium text-on-accent focus:translate-y-0"
+      >
+        Skip to the content
+      </a>
+      <TopBar instance="Terrarium" addresses={addresses} onPalette={() => setOpen('palette')} />
+      <Rail current={current} counts={NO_COUNTS} />
+      <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-col outline-none">
+        <DisconnectedBanner />
+        <Outlet />
+      </main>
+      <StatusBar />
+      <CommandPalette isOpen={open === 'palette'} onClose={() => setOpen(undefined)} />
+      <HelpDialog isOpen={open === 'help'} onClose={() => setOpen(undefined)} />
+    </div>
+  );
+}

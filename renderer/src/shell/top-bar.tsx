@@ -1,0 +1,68 @@
+import { Search } from 'lucide-react';
+import { Button } from 'react-aria-components';
+import { Key } from '../parts/button.tsx';
+import { Copy } from '../parts/copy.tsx';
+import { Brand } from './brand.tsx';
+import { PlaceLink } from './place-link.tsx';
+import { ScopePicker } from './scope-picker.tsx';
+
+export interface Address {
+  name: string;
+  url: string;
+}
+
+export interface TopBarProps {
+  instance: string;
+  addresses: readonly Address[];
+  onPalette(): void;
+}
+
+const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
+
+/** Which instance this is, where it listens, what everything is narrowed to, and the palette. */
+export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
+  return (
+    <header className="col-span-full flex items-center gap-4 border-b border-line bg-panel px-3.5">
+      <PlaceLink
+        to={{ screen: 'home' }}
+        className="flex shrink-0 items-center gap-2 rounded-md font-semibold tracking-tight"
+      >
+        <Brand />
+        {instance}
+      </PlaceLink>
+      <span aria-hidden className="h-4 w-px bg-line-strong" />
+      <ScopePicker />
+      <ul aria-label="Addresses" className="hidden items-center gap-1.5 lg:flex">
+        {addresses.map(({ name, url }) => (
+          <li
+            key={name}
+            className="mono flex h-6 items-center rounded-full border border-line bg-raised pl-2.5 text-muted"
+            title={url}
+          >
+            {portOf(url)} {name}
+            <Copy text={url} what={`address of ${name}`} className="scale-85" />
+          </li>
+        ))}
+      </ul>
+      <Button
+        onPress={onPalette}
+        className="ml-auto flex h-7 w-64 shrink items-center gap-2 rounded-md border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"
+      >
+        <Search aria-hidden size={13} />
+        <span className="truncate">Search or run a command</span>
+        <span className="ml-auto flex shrink-0 gap-1">
+          <Key>{MOD} K</Key>
+        </span>
+      </Button>
+    </header>
+  );
+}
+
+function portOf(url: string): string {
+  try {
+    const { port, host } = new URL(url);
+    return port === '' ? host : `:${port}`;
+  } catch {
+    return url;
+  }
+}

@@ -1,0 +1,86 @@
+import { useLocation, useNavigate, useParams } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import { type ScreenName, screens } from './screens/registry.ts';
+
+/**
+ * What a page's address says after the `?`: everything one may want to send to a colleague. All values are text.
+ * Screens may add words of their own.
+ */
+export interface Search {
+  /** Id of the organization, workspace or environment that everything is narrowed to. */
+  scope?: string | undefined;
+  /** The query of the query bar. */
+  q?: string | undefined;
+  /** Key of the selected row. */
+  sel?: string | undefined;
+  /** The open tab. */
+  tab?: string | undefined;
+  [word: string]: string | undefined;
+}
+
+/** Reads the part of an address after the `?`; every value stays text, also `q=5`. */
+export function parseSearch(text: string): Search {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+/** The other way; what is undefined or empty is left out, the order is that of the words. */
+export function printSearch(search: Record<string, unknown>): string {
+  const parameters = new URLSearchParams();
+  for (const word of Object.keys(search).sort()) {
+    const value = search[word];
+    if (value !== undefined && value !== null && value !== '') parameters.set(word, String(value));
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** A place in the window. */
+export interface Place {
+  screen: ScreenName;
+  /** What the screen shows in detail, e.g. the id of a resource. */
+  id?: string | undefined;
+  search?: Search | undefined;
+}
+
+/** The path of a place below `/ui`. */
+export function pathOf({ screen, id }: Pick<Place, 'screen' | 'id'>): string {
+  const { path } = screens[screen];
+  if (id === undefined) return path;
+  return `${path === '/' ? '' : path}/${encodeURIComponent(id)}`;
+}
+
+/** The address of a place as it stands in the address bar; the scope is kept when `scope` is given. */
+export function hrefOf(place: Place, scope?: string): string {
+  return `/ui${pathOf(place)}${printSearch({ ...(scope !== undefined && { scope }), ...place.search })}`;
+}
+
+/** The search words of the page, and how to change some of them. */
+export function useSearch(): [Search, (change: Search, options?: { isNewStep?: boolean }) => void] {
+  // The router parses with parseSearch, so all values are text.
+  const search = useLocation({ select: (location): Search => location.search });
+  const navigate = useNavigate();
+  const change = useCallback(
+    (next: Search, { isNewStep = false } = {}) => {
+      void navigate({ to: '.', search: ((now: Search) => ({ ...now, ...next })) as never, replace: !isNewStep });
+    },
+    [navigate],
+  );
+  return [search, change];
+}
+
+/** What stands in the path after the screen, e.g. the id of a resource. */
+export function usePlaceId(): string | undefined {
+  return useParams({ strict: false, select: (params: { id?: string }) => params.id });
+}
+
+/** How to go to a place; keeps the scope unless the place has its own. */
+export function useGo(): (place: Place) => void {
+  const navigate = useNavigate();
+  return useCallback(
+    (place) => {
+      const keepScope = (now: Search) => ({ ...(now.scope !== undefined && { scope: now.scope }), ...place.search });
+      void navigate({ to: pathOf(place) as never, search: keepScope as never });
+    },
+    [navigate],
+  );
+}
