@@ -15,6 +15,7 @@ export function Meter({ label, value, max, text = `${value}/${max}`, width = 64 
   const colour = share >= 1 ? 'var(--error)' : share >= 0.8 ? 'var(--warn)' : 'var(--span-handler)';
   return (
     <span className="inline-flex items-center gap-2 whitespace-nowrap">
+      {/* biome-ignore lint/a11y/useSemanticElements: a browser draws a meter its own way */}
       <span
         role="meter"
         aria-label={label}

@@ -26,8 +26,8 @@ export function HelpDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
                 <div key={keys} className="flex h-7 items-center justify-between border-b border-line/60">
                   <dt>{does}</dt>
                   <dd className="flex gap-1">
-                    {keys.split(/[ +](?=.)/).map((key) => (
-                      <Key key={key}>{key === 'mod' ? MOD : key}</Key>
+                    {keysIn(keys).map(([id, key]) => (
+                      <Key key={id}>{key === 'mod' ? MOD : key}</Key>
                     ))}
                     <span className="sr-only">{keys.replace('mod', MOD)}</span>
                   </dd>
@@ -39,4 +39,9 @@ export function HelpDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
       </div>
     </Dialog>
   );
+}
+
+/** The single keys, each with an id of its own: `g g` has the same one twice. */
+function keysIn(keys: string): [string, string][] {
+  return keys.split(/[ +](?=.)/).map((key, index) => [`${index} ${key}`, key]);
 }

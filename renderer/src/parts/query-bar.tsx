@@ -1,0 +1,134 @@
+import { CircleX, Search, X } from 'lucide-react';
+import { useEffect, useId, useRef, useState } from 'react';
+import { useKeys } from '../keys/use-keys.ts';
+import { useSearch } from '../url.ts';
+import { IconButton, Key } from './button.tsx';
+
+/** What is wrong with a query, and where in its text. */
+export interface QueryFault {
+  message: string;
+  /** Offset in the text. */
+  at: number;
+}
+
+export interface QueryBarProps {
+  /** What is searched, e.g. `invocations`. */
+  what: string;
+  /** Finds what is wrong with a query; undefined: it is good. */
+  faultOf(text: string): QueryFault | undefined;
+  /** An example, e.g. `status:error lambda:webform dur:>200`. */
+  example?: string;
+  /** Words that can be put in with a click. */
+  suggestions?: readonly string[];
+}
+
+/** How long one has to pause before the query takes effect. */
+const PAUSE_MS = 250;
+
+/**
+ * The query of a list, in the address as `q`. `/` goes to it, Enter takes it at once, Esc empties it. A query that cannot be
+ * read is not taken: the list keeps the last good one, and the bar says what is wrong and where.
+ */
+export function QueryBar({ what, faultOf, example, suggestions = [] }: QueryBarProps) {
+  const [{ q = '' }, change] = useSearch();
+  const [text, setText] = useState(q);
+  const input = useRef<HTMLInputElement>(null);
+  const noteId = useId();
+  const fault = text.trim() === '' ? undefined : faultOf(text);
+
+  // The address was changed from elsewhere: a link, the back button.
+  const taken = useRef(q);
+  useEffect(() => {
+    if (q !== taken.current) {
+      taken.current = q;
+      setText(q);
+    }
+  }, [q]);
+
+  const take = (next: string) => {
+    taken.current = next.trim();
+    change({ q: next.trim() || undefined });
+  };
+  useEffect(() => {
+    if (text.trim() === taken.current || fault) return undefined;
+    const timer = setTimeout(() => {
+      taken.current = text.trim();
+      change({ q: text.trim() || undefined });
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, fault, change]);
+
+  useKeys([{ keys: '/', does: 'Query', group: 'Lists', run: () => input.current?.select() }]);
+  const empty = () => {
+    setText('');
+    take('');
+  };
+  const add = (word: string) => {
+    setText(text.trim() === '' ? word : `${text.trim()} ${word}`);
+    input.current?.focus();
+  };
+
+  return (
+    <search className="relative min-w-0 flex-1">
+      <div className="field-frame flex items-center" {...(fault && { 'data-invalid': true })}>
+        <Search aria-hidden size={13} className="ml-2 shrink-0 text-faint" />
+        <input
+          ref={input}
+          type="text"
+          value={text}
+          spellCheck={false}
+          autoComplete="off"
+          aria-label={`Query of ${what}`}
+          aria-invalid={fault !== undefined}
+          aria-describedby={fault ? noteId : undefined}
+          placeholder={example ? `Find ${what}: ${example}` : `Find ${what}`}
+          className="mono min-w-0 flex-1 bg-transparent px-2 py-1"
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && !fault) take(text);
+            if (event.key !== 'Escape') return;
+            if (text === '') input.current?.blur();
+            else empty();
+          }}
+        />
+        {text === '' ? (
+          <span className="mr-1.5">
+            <Key>/</Key>
+          </span>
+        ) : (
+          <IconButton icon={X} label="Clear the query" onPress={empty} className="size-6" />
+        )}
+      </div>
+      {fault && (
+        <div
+          id={noteId}
+          role="alert"
+          className="absolute inset-x-0 top-full z-20 mt-1 rounded-md border border-error/40 bg-overlay px-3 py-2 shadow-pop"
+        >
+          <p className="flex items-center gap-1.5 text-error">
+            <CircleX aria-hidden size={13} className="shrink-0" /> {fault.message}
+          </p>
+          <pre className="mt-1 overflow-hidden">
+            {text}
+            {'\n'}
+            <span className="text-error">{`${' '.repeat(Math.max(0, fault.at))}^`}</span>
+          </pre>
+        </div>
+      )}
+      {!fault && suggestions.length > 0 && text === '' && (
+        <div className="absolute inset-x-0 top-full z-20 mt-1 hidden gap-1.5 rounded-md border border-line bg-overlay p-2 shadow-pop in-focus-within:flex">
+          {suggestions.map((word) => (
+            <button
+              key={word}
+              type="button"
+              className="mono min-h-6 rounded border border-line-strong px-1.5 text-muted hover:text-text"
+              onClick={() => add(word)}
+            >
+              {word}
+            </button>
+          ))}
+        </div>
+      )}
+    </search>
+  );
+}
