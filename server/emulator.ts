@@ -180,7 +180,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     store,
     config,
     invoker: lambdas,
-    containers: containers.service,
+    containers: containers.life,
     addresses,
     nowMs,
     onWarning,

@@ -34,7 +34,7 @@ describe('the demo seed', () => {
       { ...plain, prune: true },
     );
     expect(changed(applied)).toEqual([]);
-    expect(applied.summary.unchanged).toBe(21);
+    expect(applied.summary.unchanged).toBe(26);
     expect(applied.commit).toBeUndefined();
     expect(world.store.seq).toBe(0);
   });

@@ -88,7 +88,7 @@ orgs:
       );
       expect(changed(applied)).toEqual([]);
       expect(files.get('world.yaml')).toContain(`codeFile: ${code}`);
-      expect(files.size).toBe(4);
+      expect(files.size).toBe(5);
     } finally {
       await rm(dir, { recursive: true, force: true });
     }

@@ -186,7 +186,9 @@ export class Moves {
       ? view.referrers(source.id).map((one) => this.#service.drafts.touched(act, following(one, present, copy)))
       : [];
     const made = noun === 'container' ? [] : [copy];
-    await this.#service.commit(act, `${noun}.${verb}`, [...made, ...followers], isMigration ? [source.id] : []);
+    await this.#service.commit(act, `${noun}.${verb}`, [...made, ...followers]);
+    // Only when everybody follows the copy: a request that comes between the two is served by the source.
+    if (isMigration) await this.#service.commit(act, `${noun}.${verb}`, [], [source.id]);
     return copy;
   }
 
