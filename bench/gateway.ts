@@ -1,6 +1,7 @@
 // Requests a second through the gateway, beside bare node:http and express that read the same body and give the same answer. Each
-// server runs in a process of its own, and they take turns, so that a busy moment of the machine meets them alike. Look at
-// the ratios; the figures are this machine's.
+// server runs in a process of its own, and they take turns, so that a busy moment of the machine meets them alike. The container
+// of one row is the node:http of the first: what it is slower by is the cost of the way through the gateway. Look at the ratios;
+// the figures are this machine's.
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import express from 'express';
+import { ContainerProxy } from '../server/gateway/container-proxy.ts';
 import { Gateway } from '../server/gateway/gateway.ts';
 import { LambdaService } from '../server/lambdas/lambda-service.ts';
 import type { LambdaInvoker } from '../server/model/invocation.ts';
@@ -28,7 +30,14 @@ const SELF = fileURLToPath(import.meta.url);
 /** What scripts/build.mjs makes; without it the row with a real lambda is left out. */
 const CHILD_FILE = join(dirname(SELF), '..', 'server', 'lambda-child.cjs');
 
-const kinds = ['node:http', 'express', 'gateway', 'gateway, 1000 endpoints, limited', 'gateway, real lambda'] as const;
+const kinds = [
+  'node:http',
+  'express',
+  'gateway',
+  'gateway, 1000 endpoints, limited',
+  'gateway, real lambda',
+  'gateway, container',
+] as const;
 type Kind = (typeof kinds)[number];
 
 const PATH = '/web/lead';
@@ -83,6 +92,21 @@ function viewOf(endpoints: number, plugins: JsonObject): WorldView & { lambda: S
   };
 }
 
+/** The same world with a container behind the endpoint. */
+function withContainer(view: ReturnType<typeof viewOf>): WorldView {
+  const mapping = { name: 'http', protocol: 'tcp', container_port: 8080, expose_endpoint: true, lb_port: 8080 };
+  const container = record('Resource::Container', 'shop', view.root.id, { port_mappings: [mapping] });
+  const target = { implementation_type: 'container', implementation_id: container.id, container_port_name: 'http' };
+  const published = view
+    .all('apiendpoints')
+    .map((one) => ({ ...one, properties: { resource: '/lead', methods: ['POST'], ...target } }));
+  return {
+    ...view,
+    find: (id) => (id === container.id ? container : view.find(id)),
+    all: (word) => (word === 'apiendpoints' ? published : []),
+  };
+}
+
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -128,11 +152,12 @@ const instantly: LambdaInvoker = {
   refusal: () => undefined,
 };
 
-async function gatewayServer(view: WorldView, invoker: LambdaInvoker): Promise<number> {
+async function gatewayServer(view: WorldView, invoker: LambdaInvoker, containers?: ContainerProxy): Promise<number> {
   const none = 'http://127.0.0.1';
   const gateway = new Gateway({
     view,
     invoker,
+    ...(containers && { containers }),
     authenticator: { identify: () => ({ kind: 'none' }) },
     judge: { may: () => false },
     results: await openKeyedLog({ medium: { kind: 'memory' }, name: 'results', onWarning: console.error }),
@@ -142,6 +167,12 @@ async function gatewayServer(view: WorldView, invoker: LambdaInvoker): Promise<n
     allowedHosts: new Set(),
   });
   return (await gateway.start({ host: '127.0.0.1', port: 0 })).port;
+}
+
+function containerServer(port: number): Promise<number> {
+  const serving = [{ instanceId: 'bare', host: '127.0.0.1', port }];
+  const directory = { serving: () => serving, whyNotServing: () => '' };
+  return gatewayServer(withContainer(viewOf(1, {})), instantly, new ContainerProxy({ directory, nowMs: Date.now }));
 }
 
 async function lambdaServer(scratchDir: string): Promise<number> {
@@ -160,7 +191,7 @@ async function lambdaServer(scratchDir: string): Promise<number> {
 }
 
 /** In a child: starts one kind of server and tells its port; it lives as long as its parent listens. */
-async function serve(kind: Kind, scratchDir: string): Promise<void> {
+async function serve(kind: Kind, scratchDir: string, upstreamPort: number): Promise<void> {
   const start: Record<Kind, () => Promise<number>> = {
     'node:http': () => listen(bareServer()),
     express: () => listen(expressServer()),
@@ -168,6 +199,7 @@ async function serve(kind: Kind, scratchDir: string): Promise<void> {
     'gateway, 1000 endpoints, limited': () =>
       gatewayServer(viewOf(1000, { rateLimit: { enabled: true, perMinute: 1e9 } }), instantly),
     'gateway, real lambda': () => lambdaServer(scratchDir),
+    'gateway, container': () => containerServer(upstreamPort),
   };
   process.on('message', () => process.send?.(cpuUs()));
   process.send?.(await start[kind]());
@@ -218,7 +250,7 @@ async function main(): Promise<void> {
   const servers: { kind: Kind; child: ChildProcess; port: number; rounds: Round[] }[] = [];
   for (const kind of kinds) {
     if (kind === 'gateway, real lambda' && !existsSync(CHILD_FILE)) continue;
-    const child = fork(SELF, [kind, scratchDir]);
+    const child = fork(SELF, [kind, scratchDir, String(servers[0]?.port)]);
     const [port] = await once(child, 'message');
     await load(child, port, WARM_UP_S);
     servers.push({ kind, child, port, rounds: [] });
@@ -251,11 +283,11 @@ async function main(): Promise<void> {
   rmSync(scratchDir, { recursive: true });
 }
 
-const [kind, scratchDir = ''] = process.argv.slice(2);
+const [kind, scratchDir = '', upstreamPort] = process.argv.slice(2);
 const known = kinds.find((one) => one === kind);
 if (known) {
   process.on('disconnect', () => {
     if (known !== 'gateway, real lambda') process.exit();
   });
-  await serve(known, scratchDir);
+  await serve(known, scratchDir, Number(upstreamPort));
 } else await main();
