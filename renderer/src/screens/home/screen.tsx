@@ -1,11 +1,28 @@
-import { EmptyState } from '../../parts/empty-state.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { ServiceCard } from './service-card.tsx';
+import { useServices } from './use-services.ts';
 
-/** Home: to be built. */
+/** What runs, how it is, and how to begin. */
 export default function HomeScreen() {
+  const services = useServices();
   return (
     <ScreenFrame title="Home">
-      <EmptyState title="Home" text="This screen is not there yet." />
+      <div className="min-h-0 flex-1 overflow-auto p-4">
+        <div className="mx-auto flex max-w-6xl flex-col gap-6">
+          <section aria-labelledby="services">
+            <h2 id="services" className="eyebrow mb-2">
+              Services
+            </h2>
+            <ul className="grid grid-cols-1 gap-3 md:grid-cols-2 xl:grid-cols-3">
+              {services.map((service) => (
+                <ServiceCard key={service.name} service={service} />
+              ))}
+            </ul>
+          </section>
+          <FirstSteps />
+        </div>
+      </div>
     </ScreenFrame>
   );
 }

@@ -1,0 +1,58 @@
+import { Copy } from '../../parts/copy.tsx';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import { State } from '../../parts/state.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import { screens } from '../registry.ts';
+import type { Service } from './use-services.ts';
+
+/** One service: where it is, how it is, what it does, what went wrong last. */
+export function ServiceCard({ service }: { service: Service }) {
+  const { name, place, condition, word, address, facts, perMinute, lastError } = service;
+  const Icon = screens[place.screen].icon;
+  return (
+    <li className="card flex flex-col overflow-hidden">
+      <div className="flex items-center gap-2 px-3.5 pt-3">
+        <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />
+        <h3 className="font-semibold">
+          <PlaceLink to={place} className="hover:text-accent">
+            {name}
+          </PlaceLink>
+        </h3>
+        <span className="ml-auto">
+          <State is={condition}>{word}</State>
+        </span>
+      </div>
+      <div className="flex h-7 items-center px-3.5">
+        {address ? (
+          <>
+            <span className="mono truncate text-muted">{address}</span>
+            <Copy text={address} what={`address of ${name}`} className="scale-90" />
+          </>
+        ) : (
+          <span className="text-faint">no address of its own</span>
+        )}
+      </div>
+      <p className="truncate px-3.5 pb-2 text-muted">{facts}</p>
+      <div className="mt-auto">
+        {perMinute && (
+          <div className="px-3.5 pb-1">
+            <Sparkline label={`${name}: requests a minute`} values={perMinute} />
+            <p className="flex justify-between text-[11px] text-faint">
+              <span>{perMinute.length} min ago</span>
+              <span>{perMinute.at(-1) ?? 0} a minute</span>
+            </p>
+          </div>
+        )}
+        <p className="flex h-8 items-center border-t border-line px-3.5 text-[12px]">
+          {lastError ? (
+            <PlaceLink to={lastError.place} className="truncate text-error hover:underline">
+              {lastError.text}
+            </PlaceLink>
+          ) : (
+            <span className="text-faint">No errors</span>
+          )}
+        </p>
+      </div>
+    </li>
+  );
+}
