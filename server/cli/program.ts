@@ -13,6 +13,7 @@ import { addImportCommand } from './import-command.ts';
 import { addInvokeCommand } from './invoke-command.ts';
 import { addLeadsCommand } from './leads-command.ts';
 import { addLogsCommand } from './logs-command.ts';
+import { addPipelineCommand } from './pipeline-command.ts';
 import { addResetCommand } from './reset-command.ts';
 import type { EmulatorStarter } from './running-platform.ts';
 import { addSnapshotCommand } from './snapshot-command.ts';
@@ -24,7 +25,7 @@ import { addTokenCommand } from './token-command.ts';
 const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
 
 // A command is one file with one `add...Command`, called here.
-function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Command {
+function makeProgram(args: readonly string[], terminal: Terminal, startEmulator: EmulatorStarter): Command {
   const program = new Command('terrarium')
     .description(manifest.description)
     .version(manifest.version, '-V, --version', 'print the version')
@@ -36,12 +37,13 @@ function makeProgram(terminal: Terminal, startEmulator: EmulatorStarter): Comman
       outputError: (text, write) => write(text.replace(/^error: /, 'terrarium: ')),
       getOutHasColors: () => terminal.hasColour,
     });
-  addStartCommand(program, terminal, startEmulator);
+  addStartCommand(program, terminal, startEmulator, args);
   addExecCommand(program, terminal, startEmulator);
   addStatusCommand(program, terminal);
   addInvokeCommand(program, terminal);
   addLogsCommand(program, terminal);
   addLeadsCommand(program, terminal);
+  addPipelineCommand(program, terminal);
   addTokenCommand(program, terminal);
   addApplyCommand(program, terminal);
   addExportCommand(program, terminal);
@@ -67,7 +69,8 @@ export async function runCommandLine(
   startEmulator: EmulatorStarter,
 ): Promise<number> {
   try {
-    await makeProgram(terminal, startEmulator).parseAsync(withCommand(args), { from: 'user' });
+    const line = withCommand(args);
+    await makeProgram(line, terminal, startEmulator).parseAsync(line, { from: 'user' });
     return 0;
   } catch (failure) {
     // Commander has said already what is wrong with the arguments, or printed the help that was asked for.

@@ -6,6 +6,9 @@ import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
 import { writeReadyFile } from './ready-file.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Names a ready file for the desktop shell, beside the one that the user may have asked for. */
+export const SHELL_READY_FILE = 'TERRARIUM_SHELL_READY_FILE';
+
 /** Starts the emulator; loads it first, which is most of the work. */
 export type EmulatorStarter = (config: Config, hooks: StartHooks) => Promise<Emulator>;
 
@@ -17,17 +20,18 @@ export async function withPlatform<T>(
   work: (emulator: Emulator) => Promise<T>,
 ): Promise<T> {
   // One of an earlier run would tell whoever waits for it that this one is ready.
-  if (config.readyFile) await rm(config.readyFile, { force: true });
+  const readyFiles = [config.readyFile, terminal.env[SHELL_READY_FILE]].filter((file) => file !== undefined);
+  for (const file of readyFiles) await rm(file, { force: true });
   const emulator = await startEmulator(config, {
     onWarning: (message) => terminal.complain(`terrarium: ${message}`),
     onFault: (fault) => terminal.complain(`terrarium: ${describeFault(fault)}`),
   });
   try {
     await writeInstanceFile(emulator, terminal.pid);
-    if (config.readyFile) await writeReadyFile(config.readyFile, emulator, terminal.pid);
+    for (const file of readyFiles) await writeReadyFile(file, emulator, terminal.pid);
     return await work(emulator);
   } finally {
-    if (config.readyFile) await rm(config.readyFile, { force: true });
+    for (const file of readyFiles) await rm(file, { force: true });
     await removeInstanceFile(emulator);
     await emulator.stop();
   }

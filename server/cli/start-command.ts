@@ -1,22 +1,66 @@
 import type { Command } from 'commander';
+import { chooseWindow, type WindowChoice, type WindowSurroundings } from './choose-window.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
+import { ExitWith } from './exit-with.ts';
 import { greeting } from './greeting.ts';
+import { openWindow } from './open-window.ts';
+import { runShell } from './run-shell.ts';
 import { type EmulatorStarter, withPlatform } from './running-platform.ts';
 import { untilStopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';
+import { findShellFile, windowSurroundings } from './window-surroundings.ts';
+import { windowUrlOf } from './window-url.ts';
 
 /**
- * `terrarium start`, also what `terrarium` alone does: brings the platform up, says where it is and how to sign in, and
- * runs until it is told to stop.
+ * `terrarium start`, also what `terrarium` alone does: brings the platform up, says where it is and how to sign in, opens
+ * its window (docs/decisions/the-window.md), and runs until it is told to stop.
+ *
+ * @param args all that stands on the command line, with `start` first if this is the command
  */
-export function addStartCommand(program: Command, terminal: Terminal, startEmulator: EmulatorStarter): void {
+export function addStartCommand(
+  program: Command,
+  terminal: Terminal,
+  startEmulator: EmulatorStarter,
+  args: readonly string[],
+): void {
   const command = program.command('start').description('start the platform (the default command)');
   addConfigOptions(command).action(async () => {
-    const { config } = configOf(command, terminal);
+    const { config, origins } = configOf(command, terminal);
     const stopSignal = untilStopSignal(terminal);
+    const isHeadless = origins.get('headless') === 'default' ? undefined : config.headless;
+    let surroundings = windowSurroundings(terminal, isHeadless);
+    const shell = chooseWindow(surroundings);
+    if (shell.kind === 'electron') {
+      terminal.print(shell.line);
+      const end = await runShell(shell.path, findShellFile() ?? '', args.slice(1), terminal, stopSignal);
+      if ('exitCode' in end) throw new ExitWith(end.exitCode);
+      surroundings = { ...surroundings, electron: { missing: `Electron could not start (${end.failure})` } };
+    }
+    const window = chooseWindow(surroundings);
     await withPlatform(config, terminal, startEmulator, async (emulator) => {
       for (const line of greeting(emulator, terminal)) terminal.print(line);
+      await showWindow(window, surroundings, windowUrlOf(emulator), terminal);
       terminal.print(`\n${await stopSignal}: stopping ...`);
     });
   });
+}
+
+/** Opens the window that was chosen; what cannot be opened gives way to the next. */
+async function showWindow(
+  window: WindowChoice,
+  surroundings: WindowSurroundings,
+  url: string,
+  terminal: Terminal,
+): Promise<void> {
+  if (window.line) terminal.print(window.line);
+  if (window.kind !== 'app' && window.kind !== 'browser') return;
+  const failure = await openWindow(window, url);
+  if (!failure) return;
+  const name = window.kind === 'app' ? window.name : 'The default browser';
+  const missing = `${name} could not be opened (${failure})`;
+  const next =
+    window.kind === 'app'
+      ? chooseWindow({ ...surroundings, electron: { missing }, chromium: undefined })
+      : ({ kind: 'headless', line: `No window: ${missing}.` } as const);
+  await showWindow(next, surroundings, url, terminal);
 }

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { UserError } from '../config.ts';
+import type { PlatformClient } from './platform-client.ts';
+
+/** The variables of the specification's pipeline table; a definition may ask for them. */
+export const PIPELINE_VARIABLES = [
+  'PLATFORM_API_KEY',
+  'PLATFORM_API_SECRET',
+  'PLATFORM_DEPLOY_URL',
+  'APP_SERVICE_PORT',
+  'PLATFORM_TARGET_API_UUID',
+  'PLATFORM_TARGET_ENV_UUID',
+  'PLATFORM_TARGET_ORG_NAME',
+  'SCM_PROJECT_ID',
+  'SCM_PROJECT_NAME',
+] as const;
+
+/** Port of an app that nobody says a port of; the sample app's. */
+const DEFAULT_SERVICE_PORT = '8080';
+
+const records = z.array(
+  z.looseObject({ id: z.string(), name: z.string(), properties: z.looseObject({ parent: z.unknown().optional() }) }),
+);
+type PlatformRecord = z.output<typeof records>[number];
+
+/** A key pair of the account that a pipeline acts as, and how it ends. */
+export interface PipelineKey {
+  key: string;
+  secret: string;
+  /** Revokes it. */
+  end(): Promise<void>;
+}
+
+/** A pair for the service account, good for one run; throws UserError when there is no such account. */
+export async function makePipelineKey(client: PlatformClient, account: string): Promise<PipelineKey> {
+  const users = await client.json('GET', `/meta/users?expand=true&name=${encodeURIComponent(account)}`, records);
+  const [user] = users;
+  if (!user) {
+    throw new UserError(
+      `there is no user '${account}' for pipelines to act as: create one, or name another with --account`,
+    );
+  }
+  const orgs = await client.json('GET', '/meta/orgs?expand=true&name=root', records);
+  const body = { type: 'application/json', content: JSON.stringify({ orgId: orgs[0]?.id }) };
+  const pair = z.looseObject({ apiKey: z.string(), apiSecret: z.string() });
+  const made = await client.json('POST', `/security/accounts/${user.id}/apiKeys`, pair, { body });
+  return {
+    key: made.apiKey,
+    secret: made.apiSecret,
+    async end() {
+      await client.text('DELETE', `/security/apiKeys/${made.apiKey}`);
+    },
+  };
+}
+
+/** Where a pipeline shall deploy, as options say it. */
+export interface TargetWish {
+  /** Short name or fqon. */
+  org: string;
+  /** Id, name, or `workspace/name`; the first development environment with an API unless given. */
+  environment: string | undefined;
+  /** Id or name; the environment's first unless given. */
+  api: string | undefined;
+}
+
+/** The variables that say where: organization, environment, API, and the address to call. Throws UserError for what is not there. */
+export async function targetVariables(client: PlatformClient, wish: TargetWish): Promise<Record<string, string>> {
+  const org = encodeURIComponent(wish.org);
+  const list = (path: string) => client.json('GET', `/meta/${path}`, records);
+  const environments = await list(`${org}/environments?expand=true`);
+  const apis = await list(`${org}/apis?expand=true`);
+  const environment = await chooseEnvironment(wish, environments, apis);
+  const ofEnvironment = apis.filter((api) => parentOf(api) === environment.id);
+  const api =
+    wish.api === undefined
+      ? ofEnvironment[0]
+      : ofEnvironment.find(({ id, name }) => id === wish.api || name === wish.api);
+  if (!api) {
+    const wanted = wish.api === undefined ? 'no API yet' : `no API '${wish.api}'`;
+    throw new UserError(
+      `environment '${environment.name}' of '${wish.org}' has ${wanted}: create one, or choose with --environment and --api`,
+    );
+  }
+  const deployUrl = await findDeployUrl(client);
+  return {
+    PLATFORM_TARGET_ORG_NAME: wish.org,
+    PLATFORM_TARGET_ENV_UUID: environment.id,
+    PLATFORM_TARGET_API_UUID: api.id,
+    APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
+    ...(deployUrl !== undefined && { PLATFORM_DEPLOY_URL: deployUrl }),
+  };
+}
+
+async function chooseEnvironment(
+  { org, environment: wanted }: TargetWish,
+  environments: readonly PlatformRecord[],
+  apis: readonly PlatformRecord[],
+): Promise<PlatformRecord> {
+  const pathOf = ({ name, properties }: PlatformRecord) => {
+    const workspace = Object(properties.workspace ?? properties.parent).name;
+    return `${workspace}/${name}`;
+  };
+  const found =
+    wanted === undefined
+      ? environments.find(({ id, properties }) => {
+          return properties.environment_type === 'development' && apis.some((api) => parentOf(api) === id);
+        })
+      : environments.find((one) => one.id === wanted || one.name === wanted || pathOf(one) === wanted);
+  if (found) return found;
+  const present = environments.map(pathOf).join(', ') || 'none';
+  const what = wanted === undefined ? 'no development environment with an API' : `no environment '${wanted}'`;
+  throw new UserError(`organization '${org}' has ${what}; there are: ${present}`);
+}
+
+/** Where the deployment lambda is published: the first endpoint of that path that anybody has. */
+async function findDeployUrl(client: PlatformClient): Promise<string | undefined> {
+  const orgs = await client.json('GET', '/meta/orgs?expand=true', records);
+  for (const { properties, name } of orgs) {
+    const fqon = encodeURIComponent(String(properties.fqon ?? name));
+    const endpoints = await client.json('GET', `/meta/${fqon}/apiendpoints?expand=true&resource=/deploy`, records);
+    const url = endpoints[0]?.properties.public_url;
+    if (typeof url === 'string') return url;
+  }
+  return undefined;
+}
+
+function parentOf({ properties }: PlatformRecord): unknown {
+  return Object(properties.parent).id;
+}
+
+/** The variables of the specification that a pipeline's definition mentions. */
+export function askedFor(definition: string): string[] {
+  return PIPELINE_VARIABLES.filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(definition));
+}

@@ -1,0 +1,111 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { WindowSurroundings } from './choose-window.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Browsers that know `--app`, by the names of their commands; the first that is there is taken. */
+const COMMANDS: readonly (readonly [command: string, name: string])[] = [
+  ['chromium', 'Chromium'],
+  ['chromium-browser', 'Chromium'],
+  ['google-chrome', 'Chrome'],
+  ['google-chrome-stable', 'Chrome'],
+  ['microsoft-edge', 'Edge'],
+  ['microsoft-edge-stable', 'Edge'],
+];
+const MAC_APPS: readonly (readonly [app: string, name: string])[] = [
+  ['Google Chrome', 'Chrome'],
+  ['Chromium', 'Chromium'],
+  ['Microsoft Edge', 'Edge'],
+];
+const WINDOWS_FOLDERS = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'];
+const WINDOWS_APPS: readonly (readonly [file: string, name: string])[] = [
+  ['Google/Chrome/Application/chrome.exe', 'Chrome'],
+  ['Chromium/Application/chrome.exe', 'Chromium'],
+  ['Microsoft/Edge/Application/msedge.exe', 'Edge'],
+];
+
+/** The shell as it is built, seen from this file bundled (dist/server) and from source. */
+const SHELL_FILES = ['../electron/main.js', '../../dist/electron/main.js'];
+
+/** Looks at the machine. Nothing is downloaded and nothing is started. */
+export function windowSurroundings(
+  { env, isInteractive }: Pick<Terminal, 'env' | 'isInteractive'>,
+  isHeadless: boolean | undefined,
+): WindowSurroundings {
+  const { platform } = process;
+  return {
+    isHeadless,
+    isCi: Boolean(env.CI) && env.CI !== 'false' && env.CI !== '0',
+    isTerminal: isInteractive,
+    isSsh: Boolean(env.SSH_CONNECTION ?? env.SSH_TTY),
+    isRoot: platform === 'linux' && process.getuid?.() === 0,
+    platform,
+    hasDisplay: platform === 'darwin' || platform === 'win32' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY),
+    electron: findElectron(env),
+    chromium: findChromium(platform, env),
+    opener: findOpener(platform, env),
+  };
+}
+
+/** The shell's main process, when it is built. */
+export function findShellFile(): string | undefined {
+  return SHELL_FILES.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
+}
+
+/**
+ * Electron's binary, if it is there. The package itself is not asked: it downloads what is missing, and a start never does
+ * that unbidden.
+ */
+function findElectron(env: Terminal['env']): WindowSurroundings['electron'] {
+  if (!findShellFile()) return { missing: 'the Electron shell is not built' };
+  const missing = { missing: "Electron's binary is not installed (npx install-electron brings it)" };
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve('electron/package.json'));
+    const name = readFileSync(join(folder, 'path.txt'), 'utf8').trim();
+    const path = join(env.ELECTRON_OVERRIDE_DIST_PATH || join(folder, 'dist'), name);
+    return existsSync(path) ? { path } : missing;
+  } catch {
+    return missing;
+  }
+}
+
+function findChromium(platform: NodeJS.Platform, env: Terminal['env']): WindowSurroundings['chromium'] {
+  const candidates =
+    platform === 'darwin'
+      ? MAC_APPS.map(([app, name]) => ({ path: `/Applications/${app}.app/Contents/MacOS/${app}`, name }))
+      : platform === 'win32'
+        ? WINDOWS_APPS.flatMap(([file, name]) =>
+            WINDOWS_FOLDERS.flatMap((variable) => env[variable] ?? []).map((folder) => ({
+              path: join(folder, file),
+              name,
+            })),
+          )
+        : COMMANDS.flatMap(([command, name]) => onPath(command, env).map((path) => ({ path, name })));
+  return candidates.find(({ path }) => isExecutable(path));
+}
+
+function findOpener(platform: NodeJS.Platform, env: Terminal['env']): readonly string[] | undefined {
+  if (platform === 'darwin') return ['/usr/bin/open'];
+  // No shell: an address holds characters that mean something to cmd.
+  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler'];
+  const path = onPath('xdg-open', env).find(isExecutable);
+  return path ? [path] : undefined;
+}
+
+function onPath(command: string, env: Terminal['env']): string[] {
+  return (env.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, command));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
