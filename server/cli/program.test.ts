@@ -138,6 +138,7 @@ describe('terrarium start', () => {
       metaUrl: emulator.metaUrl,
       securityUrl: emulator.securityUrl,
       gatewayUrl: emulator.gatewayUrl,
+      windowUrl: `${emulator.baseUrl}/ui/`,
       pid: 4242,
       dataDir: folder,
     });
