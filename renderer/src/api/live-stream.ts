@@ -1,7 +1,10 @@
 import { ValueStore } from '../value-store.ts';
 
-/** How the window hears of changes: `live`, trying for the first time, without the server, or held by the person. */
-export type Connection = 'connecting' | 'live' | 'lost' | 'closed';
+/**
+ * How the window hears of changes: trying for the first time, by the stream, by reading everything anew now and then (the
+ * server is there but gives no stream), not at all (it is gone), or nobody listens.
+ */
+export type Connection = 'connecting' | 'live' | 'polling' | 'lost' | 'closed';
 
 /** The part of EventSource that is used; handed in so that tests have a say in when things happen. */
 export interface Source {
@@ -24,8 +27,8 @@ export interface LiveStreamOptions {
   onEvents(events: readonly LiveMessage[]): void;
   /** Events were missed: whatever one knows may be old. */
   onReset(): void;
-  /** The stream ended and does not come back by itself: is the session still good? */
-  onRefused(): void;
+  /** The server gave no stream. Is it there at all, and may we still ask it? */
+  isServerThere(): Promise<boolean>;
 }
 
 export interface LiveMessage {
@@ -38,7 +41,7 @@ export interface LiveMessage {
 /** `EventSource.CLOSED`. */
 const CLOSED = 2;
 /** How long after a stream was refused it is tried again. */
-const RETRY_MS = 2000;
+const RETRY_MS = 4000;
 /** Most events that wait while the person has paused; beyond it everything is read anew on resuming. */
 const MAX_HELD = 5000;
 /** Over which time events a second are counted. */
@@ -70,7 +73,7 @@ export class LiveStream {
 
   start(): void {
     if (this.#source) return;
-    this.connection.set(this.connection.value === 'lost' ? 'lost' : 'connecting');
+    if (this.connection.value === 'closed') this.connection.set('connecting');
     this.#meter ??= setInterval(() => this.#measure(), 1000);
     const source = this.#options.open(this.#lastId);
     this.#source = source;
@@ -139,14 +142,24 @@ export class LiveStream {
   }
 
   #onError(source: Source): void {
-    this.connection.set('lost');
     // The browser itself tries again after a broken line, but not after an answer that is no stream.
-    if (source.readyState !== CLOSED) return;
+    if (source.readyState !== CLOSED) {
+      this.connection.set('lost');
+      return;
+    }
     source.close();
     this.#source = undefined;
-    this.#options.onRefused();
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.start(), RETRY_MS);
+    void this.#askAround();
+  }
+
+  async #askAround(): Promise<void> {
+    const isThere = await this.#options.isServerThere();
+    // Somebody may have stopped or started the stream meanwhile.
+    if (this.#source || this.connection.value === 'closed') return;
+    this.connection.set(isThere ? 'polling' : 'lost');
+    if (isThere && !this.isPaused.value) this.#options.onReset();
   }
 
   #measure(): void {

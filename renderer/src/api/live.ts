@@ -20,5 +20,5 @@ export const live = new LiveStream({
   nowMs: () => performance.now(),
   onEvents: (events) => applyEvents(queryClient, events),
   onReset: () => void queryClient.invalidateQueries(),
-  onRefused: () => void checkSession(),
+  isServerThere: async () => (await checkSession()) === 'there',
 });

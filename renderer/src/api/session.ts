@@ -14,18 +14,16 @@ const RETRY_MS = 1500;
 export async function openSession(): Promise<void> {
   const code = takeCode();
   if (code !== undefined && (await signIn({ code })) === undefined) return;
-  await checkSession();
+  while ((await checkSession()) === 'gone') await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
 }
 
-/** Is there a session? Asks until the server answers. */
-export async function checkSession(): Promise<void> {
+/** Is the server there, and is there a session? Opens or closes the gate accordingly, unless the server is gone. */
+export async function checkSession(): Promise<'there' | 'gone'> {
   const answer = await ask('GET', SESSION, { isSignIn: true });
-  if (!answer.ok && answer.failure.kind === 'offline') {
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    return checkSession();
-  }
+  if (!answer.ok && answer.failure.kind === 'offline') return 'gone';
   if (!answer.ok && answer.failure.kind === 'signed-out') sessionState.expire();
   else sessionState.enter();
+  return 'there';
 }
 
 /** Why it was refused; undefined when one is in. */

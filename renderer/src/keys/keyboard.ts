@@ -51,9 +51,11 @@ export class Keyboard {
   }
 
   find(stroke: KeyStroke, hasLetterKeys: boolean): KeyBinding | undefined {
+    // Pressing Shift for the second letter is not the second letter.
+    if (['Shift', 'Control', 'Meta', 'Alt'].includes(stroke.key)) return undefined;
     const first = this.#first;
     this.#first = undefined;
-    if (stroke.altKey || ['Shift', 'Control', 'Meta', 'Alt'].includes(stroke.key)) return undefined;
+    if (stroke.altKey) return undefined;
     if (stroke.ctrlKey || stroke.metaKey) return this.#named(`mod+${stroke.key.toLowerCase()}`);
     if (stroke.isTyping || stroke.isModal) return undefined;
     if (stroke.key.length === 1 && !hasLetterKeys) return undefined;

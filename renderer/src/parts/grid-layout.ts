@@ -54,8 +54,9 @@ export function findNear<Row>(
   key: string,
   index: number,
 ): number | undefined {
+  const from = Math.min(index, rows.length - 1);
   for (let distance = 0; distance < rows.length; distance += 1) {
-    for (const at of distance === 0 ? [index] : [index + distance, index - distance]) {
+    for (const at of distance === 0 ? [from] : [from + distance, from - distance]) {
       const row = rows[at];
       if (row !== undefined && keyOf(row) === key) return at;
     }

@@ -16,6 +16,8 @@ export function StatusBar() {
         <State is="warning">paused{held > 0 && ` - ${held.toLocaleString('en')} waiting`}</State>
       ) : connection === 'live' ? (
         <State is="ok">live</State>
+      ) : connection === 'polling' ? (
+        <State is="ok">up to date</State>
       ) : connection === 'lost' ? (
         <State is="error">disconnected</State>
       ) : (
