@@ -2,6 +2,9 @@ import type { PipelineJob } from '../model/pipeline-run.ts';
 
 const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 
+/** What the runner writes before each line: the time, and how long the job has run. */
+const STAMP = /^\[\d\d:\d\d:\d\d\s[^\]]*\] /;
+
 /** Reads off the runner's output how the jobs of a pipeline get on. */
 export class PipelineOutput {
   readonly #jobs: Map<string, PipelineJob>;
@@ -19,7 +22,7 @@ export class PipelineOutput {
 
   /** Takes one line of output. */
   read(line: string): void {
-    const plain = line.replace(COLOUR, '');
+    const plain = line.replace(COLOUR, '').replace(STAMP, '');
     // A job's name may hold spaces, and what a job prints may look like anything: only known names before known words count.
     for (const job of this.#jobs.values()) {
       if (!plain.startsWith(job.name)) continue;

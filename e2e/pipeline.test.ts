@@ -1,0 +1,192 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Gitlab } from '@gitbeaker/rest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
+import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import type { Body } from './place.ts';
+import { type Platform, startPlatform } from './platform.ts';
+
+const LIMIT_MS = 120_000;
+const POLL = { timeout: 60_000, interval: 100 };
+const SAMPLE = fileURLToPath(new URL('../fixtures/sample-app', import.meta.url));
+const BRANCH = 'feature/Ferns_and_more';
+const PROJECT = 'fern-moss/shop';
+
+const run = promisify(execFile);
+const folder = await mkdtemp(join(tmpdir(), 'terrarium pipeline '));
+const shop = join(folder, 'shop');
+let platform: Platform;
+let workplace: Workplace;
+let docker: Awaited<ReturnType<typeof demandEngine>>;
+const images: string[] = [];
+
+const git = async (...args: string[]) => (await run('git', ['-C', shop, ...args])).stdout.trim();
+const commit = async (title: string) => {
+  await git('add', '-A');
+  await git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '-q', '-m', title);
+  const short = await git('rev-parse', '--short=8', 'HEAD');
+  images.push(`shop:${short}`);
+  return short;
+};
+const pipeline = (...more: string[]) => {
+  const { baseUrl, rootCredentials } = platform.emulator;
+  return workplace.run(
+    ['pipeline', 'run', shop, '--branch', BRANCH, '--project', PROJECT, '--base-url', baseUrl, ...more],
+    {
+      env: {
+        TERRARIUM_API_KEY: rootCredentials.apiKey,
+        TERRARIUM_API_SECRET: rootCredentials.apiSecret ?? '',
+        HOME: folder,
+      },
+    },
+  );
+};
+const containers = async (): Promise<Body[]> => (await platform.root.get('/demo/containers?expand=true')).body;
+const inspect = async (path: string): Promise<Body> => (await platform.root.send('GET', `/../inspect/${path}`)).body;
+
+beforeAll(async () => {
+  docker = await demandEngine();
+  await testImage('busybox:1.36');
+  await buildCommand();
+  workplace = new Workplace();
+  platform = await startPlatform({ seed: 'demo', containers: { engine: 'auto' } });
+  await cp(SAMPLE, shop, { recursive: true });
+  await run('git', ['init', '-q', '-b', BRANCH, shop]);
+}, BUILD_TIMEOUT_MS + LIMIT_MS);
+afterAll(async () => {
+  const worldId = platform?.emulator.worldId;
+  await platform?.stop();
+  await workplace?.close();
+  for (const image of images)
+    await docker
+      .getImage(image)
+      .remove({ force: true })
+      .catch(() => undefined);
+  await rm(folder, { recursive: true, force: true });
+  if (worldId) await expectNothingLeft(worldId);
+}, LIMIT_MS);
+
+describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', () => {
+  it('ends with the app behind a URL that stands on the merge request', { timeout: LIMIT_MS }, async () => {
+    const short = await commit('Sell ferns');
+    const { exitCode, out, err } = await pipeline();
+    expect(`${out}${err}`).toContain('merge request !1');
+    expect(exitCode, `${out}${err}`).toBe(0);
+
+    const [container, ...others] = await containers();
+    expect(others).toEqual([]);
+    expect(container).toMatchObject({
+      name: 'shop-feature-ferns-and-more',
+      properties: {
+        image: `shop:${short}`,
+        labels: { GIT_REF: BRANCH, REVIEW_APP: 'true' },
+        port_mappings: [{ name: 'web', container_port: 8080 }],
+      },
+    });
+    const [, url = ''] = / is at (\S+)/.exec(out) ?? [];
+    expect(url).toBe(`${platform.emulator.gatewayUrl}/website/shop-feature-ferns-and-more`);
+    const page = async () => (await fetch(`${url}/`)).text();
+    await expect.poll(page, POLL).toContain(`commit ${short}`);
+    expect(await page()).toContain('<h1>Fern &amp; Moss</h1>');
+
+    // What a reviewer sees, through a client of the real server.
+    const { apiUrl, token, projects } = await inspect('scm');
+    const gitlab = new Gitlab({ host: apiUrl.replace(/\/api\/v4.*$/, ''), token });
+    const [mergeRequest] = await gitlab.MergeRequests.all({ projectId: PROJECT, sourceBranch: BRANCH });
+    expect(mergeRequest).toMatchObject({ iid: 1, title: 'Sell ferns', state: 'opened' });
+    const notes = await gitlab.MergeRequestNotes.all(PROJECT, 1);
+    expect(notes).toMatchObject([{ body: `Deployed ${BRANCH} to ${url}` }]);
+    const environments = await gitlab.Environments.all(PROJECT);
+    expect(environments).toMatchObject([{ name: `review/${BRANCH}`, external_url: url }]);
+    expect(projects).toMatchObject([{ path_with_namespace: PROJECT, merge_requests: [{ notes: [{}] }] }]);
+
+    const [recorded] = await inspect('pipelines');
+    expect(recorded).toMatchObject({
+      state: 'success',
+      exitCode: 0,
+      branch: BRANCH,
+      appUrl: url,
+      jobs: [
+        { name: 'build', stage: 'build', state: 'success', exitCode: 0 },
+        { name: 'deploy', stage: 'deploy', state: 'success', exitCode: 0 },
+      ],
+      variables: { missing: [], present: expect.arrayContaining(['PLATFORM_API_SECRET']) },
+    });
+    const { log } = await inspect(`pipelines/${recorded.id}`);
+    expect(log.join('\n')).toContain('"action":"deploy"');
+    // Nothing is left in the repository.
+    expect(await git('status', '--short')).toBe('');
+  });
+
+  it('a second push updates the same container, a stop takes it away', { timeout: LIMIT_MS }, async () => {
+    const [before] = await containers();
+    await writeFile(join(shop, 'NEWS'), 'mosses, too\n');
+    const short = await commit('Sell mosses');
+    expect((await pipeline()).exitCode).toBe(0);
+    const [after, ...others] = await containers();
+    expect(others).toEqual([]);
+    expect(after).toMatchObject({ id: before.id, properties: { image: `shop:${short}` } });
+    const url = `${platform.emulator.gatewayUrl}/website/${after.name}/`;
+    await expect.poll(async () => (await fetch(url)).text(), POLL).toContain(`commit ${short}`);
+
+    expect((await pipeline('--job', 'stop')).exitCode).toBe(0);
+    expect(await containers()).toEqual([]);
+    expect((await fetch(url)).status).toBe(404);
+  });
+});
+
+describe('what goes wrong in a pipeline', () => {
+  it('a wrong key fails the job, and the log says why', { timeout: LIMIT_MS }, async () => {
+    const { exitCode, out, err } = await pipeline('--variable', 'PLATFORM_API_KEY=wrong', '--job', 'deploy');
+    expect(exitCode).toBe(1);
+    expect(`${out}${err}`).toMatch(/refused: .*"code":401/);
+    expect(err).toContain("the pipeline of 'feature/Ferns_and_more' failed");
+    expect((await inspect('pipelines'))[0]).toMatchObject({
+      state: 'failed',
+      jobs: [{ name: 'deploy', state: 'failed' }],
+    });
+    expect(await containers()).toEqual([]);
+  });
+
+  it('a variable that nothing gives is told before anything runs', { timeout: LIMIT_MS }, async () => {
+    const runs = (await inspect('pipelines')).length;
+    const { exitCode, err } = await pipeline('--variable', 'PLATFORM_DEPLOY_URL=');
+    expect(exitCode).toBe(2);
+    expect(err).toContain('the pipeline asks for PLATFORM_DEPLOY_URL, and nothing gives a value');
+    expect(await inspect('pipelines')).toHaveLength(runs);
+  });
+
+  it('a branch that is not checked out, a folder that is no repository', { timeout: LIMIT_MS }, async () => {
+    const { exitCode, err } = await pipeline('--branch', 'main');
+    expect(exitCode).toBe(2);
+    expect(err).toContain('git switch main');
+    const other = await workplace.run(
+      ['pipeline', 'run', folder, '--branch', 'x', '--base-url', platform.emulator.baseUrl],
+      {
+        env: { HOME: folder },
+      },
+    );
+    expect(other).toMatchObject({ exitCode: 2, err: expect.stringContaining('is no git repository') });
+  });
+
+  it('a job that fails stops the ones after it', { timeout: LIMIT_MS }, async () => {
+    await writeFile(join(shop, 'Dockerfile'), 'FROM no-such/image:1\n');
+    await commit('Break the build');
+    const { exitCode } = await pipeline();
+    expect(exitCode).toBe(1);
+    const [recorded] = await inspect('pipelines');
+    expect(recorded).toMatchObject({
+      state: 'failed',
+      jobs: [
+        { name: 'build', state: 'failed' },
+        { name: 'deploy', state: 'skipped' },
+      ],
+    });
+    expect(await containers()).toEqual([]);
+  });
+});
