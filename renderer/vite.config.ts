@@ -29,7 +29,7 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/meta', '/security', '/inspect', '/log', '/docs'].map((path) => [
+      ['/meta', '/security', '/inspect', '/log', '/docs', '/openapi.json'].map((path) => [
         path,
         { target: emulator, changeOrigin: true },
       ]),

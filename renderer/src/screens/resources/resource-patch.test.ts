@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { applyPatch } from 'fast-json-patch';
+import { expect, it } from 'vitest';
+import { editableOf, guarded, patchBetween } from './resource-patch.ts';
+
+const properties = fc.dictionary(
+  fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
+  fc.jsonValue(),
+);
+const editable = fc.record({ name: fc.string(), properties });
+
+it('leads from the record as it was to the record as it shall be', () => {
+  fc.assert(
+    fc.property(editable, editable, (before, after) => {
+      const patch = guarded(before, patchBetween(before, after));
+      const patched = applyPatch(structuredClone(before), structuredClone(patch), true).newDocument;
+      expect(JSON.parse(JSON.stringify(patched))).toEqual(JSON.parse(JSON.stringify(after)));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+it('is refused when somebody else has changed the same place meanwhile', () => {
+  const before = { name: 'a', properties: { timeout: 20 } };
+  const patch = guarded(before, patchBetween(before, { name: 'a', properties: { timeout: 25 } }));
+  expect(() => applyPatch({ name: 'a', properties: { timeout: 30 } }, patch, true)).toThrow();
+  expect(applyPatch({ name: 'b', properties: { timeout: 20 } }, patch, true).newDocument).toEqual({
+    name: 'b',
+    properties: { timeout: 25 },
+  });
+});
+
+it('leaves out what only the server sets', () => {
+  const record = {
+    id: '1',
+    name: 'a',
+    resource_type: 'T',
+    resource_state: 'S',
+    org: { id: '2', typeId: '3' },
+    properties: { parent: { id: '2' }, timeout: 20 },
+  };
+  expect(editableOf(record, new Set(['parent']))).toEqual({ name: 'a', properties: { timeout: 20 } });
+});
