@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'server/**/*.test.ts',
+      'electron/**/*.test.ts',
       'renderer/**/*.test.ts',
       'e2e/**/*.test.ts',
       'scripts/**/*.test.ts',

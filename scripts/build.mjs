@@ -1,5 +1,5 @@
-// Builds dist/: the server bundled for a fast start (dist/server), the window (dist/renderer), and with --types the library's
-// declarations (dist/types).
+// Builds dist/: the server bundled for a fast start (dist/server), the desktop shell (dist/electron), the window
+// (dist/renderer), and with --types the library's declarations (dist/types).
 //
 //   node scripts/build.mjs [--clean] [--types]
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'vite';
 import { buildChild } from './build-child.mjs';
+import { buildShell } from './build-shell.mjs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
 import { emitTypes } from './emit-types.mjs';
 import { oneCopyPlugin } from './one-copy-plugin.mjs';
@@ -32,6 +33,7 @@ markUnbuilt(root);
 if (flags.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
 await buildServer();
 await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs') });
+await buildShell({ root });
 await buildRenderer();
 copyAssets();
 sweepOldParts(serverFolder);

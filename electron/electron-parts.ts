@@ -1,0 +1,127 @@
+// What the shell uses of Electron, as narrow as it uses it. main.ts hands in the real module, tests hand in a stand-in: both
+// have to fit these types, so the stand-in cannot drift from what Electron has.
+import type {
+  BrowserWindowConstructorOptions,
+  ForkOptions,
+  MenuItemConstructorOptions,
+  Rectangle,
+  WindowOpenHandlerResponse,
+} from 'electron';
+
+export interface PreventableEvent {
+  preventDefault(): void;
+}
+
+/** A navigation that is about to happen. */
+export interface NavigationEvent extends PreventableEvent {
+  url: string;
+  isMainFrame: boolean;
+}
+
+export interface AppPart {
+  readonly isPackaged: boolean;
+  requestSingleInstanceLock(): boolean;
+  setAsDefaultProtocolClient(protocol: string): boolean;
+  enableSandbox(): void;
+  whenReady(): Promise<void>;
+  getPath(name: 'userData' | 'temp'): string;
+  getVersion(): string;
+  quit(): void;
+  exit(code: number): void;
+  on(event: 'before-quit', listener: (event: PreventableEvent) => void): unknown;
+  on(event: 'window-all-closed' | 'activate', listener: () => void): unknown;
+  on(event: 'second-instance', listener: (event: unknown, argv: string[]) => void): unknown;
+  on(event: 'open-url', listener: (event: PreventableEvent, url: string) => void): unknown;
+  on(event: 'web-contents-created', listener: (event: unknown, contents: ContentsPart) => void): unknown;
+}
+
+export interface ContentsPart {
+  getURL(): string;
+  setWindowOpenHandler(handler: (details: { url: string }) => WindowOpenHandlerResponse): void;
+  send(channel: string, ...values: unknown[]): void;
+  on(
+    event: 'will-navigate' | 'will-redirect' | 'will-frame-navigate',
+    listener: (event: NavigationEvent) => void,
+  ): unknown;
+  on(event: 'will-attach-webview', listener: (event: PreventableEvent) => void): unknown;
+  on(event: 'render-process-gone', listener: (event: unknown, details: { reason: string }) => void): unknown;
+  on(
+    event: 'did-fail-load',
+    listener: (event: unknown, code: number, description: string, url: string, isMainFrame: boolean) => void,
+  ): unknown;
+}
+
+export interface WindowPart {
+  readonly webContents: ContentsPart;
+  loadURL(url: string): Promise<void>;
+  show(): void;
+  hide(): void;
+  focus(): void;
+  restore(): void;
+  maximize(): void;
+  isMinimized(): boolean;
+  isMaximized(): boolean;
+  isDestroyed(): boolean;
+  getNormalBounds(): Rectangle;
+  on(event: 'close', listener: (event: PreventableEvent) => void): unknown;
+  on(event: 'closed', listener: () => void): unknown;
+  once(event: 'ready-to-show', listener: () => void): unknown;
+}
+
+export interface TrayPart {
+  setToolTip(text: string): void;
+  // biome-ignore lint/suspicious/noExplicitAny: a menu goes from the one to the other unseen
+  setContextMenu(menu: any): void;
+  destroy(): void;
+  on(event: 'click', listener: () => void): unknown;
+}
+
+/** A frame that sends a message, and the message's way. */
+export interface SenderEvent {
+  senderFrame: { readonly url: string; readonly parent: unknown } | null;
+}
+
+export interface SessionPart {
+  setPermissionRequestHandler(
+    handler: (
+      contents: unknown,
+      permission: string,
+      callback: (isGranted: boolean) => void,
+      details: { requestingUrl: string },
+    ) => void,
+  ): void;
+  setPermissionCheckHandler(
+    handler: (contents: unknown, permission: string, requestingOrigin: string) => boolean,
+  ): void;
+  setDevicePermissionHandler(handler: () => boolean): void;
+}
+
+/** A process that runs the server. */
+export interface ServerChild {
+  readonly pid: number | undefined;
+  readonly stdout: NodeJS.ReadableStream | null;
+  readonly stderr: NodeJS.ReadableStream | null;
+  postMessage(message: unknown): void;
+  kill(): boolean;
+  on(event: 'exit', listener: (code: number) => void): unknown;
+}
+
+/** The parts of the `electron` module. */
+export interface ElectronParts {
+  app: AppPart;
+  BrowserWindow: new (options: BrowserWindowConstructorOptions) => WindowPart;
+  Tray: new (icon: string) => TrayPart;
+  Menu: {
+    buildFromTemplate(template: MenuItemConstructorOptions[]): unknown;
+    // biome-ignore lint/suspicious/noExplicitAny: a menu goes from the one to the other unseen
+    setApplicationMenu(menu: any): void;
+  };
+  ipcMain: {
+    handle(channel: string, listener: (event: SenderEvent, ...values: unknown[]) => unknown): void;
+  };
+  session: { readonly defaultSession: SessionPart };
+  shell: { openExternal(url: string): Promise<void> };
+  clipboard: { writeText(text: string): void };
+  screen: { getAllDisplays(): { readonly workArea: Rectangle }[] };
+  utilityProcess: { fork(file: string, args: string[], options: ForkOptions): ServerChild };
+}

@@ -1,0 +1,24 @@
+// The desktop shell's main process.
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { app, BrowserWindow, clipboard, ipcMain, Menu, screen, session, shell, Tray, utilityProcess } from 'electron';
+import { z } from 'zod';
+import { SHELL_ARGUMENTS } from '../server/cli/run-shell.ts';
+import { startShell } from './shell.ts';
+
+const serverArguments = z.array(z.string()).parse(JSON.parse(process.env[SHELL_ARGUMENTS] ?? '[]'));
+
+// Electron would quit without a word on these; like this the server ends its work first.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => app.quit());
+
+void startShell({
+  electron: { app, BrowserWindow, Tray, Menu, ipcMain, session, shell, clipboard, screen, utilityProcess },
+  folder: dirname(fileURLToPath(import.meta.url)),
+  serverArguments,
+  argv: process.argv,
+  env: process.env,
+  platform: process.platform,
+  workFolder: app.isPackaged ? app.getPath('home') : process.cwd(),
+  pid: process.pid,
+  print: (text, stream = 'stdout') => process[stream].write(text),
+});

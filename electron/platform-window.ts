@@ -1,0 +1,165 @@
+import type { ElectronParts, WindowPart } from './electron-parts.ts';
+import { messageOf, messagePage } from './message-page.ts';
+import type { Addresses } from './ready-file.ts';
+import type { ServerState } from './server-supervisor.ts';
+import { MIN_SIZE, placeWindow, readWindowState, writeWindowState } from './window-state.ts';
+
+/** Chromium's code for a load that another one took the place of. */
+const ABORTED = -3;
+/** Names the one-time code in an address. */
+const CODE = 'code';
+
+export interface PlatformWindowOptions {
+  electron: Pick<ElectronParts, 'BrowserWindow' | 'screen'>;
+  preloadFile: string;
+  iconFile: string;
+  /** Remembers where the window was. */
+  stateFile: string;
+  /** Is the whole shell about to quit? Otherwise a closed window is only hidden. */
+  isQuitting(): boolean;
+  onHidden(): void;
+}
+
+/** The one window: shows the platform while it runs, and otherwise why not. */
+export class PlatformWindow {
+  readonly #options: PlatformWindowOptions;
+  #window: WindowPart | undefined;
+  #state: ServerState = { phase: 'starting' };
+  #addresses: Addresses | undefined;
+  /** Where to go when the platform answers, e.g. `/ui/leads`. */
+  #wanted: string | undefined;
+  /** The address whose one-time code has been used. */
+  #usedUrl: string | undefined;
+  /** The page of ours that a message has taken the place of. */
+  #left: string | undefined;
+
+  constructor(options: PlatformWindowOptions) {
+    this.#options = options;
+  }
+
+  /** Is the page one of the platform's, or a message of ours? */
+  isOurs(url: string): boolean {
+    if (!this.#addresses || !URL.canParse(url)) return false;
+    return new URL(url).origin === new URL(this.#addresses.windowUrl).origin;
+  }
+
+  /** Opens the window, or brings the open one to the front. */
+  show(): void {
+    if (!this.#window) {
+      this.#open();
+      return;
+    }
+    if (this.#window.isMinimized()) this.#window.restore();
+    this.#window.show();
+    this.#window.focus();
+  }
+
+  /** Goes to a place of the platform, e.g. `/ui/leads`, now or as soon as it runs. */
+  goTo(place: string): void {
+    this.#wanted = place;
+    if (this.#state.phase === 'running') this.#load();
+    this.show();
+  }
+
+  /** Shows what has become of the server. */
+  serverIs(state: ServerState): void {
+    const current = this.#window?.webContents.getURL() ?? '';
+    if (this.isOurs(current)) this.#left = current;
+    this.#state = state;
+    if (state.phase === 'running') this.#addresses = state.addresses;
+    this.#load();
+  }
+
+  /** Tells the page something. */
+  send(channel: string, ...values: unknown[]): void {
+    if (this.#window && !this.#window.isDestroyed()) this.#window.webContents.send(channel, ...values);
+  }
+
+  #open(): void {
+    const { electron, preloadFile, iconFile, stateFile, isQuitting, onHidden } = this.#options;
+    const before = readWindowState(stateFile);
+    const window = new electron.BrowserWindow({
+      ...placeWindow(
+        before,
+        electron.screen.getAllDisplays().map(({ workArea }) => workArea),
+      ),
+      minWidth: MIN_SIZE.width,
+      minHeight: MIN_SIZE.height,
+      show: false,
+      title: 'Terrarium',
+      icon: iconFile,
+      webPreferences: {
+        preload: preloadFile,
+        contextIsolation: true,
+        sandbox: true,
+        nodeIntegration: false,
+        nodeIntegrationInWorker: false,
+        nodeIntegrationInSubFrames: false,
+        webSecurity: true,
+        allowRunningInsecureContent: false,
+        webviewTag: false,
+        navigateOnDragDrop: false,
+        spellcheck: false,
+      },
+    });
+    this.#window = window;
+    if (before?.isMaximized) window.maximize();
+    window.once('ready-to-show', () => window.show());
+    window.on('close', (event) => {
+      writeWindowState(stateFile, { bounds: window.getNormalBounds(), isMaximized: window.isMaximized() });
+      if (isQuitting()) return;
+      event.preventDefault();
+      window.hide();
+      onHidden();
+    });
+    window.on('closed', () => {
+      this.#window = undefined;
+    });
+    window.webContents.on('did-fail-load', (_event, code, description, url, isMainFrame) => {
+      if (!isMainFrame || code === ABORTED || !this.isOurs(url)) return;
+      this.#left = url;
+      this.#usedUrl = undefined;
+      this.#say('The window cannot be loaded', `The platform did not send its page: ${description}.`);
+    });
+    window.webContents.on('render-process-gone', (_event, { reason }) => {
+      if (reason !== 'clean-exit')
+        this.#say('The window has crashed', `Its page is gone (${reason}); the platform goes on.`);
+    });
+    this.#load();
+  }
+
+  #load(): void {
+    const message = messageOf(this.#state);
+    if (message) this.#go(messagePage(message));
+    else if (this.#addresses) {
+      const { windowUrl } = this.#addresses;
+      this.#go(withPlace(windowUrl, this.#wanted ?? this.#left, windowUrl !== this.#usedUrl));
+      // A window that is not open yet has used nothing.
+      if (!this.#window) return;
+      this.#usedUrl = windowUrl;
+      this.#wanted = undefined;
+      this.#left = undefined;
+    }
+  }
+
+  #say(title: string, text: string): void {
+    this.#go(messagePage({ title, text, canRetry: true }));
+  }
+
+  #go(url: string): void {
+    // What cannot be loaded is told by did-fail-load.
+    this.#window?.loadURL(url).catch(() => undefined);
+  }
+}
+
+/** The address that signs in, but with another place in the window; without its code when that has been used. */
+function withPlace(windowUrl: string, place: string | undefined, withCode: boolean): string {
+  const url = new URL(windowUrl);
+  if (!withCode) url.searchParams.delete(CODE);
+  const { pathname, searchParams, hash } = new URL(place ?? windowUrl, windowUrl);
+  if (place === undefined || !pathname.startsWith('/ui/')) return url.href;
+  url.pathname = pathname;
+  url.hash = hash;
+  for (const [name, value] of searchParams) if (name !== CODE) url.searchParams.append(name, value);
+  return url.href;
+}

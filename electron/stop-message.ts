@@ -1,0 +1,2 @@
+/** What a server understands as the order to stop; Windows knows no SIGTERM. */
+export const STOP_MESSAGE = 'stop';
