@@ -35,6 +35,8 @@ export async function ask<T>(method: Method, path: string, options: AskOptions =
       credentials: 'same-origin',
       headers: {
         Accept: 'application/json',
+        // The history says through what a change was made.
+        'X-Terrarium-Client': 'ui',
         ...(options.body !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(options.body !== undefined && { body: JSON.stringify(options.body) }),

@@ -15,7 +15,7 @@ export interface PropertyFormProps {
 }
 
 /** Longer texts, such as base64 of a lambda's code, are not for a form. */
-const MAX_FIELD_CHARS = 2000;
+const MAX_FIELD_CHARS = 500;
 
 /** A form made from the type's schema: one field a property. */
 export function PropertyForm({ schema, value, before, onChange }: PropertyFormProps) {

@@ -58,9 +58,11 @@ export function ResourceDetail({ record, records }: { record: PlatformRecord; re
                 Open {workbench === 'lambdas' ? 'workbench' : 'container'}
               </PlaceLink>
             )}
-            <Button icon={Trash2} look="danger" onPress={() => setDeleting(true)}>
-              Delete
-            </Button>
+            {parentIdOf(record) !== undefined && (
+              <Button icon={Trash2} look="danger" onPress={() => setDeleting(true)}>
+                Delete
+              </Button>
+            )}
           </span>
         </div>
         <div className="flex items-center gap-2.5 text-muted">
