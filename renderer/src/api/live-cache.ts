@@ -1,7 +1,35 @@
 import type { QueryClient } from '@tanstack/react-query';
 import type { LiveMessage } from './live-stream.ts';
 
-/** Takes the events of one picture into what was read: lists are read anew, at most once a topic. */
-export function applyEvents(client: QueryClient, events: readonly LiveMessage[]): void {
-  for (const name of new Set(events.map((event) => event.name))) void client.invalidateQueries({ queryKey: [name] });
+/** How soon after one reading of a topic's lists the next may come; under load they are read twice a second, not more. */
+const READ_EVERY_MS = 500;
+
+/** Lists whose topic had an event are read anew: at once, then at most every half second for as long as events come. */
+export class LiveCache {
+  readonly #client: QueryClient;
+  readonly #resting = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #waiting = new Set<string>();
+
+  constructor(client: QueryClient) {
+    this.#client = client;
+  }
+
+  /** Takes in the events of one picture. */
+  apply(events: readonly LiveMessage[]): void {
+    for (const topic of new Set(events.map(({ name }) => name))) this.#read(topic);
+  }
+
+  #read(topic: string): void {
+    if (this.#resting.has(topic)) {
+      this.#waiting.add(topic);
+      return;
+    }
+    // What is being read is let finish: under a steady stream of events nothing would ever arrive otherwise.
+    void this.#client.invalidateQueries({ queryKey: [topic] }, { cancelRefetch: false });
+    const rest = setTimeout(() => {
+      this.#resting.delete(topic);
+      if (this.#waiting.delete(topic)) this.#read(topic);
+    }, READ_EVERY_MS);
+    this.#resting.set(topic, rest);
+  }
 }

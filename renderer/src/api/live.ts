@@ -1,11 +1,13 @@
 import { addressOf } from './client.ts';
-import { applyEvents } from './live-cache.ts';
+import { LiveCache } from './live-cache.ts';
 import { LiveStream, type Source } from './live-stream.ts';
 import { keys, queryClient } from './query-client.ts';
 import { checkSession } from './session.ts';
 
 /** The kinds of events that the server sends; each updates what was read under the same name. */
 const NAMES = Object.values(keys);
+
+const cache = new LiveCache(queryClient);
 
 /** The window's one stream of events. */
 export const live = new LiveStream({
@@ -18,7 +20,7 @@ export const live = new LiveStream({
     else requestAnimationFrame(callback);
   },
   nowMs: () => performance.now(),
-  onEvents: (events) => applyEvents(queryClient, events),
+  onEvents: (events) => cache.apply(events),
   onReset: () => void queryClient.invalidateQueries(),
   isServerThere: async () => (await checkSession()) === 'there',
 });

@@ -9,7 +9,9 @@ export function listenToKeys(): void {
   window.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     const isModal = document.querySelector('[role=dialog],[role=alertdialog],[role=menu],[role=listbox]') !== null;
-    const { key, ctrlKey, metaKey, altKey, target } = event;
+    const { key, ctrlKey, metaKey, altKey } = event;
+    // The editors live in shadow trees; from outside they would all look like a plain box.
+    const [target = null] = event.composedPath();
     const stroke = { key, ctrlKey, metaKey, altKey, isTyping: isTypedInto(target), isModal };
     const binding = keyboard.find(stroke, preferences.value.hasLetterKeys);
     if (!binding) return;

@@ -6,7 +6,7 @@ import { EditorState, Transaction } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import type { CodeEditorProps } from '../editor-props.ts';
-import { editorLook } from './setup.ts';
+import { editorLook, rootIn } from './setup.ts';
 import { undoKeys, undoSteps } from './undo.ts';
 
 /** How long one has to pause before JSON is checked. */
@@ -26,8 +26,10 @@ export function CodeMirror(props: CodeEditorProps) {
       latest.current.onSubmit?.();
       return latest.current.onSubmit !== undefined;
     };
+    const root = rootIn(place.current);
     const editor = new EditorView({
-      parent: place.current,
+      parent: root,
+      root,
       doc: latest.current.value,
       extensions: [
         keymap.of([

@@ -3,7 +3,7 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import type { DiffEditorProps } from '../editor-props.ts';
-import { editorLook } from './setup.ts';
+import { editorLook, rootIn } from './setup.ts';
 
 const COLLAPSE = { margin: 3, minSize: 6 };
 
@@ -12,6 +12,7 @@ export function Merge({ label, before, after, language, layout = 'unified', heig
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!place.current) return undefined;
+    const root = rootIn(place.current);
     const common = [
       lineNumbers(),
       editorLook(language),
@@ -21,7 +22,8 @@ export function Merge({ label, before, after, language, layout = 'unified', heig
     ];
     if (layout === 'sides') {
       const sides = new MergeView({
-        parent: place.current,
+        parent: root,
+        root,
         a: { doc: before, extensions: common },
         b: { doc: after, extensions: common },
         collapseUnchanged: COLLAPSE,
@@ -29,7 +31,7 @@ export function Merge({ label, before, after, language, layout = 'unified', heig
       return () => sides.destroy();
     }
     const merged = unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: COLLAPSE });
-    const editor = new EditorView({ parent: place.current, doc: after, extensions: [common, merged] });
+    const editor = new EditorView({ parent: root, root, doc: after, extensions: [common, merged] });
     return () => editor.destroy();
   }, [label, before, after, language, layout]);
   return <div ref={place} className="min-h-0 overflow-auto" style={{ height }} />;

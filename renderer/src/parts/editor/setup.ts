@@ -61,3 +61,11 @@ export function editorLook(language: EditorLanguage): Extension[] {
   const grammar = language === 'json' ? [json()] : language === 'javascript' ? [javascript()] : [];
   return [look, syntaxHighlighting(colours), EditorView.lineWrapping, ...grammar];
 }
+
+/**
+ * Where an editor lives: in a shadow tree, because there its styles are adopted as objects, which the content security policy
+ * allows, instead of written into a style element, which it does not.
+ */
+export function rootIn(place: HTMLElement): ShadowRoot {
+  return place.shadowRoot ?? place.attachShadow({ mode: 'open' });
+}
