@@ -84,6 +84,7 @@ describe('startEmulator', () => {
     const lambdas = await send('GET', `${platform.metaUrl}/demo/lambdas`, { auth });
     expect(lambdas.body.map((one: { name: string }) => one.name).sort()).toEqual([
       'contact-form',
+      'deploy',
       'order-status',
       'slow-summary',
     ]);

@@ -15,14 +15,19 @@ import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
 import { followScm } from './emulator/scm-place.ts';
 import { Unwind } from './emulator/unwind.ts';
+import { windowSignIn } from './emulator/window-sign-in.ts';
 import { indexing } from './emulator/world-indexing.ts';
 import { WorldSeeds } from './emulator/world-seeds.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { baseUrlOf } from './http/addresses.ts';
 import { Arrivals } from './inspector/arrivals.ts';
+import { LiveFeed } from './inspector/live-feed.ts';
 import { PipelineRuns } from './inspector/pipeline-runs.ts';
+import { Recorder } from './inspector/recorder.ts';
 import { inspectorRoutes, LEADS } from './inspector/routes.ts';
 import { TimeMachine } from './inspector/time-machine.ts';
+import { windowFiles } from './inspector/window-files.ts';
+import { WindowSessions } from './inspector/window-sessions.ts';
 import { offencesOf } from './inspector/world-rules.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { USER } from './model/type-names.ts';
@@ -31,6 +36,7 @@ import { isGateway } from './model/types/provider-rules.ts';
 import type { WorldView } from './model/world-view.ts';
 import { packageFile } from './package-file.ts';
 import { resourceRoutes } from './resources/routes.ts';
+import { AttemptLimiter } from './security/attempt-limiter.ts';
 import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials } from './security/credentials.ts';
 import { securityRoutes } from './security/routes.ts';
@@ -64,6 +70,8 @@ export interface Emulator {
   /** Marks what belongs to this world in container engines. */
   readonly worldId: string;
   readonly rootCredentials: RootCredentials;
+  /** An address of the window that signs in as root, once, within ten minutes. */
+  windowUrl(): string;
   /** Where the world's web form and its deployment lambda are, if it has them. */
   readonly tour?: { leadUrl?: string; deployUrl?: string };
   /** Lets running requests and invocations end, saves, and closes everything. Calling it again waits for the same end. */
@@ -123,7 +131,12 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   const authenticator = createAuthenticator(view, credentials);
 
   const arrivals = new Arrivals();
-  const onLead = () => arrivals.announce(LEADS);
+  const feed = new LiveFeed(randomUUID().slice(0, 8));
+  const recorder = new Recorder();
+  const onLead = () => {
+    arrivals.announce(LEADS);
+    feed.tell('leads', {});
+  };
   const crm = new CrmStandIn({
     leads,
     certificate: data.certificate,
@@ -162,7 +175,14 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       logLines: config.limits.logLines,
     },
     outbound: { crm: config.outbound.crm, crmAddress: () => crmAddress },
-    onLog: (lambdaId) => arrivals.announce(lambdaId),
+    onLog: (lambdaId) => {
+      arrivals.announce(lambdaId);
+      if (feed.viewers > 0) feed.tell('logs', lambdaId);
+    },
+    onInvocation: (invocation) => {
+      recorder.addInvocation(invocation);
+      if (feed.viewers > 0) feed.tell('invocations', invocation.executionId);
+    },
   });
   unwind.add(() => lambdas.stop());
 
@@ -172,7 +192,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     config,
     servicePorts: data.servicePorts,
     nowMs,
-    onNews: () => undefined,
+    onNews: (news) => feed.tell(news.kind === 'engine' ? 'status' : 'containers', { ...news }),
     onWarning,
   });
   unwind.add(() => containers.stop());
@@ -200,8 +220,14 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     allowedHosts,
     limits: config.limits,
     onFault,
+    onTraffic: (record) => {
+      recorder.addRequest(record);
+      if (feed.viewers > 0) feed.tell('traffic', record.endpointId ?? '');
+    },
   });
-  const stopListening = store.onCommit((_commit, changes) => {
+  const stopListening = store.onCommit((commit, changes) => {
+    feed.tell('world', { seq: commit.seq });
+    feed.tell('history', { seq: commit.seq });
     gateway.changed(changes);
     lambdas.changed(changes);
     containers.service.changed(changes);
@@ -214,6 +240,9 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   });
   unwind.add(stopListening);
 
+  const signIns = new AttemptLimiter(config.limits.tokenRequestsPerMinute, nowMs);
+  const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs);
+  const windowUrl = (code: string) => `${addresses().baseUrl}/ui/?code=${code}`;
   const { inspect, log: logRoutes } = inspectorRoutes({
     view,
     authenticator,
@@ -230,8 +259,29 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     }),
     snapshots: data.snapshots,
     archive: { leads, results: data.results, parseLead, version: manifest.version, nowMs },
+    window: {
+      feed,
+      sessions,
+      recorder,
+      urlFor: windowUrl,
+      status: () => ({
+        version: manifest.version,
+        addresses: { ...addresses(), crmUrl: urlOf(config.host, crmAddress.port, 'https'), scmUrl: scm.url },
+        dataDir: config.data,
+        store: { seq: store.seq, resources: store.world.resources.size, ...store.health() },
+        engines: containers.service.engines(),
+        processes: lambdas.stats(),
+        viewers: feed.viewers,
+        services: status().services,
+      }),
+    },
     scm: { url: scm.url, apiUrl: scm.apiUrl, token: config.scmToken, snapshot: () => scm.snapshot() },
-    pipelines: new PipelineRuns({ log: data.pipelines, nowMs, newId: randomUUID }),
+    pipelines: new PipelineRuns({
+      log: data.pipelines,
+      nowMs,
+      newId: randomUUID,
+      onChange: ({ id, state }) => feed.tell('pipelines', { id, state }),
+    }),
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,
@@ -257,7 +307,9 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     corsOrigins: config.corsOrigins,
     limits: config.limits,
     onFault,
+    admit: (request) => sessions.admit(request),
     routers: {
+      '/ui': windowFiles(packageFile('dist/renderer')),
       '/': documentation((req) => ({ ...addressesFor(req), typePrefix: config.typePrefix })),
       '/meta': resourceRoutes({
         service,
@@ -290,6 +342,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   });
   unwind.add(() => closeGently(controlPlane));
   unwind.add(() => arrivals.stop());
+  unwind.add(async () => feed.stop());
   const basePort = await listen(controlPlane, config.host, config.basePort);
   own.baseUrl = urlOf(config.host, basePort);
 
@@ -311,6 +364,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     dataDir: config.data,
     worldId: store.world.id,
     rootCredentials,
+    windowUrl: () => windowUrl(sessions.createCode()),
     tour: findTour(view, addresses().gatewayUrl),
     stop: () => {
       stopped ??= unwind.run();

@@ -22,10 +22,12 @@ export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour
   return [
     title('Terrarium is ready.'),
     '',
+    `  window     ${emulator.windowUrl()}`,
     `  resources  ${emulator.metaUrl}`,
     `  security   ${emulator.securityUrl}`,
     `  gateway    ${emulator.gatewayUrl}`,
     `  CRM        ${emulator.crmUrl}`,
+    `  SCM        ${emulator.scmUrl}`,
     `  API docs   ${emulator.baseUrl}/docs`,
     `  data       ${emulator.dataDir === IN_MEMORY ? 'in memory, gone after this run' : emulator.dataDir}`,
     '',

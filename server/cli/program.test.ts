@@ -54,6 +54,9 @@ class FakeEmulator implements Emulator {
   readonly gatewayUrl = 'http://127.0.0.1:4701';
   readonly crmUrl = 'https://127.0.0.1:4702';
   readonly scmUrl = 'http://127.0.0.1:4702';
+  windowUrl() {
+    return `${this.baseUrl}/ui/`;
+  }
   readonly worldId = '6b8c1e7c-33c4-4d3a-8c0f-2f2b7b2f9a11';
   readonly dataDir = folder;
   readonly rootCredentials = {

@@ -1,7 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { UserError } from '../config.ts';
 import type { Emulator } from '../emulator.ts';
-import { windowUrlOf } from './window-url.ts';
 
 /**
  * Tells whoever waits for the file that the platform answers, and where. It appears whole or not at all.
@@ -13,7 +12,7 @@ export async function writeReadyFile(file: string, emulator: Emulator, pid: numb
   const { baseUrl, metaUrl, securityUrl, gatewayUrl, dataDir } = emulator;
   const draft = `${file}.${pid}.tmp`;
   try {
-    const windowUrl = windowUrlOf(emulator);
+    const windowUrl = emulator.windowUrl();
     const content = { baseUrl, metaUrl, securityUrl, gatewayUrl, windowUrl, pid, dataDir };
     // The address signs in: for its owner's eyes only.
     await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });

@@ -9,7 +9,6 @@ import { type EmulatorStarter, withPlatform } from './running-platform.ts';
 import { untilStopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';
 import { findShellFile, windowSurroundings } from './window-surroundings.ts';
-import { windowUrlOf } from './window-url.ts';
 
 /**
  * `terrarium start`, also what `terrarium` alone does: brings the platform up, says where it is and how to sign in, opens
@@ -39,7 +38,7 @@ export function addStartCommand(
     const window = chooseWindow(surroundings);
     await withPlatform(config, terminal, startEmulator, async (emulator) => {
       for (const line of greeting(emulator, terminal)) terminal.print(line);
-      await showWindow(window, surroundings, windowUrlOf(emulator), terminal);
+      await showWindow(window, surroundings, emulator.windowUrl(), terminal);
       terminal.print(`\n${await stopSignal}: stopping ...`);
     });
   });

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { refuseMalformed } from '../http/connection-faults.ts';
@@ -13,6 +13,8 @@ export interface ControlPlaneOptions {
   /** Web origins that may call us (D-013). */
   corsOrigins: readonly string[];
   limits: { requestTargetBytes: number; requestBodyBytes: number };
+  /** Looks at each request before the services do, and may give it the credentials of its session. */
+  admit?(request: IncomingMessage): void;
   /** Routers by the path they are mounted at, e.g. `/meta`. */
   routers: Readonly<Record<string, Router>>;
   onFault(fault: unknown): void;
@@ -31,6 +33,10 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   app.set(BODY_LIMIT_SETTING, options.limits.requestBodyBytes);
   app.use(everyAnswer(options));
   app.use(allowOrigins(options.corsOrigins));
+  app.use((req, _res, next) => {
+    options.admit?.(req);
+    next();
+  });
   for (const [path, router] of Object.entries(options.routers)) app.use(path, router);
   app.use((req) => {
     throw new PlatformError(404, `no route: ${req.method} ${req.path}`);

@@ -15,10 +15,14 @@ import type { ContainerLog } from './container-log.ts';
 import { deliveryRoutes, type ScmInspection } from './delivery-routes.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type LambdaRoutesOptions, type LogPages, lambdaRoutes } from './lambda-routes.ts';
+import type { LiveFeed } from './live-feed.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
+import type { Recorder } from './recorder.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
+import { sessionRoutes } from './session-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
 import type { TimeMachine } from './time-machine.ts';
+import type { WindowSessions } from './window-sessions.ts';
 
 /** Captured output of lambdas (D-191). */
 export interface LogSource {
@@ -40,6 +44,16 @@ export interface InspectorOptions {
   arrivals: Arrivals;
   /** Caught leads, oldest first; throws 400 for an unknown filter. */
   leads(query: URLSearchParams): readonly object[];
+  /** What the window is told, and signs in with. */
+  window: {
+    feed: LiveFeed;
+    sessions: WindowSessions;
+    recorder: Recorder;
+    /** Address of the window that signs in with a code. */
+    urlFor(code: string): string;
+    /** How the platform is: addresses, services, engines, store. */
+    status(): object;
+  };
   seeds: SeedDesk;
   scm: ScmInspection;
   pipelines: PipelineRuns;
@@ -101,6 +115,17 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(await arrivals.look(find, (leads) => leads.length > 0, { topic: LEADS, waitS, res }));
   });
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
+  const { feed, sessions, recorder, status, urlFor } = options.window;
+  inspect.use(sessionRoutes(sessions, { guard, callerOf, windowUrl: urlFor }));
+  inspect.use(recorder.routes(guard));
+  inspect.get('/events', (req, res) => {
+    guard.viewer(req);
+    feed.attend(req, res);
+  });
+  inspect.get('/status', (req, res) => {
+    guard.viewer(req);
+    res.json(status());
+  });
   inspect.use(deliveryRoutes(options.scm, options.pipelines, guard));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));

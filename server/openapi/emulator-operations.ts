@@ -1,3 +1,4 @@
+import { deliveryOperations } from './delivery-operations.ts';
 import { historyOperations } from './history-operations.ts';
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
@@ -56,6 +57,7 @@ export const emulatorOperations: readonly Operation[] = [
     success: { ...ok(ref('SeedDocument')), mediaTypes: seedFormats },
     errors: [400, 403, 404],
   }),
+  ...deliveryOperations,
   ...historyOperations,
   rowsOf('Platform')('get /openapi.json', 'readOpenApi', 'This document', {
     success: ok({ type: 'object' }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliverySchemas } from './delivery-operations.ts';
 import { historySchemas } from './history-schemas.ts';
 
 const id = z.uuid();
@@ -14,6 +15,7 @@ const count = z.int().min(0);
 /** What the gateway's own routes (D-164..D-167) and those of the emulator (D-191, D-200, seeds) are sent and answer. */
 export const emulatorSchemas = {
   ...historySchemas,
+  ...deliverySchemas,
   AsyncCall: z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda'),
   AsyncAcceptance: z.object({ lambdaId: id.describe('Id of this invocation, for `/results/{result_id}`') }),
   AsyncResult: z.object({

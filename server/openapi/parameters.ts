@@ -29,6 +29,7 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
   api_key: ['An API key', text],
   token: ['An access token', text],
   commit_seq: ['Number of a commit', { type: 'integer', minimum: 1 }],
+  pipeline_id: ['Id of a run of a pipeline', text],
   snapshot_name: ['Name of a snapshot', text],
   result_id: ['Id of an asynchronous invocation, or of a lambda for its latest result', uuid],
   api_name: ['Name of an API', text],

@@ -1,0 +1,129 @@
+import type { Request, Response } from 'express';
+
+/** What the window's lists are about; an event says that one of them has changed. */
+export type Topic =
+  | 'world'
+  | 'history'
+  | 'invocations'
+  | 'traffic'
+  | 'leads'
+  | 'logs'
+  | 'containers'
+  | 'pipelines'
+  | 'status';
+
+/** Events that a viewer who was away for a moment can still be told. */
+const MAX_KEPT = 5_000;
+/** A viewer with more than this unsent is dropped; it comes back and is told what it missed, or to begin anew. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+/** So that a line that is dead is noticed, and those in between keep it open. */
+const HEARTBEAT_MS = 15_000;
+/** Events of one topic are gathered for so long: a viewer draws no faster. */
+const GATHER_MS = 50;
+
+interface Kept {
+  seq: number;
+  text: string;
+}
+
+/**
+ * What happens, told to every viewer by server-sent events (`GET /inspect/events`). Each event has an id; a viewer that comes back
+ * with it (`Last-Event-ID`, or `after`) is told what came since, or `reset` when that is no longer known. A viewer that does not
+ * read is dropped: nobody waits for it.
+ */
+export class LiveFeed {
+  /** Ids of another process mean nothing here. */
+  readonly #epoch: string;
+  readonly #kept: Kept[] = [];
+  readonly #viewers = new Set<Response>();
+  readonly #gathered = new Map<Topic, (object | string)[]>();
+  #seq = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(epoch: string) {
+    this.#epoch = epoch;
+  }
+
+  get viewers(): number {
+    return this.#viewers.size;
+  }
+
+  /**
+   * Tells everybody, soon.
+   *
+   * @param what what JSON can hold
+   */
+  tell(topic: Topic, what: object | string): void {
+    const gathered = this.#gathered.get(topic);
+    if (gathered) gathered.push(what);
+    else this.#gathered.set(topic, [what]);
+    this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
+  }
+
+  /** Answers a viewer's request for as long as it looks. */
+  attend(req: Request, res: Response): void {
+    res.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Accel-Buffering': 'no',
+    });
+    res.write(`retry: 1000\n\n${this.#missedBy(lastIdOf(req))}`);
+    this.#viewers.add(res);
+    res.on('close', () => {
+      this.#viewers.delete(res);
+      if (this.#viewers.size === 0) clearInterval(this.#heartbeat);
+    });
+    if (this.#viewers.size === 1)
+      this.#heartbeat = setInterval(() => this.#send(': still here\n\n'), HEARTBEAT_MS).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#heartbeat);
+    for (const viewer of this.#viewers) viewer.end();
+    this.#viewers.clear();
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    let all = '';
+    for (const [topic, events] of this.#gathered) {
+      const seq = ++this.#seq;
+      const text = `id: ${this.#epoch}-${seq}\nevent: ${topic}\ndata: ${JSON.stringify(events)}\n\n`;
+      this.#kept.push({ seq, text });
+      all += text;
+    }
+    this.#gathered.clear();
+    if (this.#kept.length > MAX_KEPT) this.#kept.splice(0, this.#kept.length - MAX_KEPT);
+    this.#send(all);
+  }
+
+  #send(text: string): void {
+    for (const viewer of this.#viewers) {
+      if (viewer.writableLength > MAX_UNSENT_BYTES) viewer.destroy();
+      else viewer.write(text);
+    }
+  }
+
+  #missedBy(lastId: string | undefined): string {
+    const here = `id: ${this.#epoch}-${this.#seq}\n`;
+    if (lastId === undefined) return `${here}event: hello\ndata: {}\n\n`;
+    const [epoch, seq] = lastId.split('-');
+    const [oldest] = this.#kept;
+    const isKnown =
+      epoch === this.#epoch && Number(seq) <= this.#seq && Number(seq) >= (oldest?.seq ?? this.#seq + 1) - 1;
+    if (!isKnown) return `${here}event: reset\ndata: {}\n\n`;
+    return this.#kept
+      .filter((one) => one.seq > Number(seq))
+      .map(({ text }) => text)
+      .join('');
+  }
+}
+
+function lastIdOf(req: Request): string | undefined {
+  const { after } = req.query;
+  const header = req.headers['last-event-id'];
+  if (typeof header === 'string' && header !== '') return header;
+  return typeof after === 'string' && after !== '' ? after : undefined;
+}
