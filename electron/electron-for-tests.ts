@@ -1,0 +1,312 @@
+// Stands in for the `electron` module where its binary isn't: it is typed as what main.ts hands in, keeps what the shell does,
+// and lets a test be the user. Pages are really fetched, and a utility process is a real process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
+import type { BrowserWindowConstructorOptions, ForkOptions, MenuItemConstructorOptions, Rectangle } from 'electron';
+import type {
+  AppPart,
+  ContentsPart,
+  ElectronParts,
+  SenderEvent,
+  SessionPart,
+  TrayPart,
+  WindowPart,
+} from './electron-parts.ts';
+
+type Template = MenuItemConstructorOptions[];
+type WindowOpenHandler = Parameters<ContentsPart['setWindowOpenHandler']>[0];
+
+/** Gives a Node process what Electron gives a utility process: a port to its parent. */
+const PARENT_PORT = `data:text/javascript,${encodeURIComponent(
+  'process.parentPort = { on: (name, listener) => process.on(name, (data) => listener({ data })) };',
+)}`;
+
+/** Emits an event that can be prevented; was it? */
+function isPrevented(emitter: EventEmitter, name: string, detail: object = {}, ...more: unknown[]): boolean {
+  let prevented = false;
+  emitter.emit(name, { ...detail, preventDefault: () => (prevented = true) }, ...more);
+  return prevented;
+}
+
+export class TestContents extends EventEmitter implements ContentsPart {
+  url = '';
+  readonly sent: unknown[][] = [];
+  openHandler: WindowOpenHandler = () => ({ action: 'allow' });
+
+  getURL(): string {
+    return this.url;
+  }
+  setWindowOpenHandler(handler: WindowOpenHandler): void {
+    this.openHandler = handler;
+  }
+  send(...message: unknown[]): void {
+    this.sent.push(message);
+  }
+
+  /** Follows a link of the page; does it lead there? */
+  follow(url: string, isMainFrame = true): boolean {
+    const detail = { url, isMainFrame };
+    if (isPrevented(this, 'will-frame-navigate', detail)) return false;
+    if (isMainFrame && isPrevented(this, 'will-navigate', detail)) return false;
+    if (isMainFrame) this.url = url;
+    return true;
+  }
+  /** Is the page sent elsewhere by an answer; does it go there? */
+  redirect(url: string): boolean {
+    return !isPrevented(this, 'will-redirect', { url, isMainFrame: true });
+  }
+  /** Does the page get a web view? */
+  attachWebview(): boolean {
+    return !isPrevented(this, 'will-attach-webview');
+  }
+}
+
+export class TestWindow extends EventEmitter implements WindowPart {
+  readonly webContents = new TestContents();
+  readonly options: BrowserWindowConstructorOptions;
+  readonly loaded: string[] = [];
+  isShown = false;
+  isLoading = false;
+  focusCount = 0;
+  isSmall = false;
+  isLarge = false;
+  isGone = false;
+  bounds: Rectangle;
+
+  constructor(options: BrowserWindowConstructorOptions) {
+    super();
+    this.options = options;
+    this.bounds = { x: options.x ?? 0, y: options.y ?? 0, width: options.width ?? 0, height: options.height ?? 0 };
+    this.isShown = options.show ?? true;
+  }
+
+  async loadURL(url: string): Promise<void> {
+    this.loaded.push(url);
+    this.webContents.url = url;
+    const load = this.loaded.length;
+    this.isLoading = true;
+    try {
+      if (url.startsWith('http')) await (await fetch(url)).arrayBuffer();
+    } catch (failure) {
+      // Another load has taken the place of this one.
+      const isAborted = load !== this.loaded.length;
+      const [code, description] = isAborted ? [-3, 'ERR_ABORTED'] : [-102, 'ERR_CONNECTION_REFUSED'];
+      this.webContents.emit('did-fail-load', {}, code, description, url, true);
+      throw failure;
+    } finally {
+      if (load === this.loaded.length) this.isLoading = false;
+    }
+    this.emit('ready-to-show');
+  }
+  show(): void {
+    this.isShown = true;
+  }
+  hide(): void {
+    this.isShown = false;
+  }
+  focus(): void {
+    this.focusCount++;
+  }
+  restore(): void {
+    this.isSmall = false;
+  }
+  maximize(): void {
+    this.isLarge = true;
+  }
+  isMinimized(): boolean {
+    return this.isSmall;
+  }
+  isMaximized(): boolean {
+    return this.isLarge;
+  }
+  isDestroyed(): boolean {
+    return this.isGone;
+  }
+  getNormalBounds(): Rectangle {
+    return this.bounds;
+  }
+  /** What the cross in its corner does; true when it is gone. */
+  close(): boolean {
+    if (isPrevented(this, 'close')) return false;
+    this.isGone = true;
+    this.emit('closed');
+    return true;
+  }
+}
+
+export class TestTray extends EventEmitter implements TrayPart {
+  toolTip = '';
+  menu: Template = [];
+  isGone = false;
+  setToolTip(text: string): void {
+    this.toolTip = text;
+  }
+  setContextMenu(menu: Template): void {
+    this.menu = menu;
+  }
+  destroy(): void {
+    this.isGone = true;
+  }
+}
+
+class TestApp extends EventEmitter implements AppPart {
+  readonly isPackaged = false;
+  readonly folder: string;
+  isFirst = true;
+  isSandboxed = false;
+  hasQuit = false;
+  readonly windows: TestWindow[] = [];
+
+  constructor(folder: string) {
+    super();
+    this.folder = folder;
+  }
+  requestSingleInstanceLock(): boolean {
+    return this.isFirst;
+  }
+  setAsDefaultProtocolClient(): boolean {
+    return true;
+  }
+  enableSandbox(): void {
+    this.isSandboxed = true;
+  }
+  async whenReady(): Promise<void> {}
+  getPath(): string {
+    return this.folder;
+  }
+  getVersion(): string {
+    return '1.2.3';
+  }
+  quit(): void {
+    if (isPrevented(this, 'before-quit')) return;
+    this.hasQuit = this.windows.every((window) => window.isGone || window.close());
+    if (this.hasQuit) this.emit('quit');
+  }
+  exit(): void {
+    this.hasQuit = true;
+  }
+}
+
+/** A desktop without Electron. */
+export class TestDesktop {
+  readonly app: TestApp;
+  readonly trays: TestTray[] = [];
+  readonly opened: string[] = [];
+  readonly children: ChildProcess[] = [];
+  copied = '';
+  menu: Template = [];
+  workAreas: Rectangle[] = [{ x: 0, y: 0, width: 1920, height: 1080 }];
+  hasTray = true;
+  isGranted: (permission: string, url: string) => boolean[] = () => [];
+  readonly #handlers = new Map<string, (event: SenderEvent, ...values: unknown[]) => unknown>();
+
+  /** @param folder for what the shell keeps of its user's */
+  constructor(folder: string) {
+    this.app = new TestApp(folder);
+  }
+
+  get window(): TestWindow {
+    const window = this.app.windows.findLast((one) => !one.isGone);
+    if (!window) throw new Error('there is no window');
+    return window;
+  }
+
+  /** What the page of that address gets for a message to the shell. */
+  async ask(url: string, channel: string, ...values: unknown[]): Promise<unknown> {
+    return this.#handlers.get(channel)?.({ senderFrame: { url, parent: null } }, ...values);
+  }
+
+  /** What a frame within a page gets. */
+  async askFromFrame(url: string, channel: string): Promise<unknown> {
+    return this.#handlers.get(channel)?.({ senderFrame: { url, parent: {} } });
+  }
+
+  parts(): ElectronParts {
+    const desktop = this;
+    return {
+      app: this.app,
+      BrowserWindow: class extends TestWindow {
+        constructor(options: BrowserWindowConstructorOptions) {
+          super(options);
+          desktop.app.windows.push(this);
+          desktop.app.emit('web-contents-created', {}, this.webContents);
+        }
+      },
+      Tray: class extends TestTray {
+        constructor() {
+          super();
+          if (!desktop.hasTray) throw new Error('no tray on this desktop');
+          desktop.trays.push(this);
+        }
+      },
+      Menu: {
+        buildFromTemplate: (template) => template,
+        setApplicationMenu: (menu: Template) => {
+          this.menu = menu;
+        },
+      },
+      ipcMain: { handle: (channel, listener) => this.#handlers.set(channel, listener) },
+      session: { defaultSession: this.#session() },
+      shell: { openExternal: async (url) => void this.opened.push(url) },
+      clipboard: {
+        writeText: (text) => {
+          this.copied = text;
+        },
+      },
+      screen: { getAllDisplays: () => this.workAreas.map((workArea) => ({ workArea })) },
+      utilityProcess: { fork: (file, args, options) => this.#fork(file, args, options) },
+    };
+  }
+
+  #session(): SessionPart {
+    const answers: ((permission: string, url: string) => boolean)[] = [];
+    this.isGranted = (permission, url) => answers.map((answer) => answer(permission, url));
+    return {
+      setPermissionRequestHandler: (handler) =>
+        answers.push((permission, requestingUrl) => {
+          let isGranted = false;
+          const callback = (answer: boolean) => {
+            isGranted = answer;
+          };
+          handler({}, permission, callback, { requestingUrl });
+          return isGranted;
+        }),
+      setPermissionCheckHandler: (handler) => answers.push((permission, url) => handler({}, permission, url)),
+      setDevicePermissionHandler: (handler) => answers.push(() => handler()),
+    };
+  }
+
+  #fork(file: string, args: string[], { cwd, env }: ForkOptions) {
+    const child = spawn(process.execPath, ['--import', PARENT_PORT, file, ...args], {
+      ...(cwd && { cwd }),
+      env: { ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.children.push(child);
+    return {
+      get pid() {
+        return child.pid;
+      },
+      stdout: child.stdout,
+      stderr: child.stderr,
+      postMessage: (message: unknown) => void (child.connected && child.send(message as string)), // it is one
+      kill: () => child.kill(),
+      on: (_event: 'exit', listener: (code: number) => void) =>
+        // What Electron tells of a process that a signal ended is the signal's number.
+        child.on('exit', (code) => listener(code ?? 9)),
+    };
+  }
+}
+
+/** The click of the menu's item of that label, wherever it is. */
+export function clickItem(menu: Template, label: string): void {
+  const items = menu.flatMap((item) => [item, ...(Array.isArray(item.submenu) ? item.submenu : [])]);
+  const item = items.find((one) => one.label === label);
+  if (!item?.click || item.enabled === false) throw new Error(`the menu has no '${label}' to click`);
+  // The shell's items look at none of what Electron hands them.
+  (item.click as () => void)();
+}
+
+/** Where the shell is built. */
+export const SHELL_FOLDER = join(import.meta.dirname, '..', 'dist', 'electron');
