@@ -1,6 +1,7 @@
 import { deliveryOperations } from './delivery-operations.ts';
 import { historyOperations } from './history-operations.ts';
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
+import { windowOperations } from './window-operations.ts';
 
 const logs = rowsOf('Logs');
 const seeds = rowsOf('Seeds');
@@ -57,6 +58,7 @@ export const emulatorOperations: readonly Operation[] = [
     success: { ...ok(ref('SeedDocument')), mediaTypes: seedFormats },
     errors: [400, 403, 404],
   }),
+  ...windowOperations,
   ...deliveryOperations,
   ...historyOperations,
   rowsOf('Platform')('get /openapi.json', 'readOpenApi', 'This document', {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deliverySchemas } from './delivery-operations.ts';
 import { historySchemas } from './history-schemas.ts';
+import { windowSchemas } from './window-operations.ts';
 
 const id = z.uuid();
 const time = z.iso.datetime();
@@ -16,6 +17,7 @@ const count = z.int().min(0);
 export const emulatorSchemas = {
   ...historySchemas,
   ...deliverySchemas,
+  ...windowSchemas,
   AsyncCall: z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda'),
   AsyncAcceptance: z.object({ lambdaId: id.describe('Id of this invocation, for `/results/{result_id}`') }),
   AsyncResult: z.object({

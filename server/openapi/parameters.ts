@@ -29,6 +29,7 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
   api_key: ['An API key', text],
   token: ['An access token', text],
   commit_seq: ['Number of a commit', { type: 'integer', minimum: 1 }],
+  execution_id: ['Id of an invocation', uuid],
   pipeline_id: ['Id of a run of a pipeline', text],
   snapshot_name: ['Name of a snapshot', text],
   result_id: ['Id of an asynchronous invocation, or of a lambda for its latest result', uuid],
@@ -43,6 +44,18 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
 };
 
 const inQuery: Record<string, { name?: string; required?: true; schema: JsonObject; description: string }> = {
+  recent_lambda: { name: 'lambda', schema: uuid, description: 'Those of one lambda' },
+  recent_endpoint: { name: 'endpoint', schema: uuid, description: 'Those to one endpoint' },
+  recent_limit: {
+    name: 'limit',
+    schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+    description: 'How many',
+  },
+  recent_before: {
+    name: 'before',
+    schema: { type: 'integer', minimum: 1 },
+    description: 'The `next` of the page before',
+  },
   expand: { schema: flag, description: 'Whole records instead of links' },
   compact: { schema: flag, description: 'Records without org, owner, created and modified' },
   filter: {

@@ -39,6 +39,7 @@ export function tagGroups(): readonly TagGroup[] {
         ['Logs', 'What lambdas and containers print.'],
         ['Invocations', 'Lambdas run by hand.'],
         ['Caught leads', 'Web forms that lambdas meant to send to a CRM.'],
+        ['Window', 'What the window signs in with and is told.'],
         ['Delivery', 'The source-control stand-in, and runs of pipelines.'],
         ['History', 'Every change of the world: seen, compared, undone.'],
         ['Snapshots', 'The world kept under a name, and the whole instance as one file.'],
