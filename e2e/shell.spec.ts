@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { _electron, expect, test } from '@playwright/test';
+import { SHELL_ARGUMENTS } from '../server/cli/run-shell.ts';
+import { findShellFile, windowSurroundings } from '../server/cli/window-surroundings.ts';
+
+// The desktop shell in the real Electron, wherever its binary is installed. Everything that needs no Electron is tested in
+// electron/*.test.ts.
+
+const { electron, hasDisplay } = windowSurroundings({ env: process.env, isInteractive: false }, undefined);
+const obstacle = 'missing' in electron ? electron.missing : hasDisplay ? undefined : 'there is no display';
+if (obstacle) console.log(`e2e/shell.spec.ts is skipped: ${obstacle}.`);
+
+/** Root may not use Chromium's sandbox; everyone else's tests keep it. */
+const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+
+let folder: string;
+
+test.beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium-electron-'));
+});
+test.afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('the shell opens the window, hardened, on a platform of its own, and quits without a trace', async () => {
+  test.skip(obstacle !== undefined, obstacle);
+  const platformArguments = [
+    '--data',
+    ':memory:',
+    '--base-port',
+    '0',
+    '--gateway-port',
+    '0',
+    '--containers-engine',
+    'none',
+  ];
+  const env = Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  const app = await _electron.launch({
+    executablePath: 'path' in electron ? electron.path : '',
+    args: [...asRoot, `--user-data-dir=${join(folder, 'user')}`, findShellFile() ?? ''],
+    cwd: folder,
+    env: { ...Object.fromEntries(env), [SHELL_ARGUMENTS]: JSON.stringify(platformArguments) },
+  });
+  const window = await app.firstWindow();
+  await window.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/ui\//);
+  await expect(window.getByRole('navigation').first()).toBeVisible();
+
+  const inPage = await window.evaluate(() => ({
+    hasNode: 'process' in globalThis || 'require' in globalThis,
+    bridge: Object.keys((globalThis as { terrarium?: object }).terrarium ?? {}), // the preload script's, untyped in a page
+  }));
+  expect(inPage.hasNode).toBe(false);
+  expect(inPage.bridge).toContain('openExternal');
+
+  const origin = new URL(window.url()).origin;
+  await window.evaluate("location.href = 'http://127.0.0.1:1/'");
+  await expect.poll(() => new URL(window.url()).origin).toBe(origin);
+
+  const server = await app.evaluate(({ app: main }) =>
+    main
+      .getAppMetrics()
+      .filter(({ name }) => name === 'Terrarium platform')
+      .map(({ pid }) => pid),
+  );
+  expect(server).toHaveLength(1);
+  await app.close();
+  for (const pid of server) expect(() => process.kill(pid, 0)).toThrow();
+});
