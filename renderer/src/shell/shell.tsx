@@ -2,6 +2,7 @@ import { Outlet } from '@tanstack/react-router';
 import { CircleHelp, LogOut, Moon, Pause, Sun, SunMoon } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { live } from '../api/live.ts';
+import { usePlatformStatus } from '../api/platform-status.ts';
 import { signOut } from '../api/session.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import { announce } from '../parts/toasts.tsx';
@@ -22,7 +23,12 @@ const NO_COUNTS = {};
 export function Shell({ current }: { current: ScreenName }) {
   const [open, setOpen] = useState<'palette' | 'help'>();
   const go = useGo();
-  const addresses = useMemo<Address[]>(() => [{ name: 'control', url: location.origin }], []);
+  const status = usePlatformStatus().data;
+  const addresses = useMemo<Address[]>(() => {
+    const { baseUrl, gatewayUrl } = status?.addresses ?? { baseUrl: location.origin };
+    return [{ name: 'control', url: baseUrl }, ...(gatewayUrl ? [{ name: 'gateway', url: gatewayUrl }] : [])];
+  }, [status?.addresses]);
+  const counts = useMemo(() => (status ? { resources: status.store.resources } : NO_COUNTS), [status]);
 
   useEffect(() => {
     live.start();
@@ -83,7 +89,7 @@ export function Shell({ current }: { current: ScreenName }) {
         Skip to the content
       </a>
       <TopBar instance="Terrarium" addresses={addresses} onPalette={() => setOpen('palette')} />
-      <Rail current={current} counts={NO_COUNTS} />
+      <Rail current={current} counts={counts} />
       <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-col outline-none">
         <DisconnectedBanner />
         <Outlet />

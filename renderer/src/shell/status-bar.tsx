@@ -2,6 +2,7 @@ import { live } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { State } from '../parts/state.tsx';
 import { useValue } from '../value-store.ts';
+import { PlaceLink } from './place-link.tsx';
 
 /** The line at the foot: what holds for the whole platform. */
 export function StatusBar() {
@@ -9,11 +10,12 @@ export function StatusBar() {
   const rate = useValue(live.eventsPerSecond);
   const isPaused = useValue(live.isPaused);
   const held = useValue(live.heldCount);
-  usePlatformStatus();
+  const status = usePlatformStatus().data;
+  const [engine] = status?.engines ?? [];
   return (
     <footer className="col-span-full flex items-center gap-5 overflow-hidden border-t border-line bg-panel px-3.5 text-[11.5px] text-muted">
       {isPaused ? (
-        <State is="warning">paused{held > 0 && ` - ${held.toLocaleString('en')} waiting`}</State>
+        <State is="warning">paused{held > 0 && `, ${held.toLocaleString('en')} waiting`}</State>
       ) : connection === 'live' ? (
         <State is="ok">live</State>
       ) : connection === 'polling' ? (
@@ -23,8 +25,29 @@ export function StatusBar() {
       ) : (
         <State is="idle">connecting</State>
       )}
+      {status && (
+        <>
+          <PlaceLink to={{ screen: 'history' }} className="hover:text-text">
+            <State is={status.store.isHealthy ? 'ok' : 'error'}>
+              {status.store.isHealthy ? `saved, commit ${status.store.seq}` : 'not saved'}
+            </State>
+          </PlaceLink>
+          <PlaceLink to={{ screen: 'containers' }} className="hover:text-text">
+            <State is={engine?.state === 'ready' ? 'ok' : engine ? 'warning' : 'idle'}>
+              {engine
+                ? engine.state === 'ready'
+                  ? (engine.version ?? 'engine ready')
+                  : `engine ${engine.state}`
+                : 'no container engine'}
+            </State>
+          </PlaceLink>
+          <span>
+            {status.processes.processes} child {status.processes.processes === 1 ? 'process' : 'processes'}
+          </span>
+        </>
+      )}
       <span>{rate} events/s</span>
-      <span className="ml-auto">offline, no telemetry</span>
+      <span className="ml-auto whitespace-nowrap">offline, no telemetry</span>
     </footer>
   );
 }

@@ -39,7 +39,9 @@ export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
             className="mono flex h-6 items-center rounded-full border border-line bg-raised pl-2.5 text-muted"
             title={url}
           >
-            {portOf(url)} {name}
+            <span className="whitespace-nowrap">
+              {portOf(url)} {name}
+            </span>
             <Copy text={url} what={`address of ${name}`} className="scale-85" />
           </li>
         ))}

@@ -7,7 +7,7 @@ import type { Service } from './use-services.ts';
 
 /** One service: where it is, how it is, what it does, what went wrong last. */
 export function ServiceCard({ service }: { service: Service }) {
-  const { name, place, condition, word, address, facts, perMinute, lastError } = service;
+  const { name, place, condition, word, address, facts, counted = 'requests', perMinute, lastError } = service;
   const Icon = screens[place.screen].icon;
   return (
     <li className="card flex flex-col overflow-hidden">
@@ -36,10 +36,12 @@ export function ServiceCard({ service }: { service: Service }) {
       <div className="mt-auto">
         {perMinute && (
           <div className="px-3.5 pb-1">
-            <Sparkline label={`${name}: requests a minute`} values={perMinute} />
+            <Sparkline label={`${name}: ${counted} a minute`} values={perMinute} />
             <p className="flex justify-between text-[11px] text-faint">
               <span>{perMinute.length} min ago</span>
-              <span>{perMinute.at(-1) ?? 0} a minute</span>
+              <span>
+                {perMinute.at(-1) ?? 0} {counted} in this minute
+              </span>
             </p>
           </div>
         )}

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
 import { live } from '../../api/live.ts';
-import { usePlatformStatus } from '../../api/platform-status.ts';
+import { type PlatformStatus, usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
+import { perMinute, useTraffic } from '../../api/traffic.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
+import { useNowMs } from '../../parts/amount.tsx';
 import type { Condition } from '../../parts/state.tsx';
 import type { Place } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
@@ -15,70 +17,95 @@ export interface Service {
   place: Place;
   condition: Condition;
   word: string;
-  address: string | undefined;
+  address?: string | undefined;
   facts: string;
-  /** Requests in each of the last minutes, the oldest first; undefined while nobody counts. */
+  /** Of what `perMinute` counts, e.g. `requests`. */
+  counted?: string;
+  /** How many in each of the last minutes, the oldest first; undefined where nobody counts. */
   perMinute?: readonly number[] | undefined;
   lastError?: { text: string; place: Place } | undefined;
 }
 
+/** How far back the small lines go. */
+const MINUTES = 30;
+/** Statuses of containers that ask for someone to look. */
+const BAD = new Set(['UNHEALTHY', 'LOST', 'FAILED']);
+
 const count = (amount: number, one: string, many = `${one}s`) =>
   `${amount.toLocaleString('en')} ${amount === 1 ? one : many}`;
 
-/** Every service with its state, from the platform's status and from what can be read anyway. */
+/** Every service with its state and its latest doings. */
 export function useServices(): Service[] {
-  const connection = useValue(live.connection);
+  const isLost = useValue(live.connection) === 'lost';
   const status = usePlatformStatus().data;
+  const nowMs = useNowMs();
   const { orgs, scope } = useScope();
-  const { fqon } = scope;
   const users = useWorld<unknown[]>('/root/users').data?.length ?? 0;
-  const endpoints =
-    useWorld<PlatformRecord[]>(`/${fqon === 'root' ? 'demo' : fqon}/apiendpoints`, { expand: true }).data ?? [];
-  const containers = useWorld<PlatformRecord[]>(`/${fqon}/containers`, { expand: true }).data ?? [];
+  const containers = useWorld<PlatformRecord[]>(`/${scope.fqon}/containers`, { expand: true }).data ?? [];
+  const requests = useTraffic().data?.requests ?? [];
   const leads = useQuery({
     queryKey: [keys.leads, 'all'],
-    queryFn: ({ signal }) => load<unknown[]>('/inspect/leads', {}, signal),
+    queryFn: ({ signal }) => load<{ at?: string; receivedAt?: string }[]>('/inspect/leads', {}, signal),
   }).data;
   const scm = useQuery({
     queryKey: [keys.pipelines, 'scm'],
     queryFn: ({ signal }) => load<{ url: string; projects: unknown[] }>('/inspect/scm', {}, signal),
   }).data;
 
-  const isLost = connection === 'lost';
-  const up = { condition: isLost ? 'error' : 'ok', word: isLost ? 'not reachable' : 'up' } as const;
-  const publicUrl = endpoints.map(({ properties }) => properties.public_url).find((url) => typeof url === 'string');
+  const stateOf = (service: string) => stateIn(status, service, isLost);
+  const engine = status?.engines[0];
+  const failed = requests.find((request) => request.status === undefined || request.status >= 500);
   const broken = containers.filter(({ properties }) => BAD.has(String(properties.status)));
   const [worst] = broken;
-  void status;
+  const ready = engine?.state === 'ready';
   return [
     {
       name: 'Resource service',
       place: { screen: 'resources' },
-      ...up,
-      address: `${location.origin}/meta`,
-      facts: `${count(orgs.length, 'organization')}`,
+      ...stateOf('resources'),
+      address: status?.addresses.metaUrl,
+      facts: status
+        ? `${count(status.store.resources, 'resource')} in ${count(orgs.length, 'organization')}, commit ${status.store.seq}`
+        : '',
     },
     {
       name: 'Security service',
       place: { screen: 'settings', search: { tab: 'access' } },
-      ...up,
-      address: `${location.origin}/security`,
+      ...stateOf('security'),
+      address: status?.addresses.securityUrl,
       facts: count(users, 'user'),
     },
     {
       name: 'Gateway',
       place: { screen: 'gateway' },
-      ...up,
-      address: typeof publicUrl === 'string' ? new URL(publicUrl).origin : undefined,
-      facts: count(endpoints.length, 'endpoint'),
+      ...stateOf('gateway'),
+      address: status?.addresses.gatewayUrl,
+      facts: `${count(requests.length, 'request')} kept`,
+      counted: 'requests',
+      perMinute: perMinute(
+        requests.map(({ at }) => Date.parse(at)),
+        nowMs,
+        MINUTES,
+      ),
+      lastError: failed && {
+        text: `${failed.status ?? 'no answer'} ${failed.method} ${failed.target}`,
+        place: failed.executionId
+          ? { screen: 'invocations', search: { sel: failed.executionId } }
+          : { screen: 'gateway' },
+      },
     },
     {
       name: 'Containers',
       place: { screen: 'containers' },
-      condition: worst ? 'warning' : up.condition,
-      word: worst ? `${count(broken.length, 'container')} not well` : up.word,
-      address: undefined,
-      facts: count(containers.length, 'container'),
+      ...(isLost || !status
+        ? stateOf('containers')
+        : worst
+          ? { condition: 'warning' as const, word: `${broken.length} not well` }
+          : ready
+            ? { condition: 'ok' as const, word: 'engine ready' }
+            : { condition: 'idle' as const, word: engine ? `engine ${engine.state}` : 'no engine' }),
+      address: engine?.address,
+      facts: `${count(containers.length, 'container')}${engine?.version ? `, ${engine.version}` : ''}`,
       lastError: worst && {
         text: `${worst.name}: ${String(worst.properties.status_detail ?? worst.properties.status)}`,
         place: { screen: 'containers', search: { sel: worst.id } },
@@ -87,20 +114,35 @@ export function useServices(): Service[] {
     {
       name: 'CRM stand-in',
       place: { screen: 'leads' },
-      ...up,
-      address: undefined,
-      facts: leads ? `${count(leads.length, 'lead')} caught` : 'Catches the forms that lambdas send',
+      ...stateOf('crm'),
+      address: status?.addresses.crmUrl,
+      facts: `${count(leads?.length ?? 0, 'lead')} caught`,
+      counted: 'leads',
+      perMinute:
+        leads &&
+        perMinute(
+          leads.map(({ at, receivedAt }) => Date.parse(at ?? receivedAt ?? '')),
+          nowMs,
+          MINUTES,
+        ),
     },
     {
       name: 'Source control stand-in',
       place: { screen: 'pipelines' },
-      condition: scm ? up.condition : 'idle',
-      word: scm ? up.word : 'not there',
-      address: scm?.url,
-      facts: scm ? count(scm.projects.length, 'project') : 'Takes what pipelines tell of themselves',
+      ...stateOf('scm'),
+      address: status?.addresses.scmUrl,
+      facts: count(scm?.projects.length ?? 0, 'project'),
     },
   ];
 }
 
-/** Statuses of containers that ask for someone to look. */
-const BAD = new Set(['UNHEALTHY', 'LOST', 'FAILED']);
+function stateIn(
+  status: PlatformStatus | undefined,
+  service: string,
+  isLost: boolean,
+): { condition: Condition; word: string } {
+  if (isLost) return { condition: 'error', word: 'not reachable' };
+  if (!status) return { condition: 'idle', word: 'asking' };
+  const said = status.services[service] ?? 'not there';
+  return said === 'running' ? { condition: 'ok', word: said } : { condition: 'idle', word: said };
+}
