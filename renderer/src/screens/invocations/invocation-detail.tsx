@@ -92,7 +92,12 @@ export function InvocationDetailPane({ id }: { id: string }) {
       <div className="border-b border-line px-4 pt-3 pb-2">
         <Waterfall spans={spansOf(invocation)} />
       </div>
-      <Tabs label="Parts of the invocation" tabs={tabs} value={tab} onChange={(next) => change({ tab: next })} />
+      <Tabs
+        label="Parts of the invocation"
+        tabs={tabs}
+        value={tab ?? (outcome.ok ? 'outbound' : 'logs')}
+        onChange={(next) => change({ tab: next })}
+      />
     </>
   );
 }

@@ -1,0 +1,89 @@
+import { usePlatformStatus } from '../../api/platform-status.ts';
+import { Copy } from '../../parts/copy.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { KeyValue } from '../../parts/key-value.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { State } from '../../parts/state.tsx';
+import { SettingsGroup } from './settings-group.tsx';
+
+const CONFIG_COMMAND = 'terrarium config';
+
+/** The platform as it was started. */
+export function PlatformTab() {
+  const { data: status, error, refetch } = usePlatformStatus();
+  if (!status) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />;
+  const { addresses, store, processes, engines } = status;
+  const address = (name: string, url: string | undefined) => ({ name, value: url, copy: url, isMono: true });
+  return (
+    <div className="flex max-w-3xl flex-col gap-6 p-5">
+      <SettingsGroup title="Addresses" note="Where clients find the services.">
+        <KeyValue
+          rows={[
+            address('Control plane', addresses.baseUrl),
+            address('Resource service', addresses.metaUrl),
+            address('Security service', addresses.securityUrl),
+            address('Gateway', addresses.gatewayUrl),
+            address('CRM stand-in', addresses.crmUrl),
+            address('Source control', addresses.scmUrl),
+          ]}
+        />
+        <a className="link mt-1" href="/docs" target="_blank" rel="noreferrer">
+          Documentation of the API
+        </a>
+      </SettingsGroup>
+      <SettingsGroup title="Store" note="The world is one readable file plus a journal of patches.">
+        <KeyValue
+          rows={[
+            {
+              name: 'State',
+              value: <State is={store.isHealthy ? 'ok' : 'error'}>{store.isHealthy ? 'saved' : 'not saved'}</State>,
+            },
+            { name: 'Folder', value: status.dataDir, copy: status.dataDir, isMono: true },
+            { name: 'Resources', value: store.resources.toLocaleString('en') },
+            { name: 'Latest commit', value: store.seq },
+          ]}
+        />
+      </SettingsGroup>
+      <SettingsGroup title="Container engines" note="Where containers run.">
+        {engines.length === 0 ? (
+          <State is="idle">no engine is attached</State>
+        ) : (
+          <ul>
+            {engines.map(({ address: at, state, version, reason, providers }) => (
+              <li key={at} className="mb-2">
+                <State is={state === 'ready' ? 'ok' : 'warning'}>
+                  {state} {version && `(${version})`}
+                </State>
+                <p className="mono text-muted">{at}</p>
+                <p className="text-muted">for {providers.join(', ')}</p>
+                {reason && <p className="text-warn">{reason}</p>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </SettingsGroup>
+      <SettingsGroup title="Processes" note="Children that run the code of lambdas.">
+        <KeyValue
+          rows={[
+            { name: 'Alive', value: processes.processes },
+            { name: 'Spares kept ready', value: processes.spares },
+            { name: 'At work', value: processes.running },
+            { name: 'Calls that wait', value: processes.waiting },
+          ]}
+        />
+      </SettingsGroup>
+      <SettingsGroup
+        title="Configuration"
+        note="Flags win over the environment, that over terrarium.json, that over the defaults."
+      >
+        <p className="flex items-center gap-1">
+          <code className="rounded bg-raised px-1.5 py-0.5">{CONFIG_COMMAND}</code>
+          <Copy text={CONFIG_COMMAND} what="command" />
+        </p>
+        <p className="mt-1 text-muted">
+          says of every setting what it is and where that came from. Version {status.version}.
+        </p>
+      </SettingsGroup>
+    </div>
+  );
+}

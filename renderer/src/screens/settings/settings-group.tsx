@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react';
+
+/** Settings that belong together, with what one should know of them. */
+export function SettingsGroup({ title, note, children }: { title: string; note?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="grid grid-cols-1 gap-x-6 gap-y-2 border-b border-line pb-5 last:border-0 sm:grid-cols-[200px_minmax(0,1fr)]">
+      <div>
+        <h2>{title}</h2>
+        {note && <p className="mt-0.5 text-[12px] text-muted">{note}</p>}
+      </div>
+      <div className="flex min-w-0 flex-col items-start">{children}</div>
+    </section>
+  );
+}
