@@ -29,7 +29,7 @@ function isPrevented(emitter: EventEmitter, name: string, detail: object = {}, .
   return prevented;
 }
 
-export class TestContents extends EventEmitter implements ContentsPart {
+class TestContents extends EventEmitter implements ContentsPart {
   url = '';
   readonly sent: unknown[][] = [];
   openHandler: WindowOpenHandler = () => ({ action: 'allow' });

@@ -11,7 +11,7 @@ const serverArguments = z.array(z.string()).parse(JSON.parse(process.env[SHELL_A
 // Electron would quit without a word on these; like this the server ends its work first.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => app.quit());
 
-void startShell({
+startShell({
   electron: { app, BrowserWindow, Tray, Menu, ipcMain, session, shell, clipboard, screen, utilityProcess },
   folder: dirname(fileURLToPath(import.meta.url)),
   serverArguments,
@@ -21,4 +21,7 @@ void startShell({
   workFolder: app.isPackaged ? app.getPath('home') : process.cwd(),
   pid: process.pid,
   print: (text, stream = 'stdout') => process[stream].write(text),
+}).catch((failure: unknown) => {
+  process.stderr.write(`terrarium: the window cannot be opened: ${String(failure)}\n`);
+  app.exit(1);
 });

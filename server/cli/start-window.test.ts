@@ -2,7 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand } from './command-for-tests.ts';
 import { openWindow } from './open-window.ts';
 import { runShell, SHELL_ARGUMENTS } from './run-shell.ts';
 import { windowSurroundings } from './window-surroundings.ts';
@@ -57,6 +58,21 @@ describe('a browser', () => {
 });
 
 describe('the Electron shell', () => {
+  beforeAll(buildCommand, BUILD_TIMEOUT_MS);
+
+  it.runIf(process.platform === 'linux')(
+    'runs in the Electron that is there, and nothing is downloaded for it',
+    async () => {
+      const electronIn = (env: Record<string, string>) =>
+        windowSurroundings({ env, isInteractive: true }, undefined).electron;
+      expect(electronIn({ ELECTRON_OVERRIDE_DIST_PATH: folder })).toEqual({
+        missing: expect.stringContaining('not installed'),
+      });
+      const path = await program('electron', ':');
+      expect(electronIn({ ELECTRON_OVERRIDE_DIST_PATH: folder })).toEqual({ path });
+    },
+  );
+
   const terminalOf = (isInteractive = false) => ({
     env: { PATH: process.env.PATH, ELECTRON_RUN_AS_NODE: '1' },
     folder,

@@ -63,8 +63,10 @@ function findElectron(env: Terminal['env']): WindowSurroundings['electron'] {
   const missing = { missing: "Electron's binary is not installed (npx install-electron brings it)" };
   try {
     const folder = dirname(createRequire(import.meta.url).resolve('electron/package.json'));
-    const name = readFileSync(join(folder, 'path.txt'), 'utf8').trim();
-    const path = join(env.ELECTRON_OVERRIDE_DIST_PATH || join(folder, 'dist'), name);
+    const override = env.ELECTRON_OVERRIDE_DIST_PATH;
+    const named = join(folder, 'path.txt');
+    const name = override && !existsSync(named) ? 'electron' : readFileSync(named, 'utf8').trim();
+    const path = join(override || join(folder, 'dist'), name);
     return existsSync(path) ? { path } : missing;
   } catch {
     return missing;
