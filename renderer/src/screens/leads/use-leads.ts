@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query';
+import { load } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
+
+/** A form that the CRM stand-in caught, as `GET /inspect/leads` gives it. */
+export interface Lead {
+  id: string;
+  receivedAt: string;
+  oid?: string;
+  fields: readonly { name: string; value: string }[];
+  /** The fields under the names of the web form's payload. */
+  mapped: Readonly<Record<string, string>>;
+  source: { host?: string; path?: string };
+  executionId?: string;
+}
+
+/** Caught leads, the newest first. */
+export function useLeads() {
+  return useQuery({
+    queryKey: [keys.leads, 'inbox'],
+    queryFn: async ({ signal }) => (await load<Lead[]>('/inspect/leads', {}, signal)).toReversed(),
+  });
+}
