@@ -20,6 +20,8 @@ const OPEN_TIMEOUT_MS = 1_000;
 /** Beyond the grace period of its checks, how long a new instance may take to be healthy. */
 const HEALTH_MARGIN_MS = 30_000;
 const WATCH_INTERVAL_MS = 50;
+/** How long a new instance without health checks has to go on before the old ones may go. */
+const STEADY_MS = 1_000;
 
 export interface RunnerOptions {
   attached: AttachedEngine;
@@ -294,12 +296,19 @@ export class ContainerRunner {
         const why = complaintOf(now ? [now] : []) ?? `instance ${instance.id.slice(0, 12)} fails its health check`;
         throw new Error(`the new definition does not run, so the old one goes on: ${why}`);
       }
-      if (this.serving().some(({ id }) => id === instance.id)) return;
+      if (this.serving().some(({ id }) => id === instance.id) && this.#isSteady(now)) return;
       if (this.#options.nowMs() > untilMs)
         throw new Error('the new definition did not serve in time, so the old one goes on');
       await pause(WATCH_INTERVAL_MS);
     }
     signal.throwIfAborted();
+  }
+
+  /** What has no health checks shows by going on that it does not end at once. */
+  #isSteady({ startedAtMs }: Instance): boolean {
+    const { probes, workload } = this.#plan;
+    if (probes.length > 0 || workload.health) return true;
+    return startedAtMs !== undefined && this.#options.nowMs() - startedAtMs >= STEADY_MS;
   }
 
   async #beforeRemoval({ id }: Instance): Promise<void> {

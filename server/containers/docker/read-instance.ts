@@ -13,7 +13,8 @@ export function readInstance(found: Docker.ContainerInspectInfo, publishedHost: 
     state: stateOf(state),
     health: healthOf(state.Health?.Status),
     startedAtMs: startedAtMs > 0 ? startedAtMs : undefined,
-    exitCode: state.Running || state.Status === 'created' ? undefined : state.ExitCode,
+    // Waiting for its restart it counts as running.
+    exitCode: (state.Running && !state.Restarting) || state.Status === 'created' ? undefined : state.ExitCode,
     wasKilledForMemory: state.OOMKilled,
     error: state.Error === '' ? undefined : state.Error,
     ipAddress: Object.values(network.Networks ?? {})
