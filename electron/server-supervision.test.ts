@@ -140,6 +140,19 @@ it(
 );
 
 it(
+  'quitting while the server is restarted starts no other',
+  async () => {
+    await bench.start();
+    await bench.runs();
+    clickItem(bench.desktop.menu, 'Restart Platform');
+    bench.desktop.app.quit();
+    await once(bench.desktop.app, 'quit');
+    expect(bench.desktop.children.map(({ exitCode }) => exitCode)).toEqual([0]);
+  },
+  START_TIMEOUT_MS,
+);
+
+it(
   'quitting before the server is ready ends it all the same',
   async () => {
     await bench.start();

@@ -43,6 +43,7 @@ export class ServerSupervisor {
   #crashesAtMs: number[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isStopping = false;
+  #isOver = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -68,13 +69,20 @@ export class ServerSupervisor {
   /** Stops the server, if it runs, and starts it again. */
   async restart(): Promise<void> {
     if (this.#isStopping) return;
-    await this.stop();
+    await this.#end();
+    // Meanwhile the whole shell may have begun to quit.
+    if (this.#isOver) return;
     this.#isStopping = false;
     this.start();
   }
 
-  /** Lets the server end its work and go; one that does not go in time is killed. */
+  /** Lets the server end its work and go, for good; one that does not go in time is killed. */
   async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
     const child = this.#child;
