@@ -46,8 +46,8 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ field, value, from, isGiven }) => (
-            <tr key={field} className="h-[29px] border-b border-line/55">
+          {rows.map(({ field, value, from, isGiven }, index) => (
+            <tr key={`${index} ${field}`} className="h-[29px] border-b border-line/55">
               <td className="mono truncate px-4">{field}</td>
               <td className={`mono px-2 break-words ${value === undefined ? 'text-error' : ''}`}>
                 {value ?? '(absent)'}
