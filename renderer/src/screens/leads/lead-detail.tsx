@@ -47,6 +47,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
         </thead>
         <tbody>
           {rows.map(({ field, value, from, isGiven }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a form may have a field twice; a caught one does not change
             <tr key={`${index} ${field}`} className="h-[29px] border-b border-line/55">
               <td className="mono truncate px-4">{field}</td>
               <td className={`mono px-2 break-words ${value === undefined ? 'text-error' : ''}`}>
