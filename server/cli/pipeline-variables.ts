@@ -3,7 +3,7 @@ import { UserError } from '../config.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 /** The variables of the specification's pipeline table; a definition may ask for them. */
-export const PIPELINE_VARIABLES = [
+const PIPELINE_VARIABLES = [
   'PLATFORM_API_KEY',
   'PLATFORM_API_SECRET',
   'PLATFORM_DEPLOY_URL',

@@ -13,8 +13,13 @@ const RETRY_MS = 1500;
 /** Finds out who looks, when the page opens: with the code in the address, else with the session there is. */
 export async function openSession(): Promise<void> {
   const code = takeCode();
-  if (code !== undefined && (await signIn({ code })) === undefined) return;
+  const failure = code === undefined ? undefined : await signIn({ code });
+  if (code !== undefined && failure === undefined) return;
   while ((await checkSession()) === 'gone') await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  // Who is signed in already need not care that the address was an old one.
+  if (failure && sessionState.value.kind === 'signed-out') {
+    sessionState.set({ kind: 'signed-out', reason: failure.message });
+  }
 }
 
 /** Is the server there, and is there a session? Opens or closes the gate accordingly, unless the server is gone. */

@@ -11,7 +11,7 @@ export interface PullOptions {
 }
 
 /** A name that means one image: without a tag the daemon would pull every one there is. */
-export function withTag(image: string): string {
+function withTag(image: string): string {
   const last = image.slice(image.lastIndexOf('/') + 1);
   return /[:@]/.test(last) ? image : `${image}:latest`;
 }
