@@ -24,7 +24,7 @@ export interface StateProps {
 export function State({ is, children, isIconOnly }: StateProps) {
   const { icon: Icon, colour } = LOOKS[is];
   return (
-    <span className={`inline-flex items-center gap-1.5 whitespace-nowrap ${colour}`}>
+    <span className={`inline-flex items-center gap-1.5 align-middle whitespace-nowrap ${colour}`}>
       <Icon aria-hidden size={13} strokeWidth={2.2} className={`shrink-0 ${is === 'running' ? 'pulse' : ''}`} />
       <span className={isIconOnly ? 'sr-only' : is === 'ok' ? 'text-text' : ''}>{children ?? is}</span>
     </span>

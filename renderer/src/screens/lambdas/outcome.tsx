@@ -43,8 +43,8 @@ export function Outcome({ result }: { result: RunResult }) {
       {logs.length > 0 && (
         <ol className="rounded-md border border-line bg-raised px-2 py-1">
           {logs.map(({ stream, text }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended run do not change
             <li
+              // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended run do not change
               key={index}
               className={`mono break-words whitespace-pre-wrap ${stream === 'stderr' ? 'text-error' : ''}`}
             >
