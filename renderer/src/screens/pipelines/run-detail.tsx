@@ -93,7 +93,7 @@ export function RunDetail({ id, onClose }: { id: string; onClose(): void }) {
         </ul>
       </details>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
-      <pre tabIndex={0} aria-label="Log" className="min-h-0 flex-1 overflow-auto p-4 break-words whitespace-pre-wrap">
+      <pre tabIndex={0} className="min-h-0 flex-1 overflow-auto p-4 break-words whitespace-pre-wrap">
         {log.join('\n') || 'Nothing printed yet.'}
       </pre>
     </div>
