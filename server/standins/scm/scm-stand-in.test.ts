@@ -1,0 +1,226 @@
+import { Gitlab } from '@gitbeaker/rest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ScmStandIn } from './scm-stand-in.ts';
+import type { ScmProject } from './scm-state.ts';
+
+const TOKEN = 'test-token';
+
+// The client is the one that integrations with the real server use.
+let scm: ScmStandIn;
+let gitlab: InstanceType<typeof Gitlab<false>>;
+const kept = new Map<string, ScmProject>();
+const faults: unknown[] = [];
+
+beforeAll(async () => {
+  scm = new ScmStandIn({
+    projects: {
+      get: (id) => kept.get(id),
+      entries: () => kept.entries(),
+      get size() {
+        return kept.size;
+      },
+      put: async (id, project) => void kept.set(id, project),
+      remove: async (id) => kept.delete(id),
+    },
+    token: TOKEN,
+    allowedHosts: new Set(),
+    nowMs: Date.now,
+    onFault: (fault) => faults.push(fault),
+  });
+  await scm.start({ host: '127.0.0.1', port: 0 });
+  gitlab = new Gitlab({ host: scm.url, token: TOKEN });
+  await scm.projects.create({ id: 101, name: 'shop', namespace: 'fern-moss' });
+});
+afterAll(async () => {
+  await scm?.stop();
+  expect(faults).toEqual([]);
+});
+
+const call = async (
+  method: string,
+  path: string,
+  { body, token = TOKEN, type = 'application/json' }: { body?: string; token?: string; type?: string } = {},
+) => {
+  const response = await fetch(`${scm.url}/api/v4${path}`, {
+    method,
+    headers: { 'PRIVATE-TOKEN': token, 'Content-Type': type },
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+};
+
+describe('projects', () => {
+  it('are found by id and by path, with links to themselves', async () => {
+    const byId = await gitlab.Projects.show(101);
+    expect(byId).toMatchObject({
+      id: 101,
+      path_with_namespace: 'fern-moss/shop',
+      default_branch: 'main',
+      web_url: `${scm.url}/fern-moss/shop`,
+      _links: { self: `${scm.url}/api/v4/projects/101` },
+    });
+    expect(await gitlab.Projects.show('fern-moss/shop')).toEqual(byId);
+    expect(await gitlab.Projects.all({ search: 'SHOP' })).toMatchObject([{ id: 101 }]);
+    expect(await gitlab.Projects.all({ search: 'nothing' })).toEqual([]);
+  });
+
+  it('are made once for each path', async () => {
+    const wish = { body: JSON.stringify({ name: 'Blog', namespace: 'fern-moss' }) };
+    expect(await call('POST', '/projects', wish)).toMatchObject({
+      status: 201,
+      body: { path_with_namespace: 'fern-moss/blog' },
+    });
+    expect((await call('POST', '/projects', wish)).status).toBe(409);
+    expect(await call('POST', '/projects', { body: '{}' })).toMatchObject({
+      status: 400,
+      body: { error: 'name is missing' },
+    });
+  });
+});
+
+describe('merge requests and notes', () => {
+  it('are made, listed by branch, told things, merged and closed', async () => {
+    const made = await gitlab.MergeRequests.create(101, 'feature/a', 'main', 'Sell ferns');
+    expect(made).toMatchObject({
+      iid: 1,
+      state: 'opened',
+      source_branch: 'feature/a',
+      web_url: `${scm.url}/fern-moss/shop/-/merge_requests/1`,
+    });
+    await expect(gitlab.MergeRequests.create(101, 'feature/a', 'main', 'Again')).rejects.toThrow(
+      /Another open merge request already exists for this source branch: !1/,
+    );
+    await gitlab.MergeRequests.create(101, 'feature/b', 'main', 'Other');
+    expect(
+      await gitlab.MergeRequests.all({ projectId: 101, sourceBranch: 'feature/a', state: 'opened' }),
+    ).toMatchObject([{ iid: 1 }]);
+
+    const note = await gitlab.MergeRequestNotes.create(101, 1, 'Deployed to http://localhost:4701/x');
+    expect(note).toMatchObject({ body: 'Deployed to http://localhost:4701/x', noteable_iid: 1, system: false });
+    await gitlab.MergeRequestNotes.edit(101, 1, note.id, { body: 'elsewhere' });
+    expect(await gitlab.MergeRequestNotes.show(101, 1, note.id)).toMatchObject({ body: 'elsewhere' });
+    expect(await gitlab.MergeRequestNotes.all(101, 1)).toHaveLength(1);
+    await gitlab.MergeRequestNotes.remove(101, 1, note.id);
+    expect(await gitlab.MergeRequestNotes.all(101, 1)).toEqual([]);
+
+    expect(await gitlab.MergeRequests.merge(101, 1)).toMatchObject({ state: 'merged' });
+    expect(await gitlab.MergeRequests.edit(101, 2, { stateEvent: 'close' })).toMatchObject({ state: 'closed' });
+    expect(await gitlab.MergeRequests.all({ projectId: 101, state: 'opened' })).toEqual([]);
+  });
+});
+
+describe('environments', () => {
+  it('are made, listed, given an address, stopped and deleted', async () => {
+    const made = await gitlab.Environments.create(101, 'review/feature/a');
+    expect(made).toMatchObject({
+      name: 'review/feature/a',
+      slug: 'review-feature-a',
+      external_url: null,
+      state: 'available',
+    });
+    const url = 'http://localhost:4701/website/shop-feature-a';
+    expect(await gitlab.Environments.edit(101, made.id, { externalUrl: url })).toMatchObject({ external_url: url });
+    expect(await gitlab.Environments.all(101, { name: 'review/feature/a' })).toMatchObject([{ external_url: url }]);
+    expect(
+      (await call('PUT', `/projects/101/environments/${made.id}`, { body: '{"external_url":"javascript:alert(1)"}' }))
+        .status,
+    ).toBe(400);
+    expect((await call('POST', '/projects/101/environments', { body: '{"name":"review/feature/a"}' })).status).toBe(
+      409,
+    );
+    expect(await gitlab.Environments.stop(101, made.id)).toMatchObject({ state: 'stopped' });
+    await gitlab.Environments.remove(101, made.id);
+    expect(await gitlab.Environments.all(101)).toEqual([]);
+  });
+});
+
+describe('commit statuses and variables', () => {
+  it('tell how jobs of a commit ended, the latest of each name', async () => {
+    await gitlab.Commits.editStatus(101, 'abc123', 'running', { name: 'build', ref: 'feature/a' });
+    await gitlab.Commits.editStatus(101, 'abc123', 'success', { name: 'build', ref: 'feature/a' });
+    expect(await gitlab.Commits.allStatuses(101, 'abc123')).toMatchObject([{ name: 'build', status: 'success' }]);
+    expect(await call('POST', '/projects/101/statuses/abc123', { body: '{"state":"odd"}' })).toMatchObject({
+      status: 400,
+      body: { error: 'state does not have a valid value' },
+    });
+  });
+
+  it('keep variables of a project', async () => {
+    await gitlab.ProjectVariables.create(101, 'APP_SERVICE_PORT', '8080');
+    await gitlab.ProjectVariables.edit(101, 'APP_SERVICE_PORT', '9090');
+    expect(await gitlab.ProjectVariables.all(101)).toMatchObject([{ key: 'APP_SERVICE_PORT', value: '9090' }]);
+    // What others see of it are names only.
+    expect(JSON.stringify(scm.snapshot())).not.toContain('9090');
+    await gitlab.ProjectVariables.remove(101, 'APP_SERVICE_PORT');
+    expect(await gitlab.ProjectVariables.all(101)).toEqual([]);
+  });
+});
+
+describe('paging', () => {
+  it('gives pages with the headers that clients walk on by', async () => {
+    for (let count = 0; count < 25; count++)
+      await scm.projects.createEnvironment(scm.projects.get('101'), `env-${count}`, null);
+    const { headers, body } = await call('GET', '/projects/101/environments?per_page=10&page=2');
+    expect(body).toHaveLength(10);
+    expect(
+      ['x-page', 'x-per-page', 'x-prev-page', 'x-next-page', 'x-total', 'x-total-pages'].map((name) =>
+        headers.get(name),
+      ),
+    ).toEqual(['2', '10', '1', '3', '25', '3']);
+    expect(headers.get('link')).toContain('rel="next"');
+    expect(await gitlab.Environments.all(101)).toHaveLength(25);
+    expect((await call('GET', '/projects/101/environments?page=0')).status).toBe(400);
+  });
+});
+
+describe('what is refused', () => {
+  it('no token or a wrong one, in the words of the real server', async () => {
+    expect(await call('GET', '/projects', { token: 'wrong' })).toMatchObject({
+      status: 401,
+      body: { message: '401 Unauthorized' },
+    });
+    expect((await fetch(`${scm.url}/api/v4/user`)).status).toBe(401);
+    for (const request of [
+      fetch(`${scm.url}/api/v4/user?private_token=${TOKEN}`),
+      fetch(`${scm.url}/api/v4/user`, { headers: { Authorization: `Bearer ${TOKEN}` } }),
+    ]) {
+      expect((await request).status).toBe(200);
+    }
+  });
+
+  it('what is not there, or not JSON, or too large', async () => {
+    expect(await call('GET', '/projects/999')).toMatchObject({
+      status: 404,
+      body: { message: '404 Project Not Found' },
+    });
+    expect(await call('GET', '/projects/101/merge_requests/99')).toMatchObject({ status: 404 });
+    expect(await call('GET', '/nothing')).toMatchObject({ status: 404, body: { error: '404 Not Found' } });
+    expect((await call('POST', '/projects', { body: '{' })).status).toBe(400);
+    expect((await call('POST', '/projects', { body: JSON.stringify({ name: 'x'.repeat(2_000_000) }) })).status).toBe(
+      413,
+    );
+    expect(await call('POST', '/projects/101/merge_requests', { body: '{}' })).toMatchObject({
+      status: 400,
+      body: { error: 'source_branch is missing, target_branch is missing, title is missing' },
+    });
+  });
+});
+
+it('its pages show text as text', async () => {
+  const project = scm.projects.get('101');
+  const mergeRequest = await scm.projects.createMergeRequest(project, {
+    title: '<script>alert(1)</script>',
+    description: '',
+    source_branch: 'x',
+    target_branch: 'main',
+  });
+  await scm.projects.addNote(scm.projects.get('101'), mergeRequest, 'see http://localhost:4701/a?b=1&c="><img src=x>');
+  const page = await fetch(`${scm.url}/fern-moss/shop/-/merge_requests/${mergeRequest.iid}`);
+  const html = await page.text();
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(html).not.toContain('<script>');
+  expect(html).not.toContain('<img');
+  expect(html).toContain('href="http://localhost:4701/a?b=1&#38;c="');
+  expect((await fetch(`${scm.url}/fern-moss/shop`)).status).toBe(200);
+});
