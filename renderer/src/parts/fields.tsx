@@ -139,7 +139,9 @@ export function Select(props: SelectProps) {
     >
       <FieldLabel isHidden={isLabelHidden}>{label}</FieldLabel>
       <Button className="field-frame flex h-7 items-center gap-2 px-2 text-left data-[disabled]:opacity-60 data-[hovered]:border-muted">
-        <SelectValue className="min-w-0 flex-1 truncate data-[placeholder]:text-faint [&_[slot=description]]:hidden" />
+        <SelectValue className="min-w-0 flex-1 truncate data-[placeholder]:text-faint">
+          {({ selectedText, isPlaceholder, defaultChildren }) => (isPlaceholder ? defaultChildren : selectedText)}
+        </SelectValue>
         <ChevronDown aria-hidden size={13} className="text-muted" />
       </Button>
       <FieldFoot description={description} error={error} />

@@ -47,7 +47,7 @@ export function CodeMirror(props: CodeEditorProps) {
         bracketMatching(),
         closeBrackets(),
         editorLook(language),
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorState.readOnly.of(isReadOnly),
         language === 'json' && !isReadOnly ? [linter(lintJson, { delay: LINT_DELAY_MS }), lintGutter()] : [],
         EditorView.updateListener.of((update) => {
