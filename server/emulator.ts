@@ -13,7 +13,7 @@ import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
 import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
-import { followScm } from './emulator/scm-place.ts';
+import { followScm, startScm } from './emulator/scm-place.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
 import { indexing } from './emulator/world-indexing.ts';
@@ -157,7 +157,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   });
   // Everybody knows the default token: it is good for this machine only.
   const scmHost = config.scmToken === DEFAULT_SCM_TOKEN ? '127.0.0.1' : config.host;
-  await scm.start({ host: scmHost, port: config.scmPort });
+  await startScm(scm, data.places, { host: scmHost, port: config.scmPort });
   unwind.add(() => scm.stop());
   if (config.seed === 'demo' && data.scm.size === 0) await scm.projects.create(DEMO_PROJECT);
 

@@ -17,7 +17,8 @@ const NOT_EXECUTABLE = 126;
 
 const NOTES = `
 CMD sees TERRARIUM_BASE_URL, _META_URL, _SECURITY_URL, _GATEWAY_URL, _CRM_URL, _API_KEY, _API_SECRET and _TOKEN,
-and PLATFORM_API_KEY, PLATFORM_API_SECRET and, where the world has an endpoint /deploy, PLATFORM_DEPLOY_URL.
+PLATFORM_API_KEY, PLATFORM_API_SECRET, SCM_API_URL and SCM_TOKEN and, in the demo world, what a pipeline needs besides:
+PLATFORM_DEPLOY_URL, PLATFORM_TARGET_ORG_NAME, PLATFORM_TARGET_ENV_UUID, PLATFORM_TARGET_API_UUID, APP_SERVICE_PORT.
 Unless flags say otherwise the world is in memory and the ports are free ones, whatever environment and
 terrarium.json say. Nothing but CMD writes to standard output.
 
@@ -33,7 +34,7 @@ export function addExecCommand(program: Command, terminal: Terminal, startEmulat
     .passThroughOptions()
     .addHelpText('after', NOTES);
   addConfigOptions(command).action(async (words: string[]) => {
-    const presets = { data: IN_MEMORY, basePort: '0', gatewayPort: '0', crmPort: '0' };
+    const presets = { data: IN_MEMORY, basePort: '0', gatewayPort: '0', crmPort: '0', scmPort: '0' };
     const { config } = configOf(command, terminal, presets);
     const signals = new SignalRelay(terminal);
     const exitCode = await withPlatform(config, terminal, startEmulator, async (emulator) => {

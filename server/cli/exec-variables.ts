@@ -1,5 +1,6 @@
 import type { Config } from '../config-schema.ts';
 import type { Emulator } from '../emulator.ts';
+import { targetVariables } from './pipeline-variables.ts';
 import { PlatformClient } from './platform-client.ts';
 import { issueToken } from './token-command.ts';
 
@@ -7,7 +8,8 @@ import { issueToken } from './token-command.ts';
 export async function platformVariables(emulator: Emulator, config: Config): Promise<Record<string, string>> {
   const { rootCredentials: root, tour } = emulator;
   const pair = { key: root.apiKey, secret: root.apiSecret ?? config.rootApiSecret ?? '' };
-  const token = await issueToken(new PlatformClient(emulator.baseUrl, () => pair), 'root');
+  const client = new PlatformClient(emulator.baseUrl, () => pair);
+  const token = await issueToken(client, 'root');
   return {
     TERRARIUM_BASE_URL: emulator.baseUrl,
     TERRARIUM_META_URL: emulator.metaUrl,
@@ -19,6 +21,18 @@ export async function platformVariables(emulator: Emulator, config: Config): Pro
     TERRARIUM_TOKEN: token.access_token,
     PLATFORM_API_KEY: pair.key,
     PLATFORM_API_SECRET: pair.secret,
+    SCM_API_URL: `${emulator.scmUrl}/api/v4/projects`,
+    SCM_TOKEN: config.scmToken,
     ...(tour?.deployUrl && { PLATFORM_DEPLOY_URL: tour.deployUrl }),
+    ...(await targetOf(client)),
   };
+}
+
+/** Where a pipeline would deploy to in the demo world; nothing in a world without it. */
+async function targetOf(client: PlatformClient): Promise<Record<string, string>> {
+  try {
+    return await targetVariables(client, { org: 'demo', environment: undefined, api: undefined });
+  } catch {
+    return {};
+  }
 }

@@ -2,11 +2,28 @@ import type { KeyedLog } from '../model/keyed-log.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
+import type { ScmStandIn } from '../standins/scm/scm-stand-in.ts';
 
 /** What worlds name the stand-in's projects by that were written before it ever listened, such as the demo world. */
 const SEEDED_URL = 'http://127.0.0.1:4702/api/v4/projects';
 const KEY = 'scm';
 const VARIABLE = 'SCM_API_URL';
+
+/** Starts the stand-in where it was at the last start, if no port is set and that one is free: whoever knows it need not ask. */
+export async function startScm(
+  scm: ScmStandIn,
+  places: KeyedLog<{ url: string }>,
+  at: { host: string; port: number },
+): Promise<void> {
+  const last = places.get(KEY)?.url;
+  const port = at.port === 0 && last !== undefined ? Number(new URL(last).port) : at.port;
+  try {
+    await scm.start({ ...at, port });
+  } catch (failure) {
+    if (at.port !== 0 || Object(failure).code !== 'EADDRINUSE') throw failure;
+    await scm.start(at);
+  }
+}
 
 /**
  * Lets lambdas that name the source-control stand-in follow it to where it listens now (D-200): the port may be another one at
