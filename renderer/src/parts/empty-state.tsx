@@ -50,7 +50,7 @@ export function ErrorState({ error, onRetry }: { error: Failure | unknown; onRet
 }
 
 /** What the server said, with the places in the document that it complains about. */
-export function FailureText({ failure }: { failure: Failure }) {
+function FailureText({ failure }: { failure: Failure }) {
   return (
     <>
       <p className="break-words">

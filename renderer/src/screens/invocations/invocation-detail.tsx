@@ -103,7 +103,7 @@ export function InvocationDetailPane({ id }: { id: string }) {
 }
 
 /** Gateway, queue, handler and each outbound call, as far as they are known. */
-export function spansOf(invocation: InvocationDetail): Span[] {
+function spansOf(invocation: InvocationDetail): Span[] {
   const { acceptedAt, startedAt, finishedAt, outcome, request, outbound } = invocation;
   const [accepted, finished] = [Date.parse(acceptedAt), Date.parse(finishedAt)];
   const started = startedAt === undefined ? finished : Date.parse(startedAt);

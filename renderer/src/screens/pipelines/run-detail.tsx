@@ -6,6 +6,7 @@ import { keys } from '../../api/query-client.ts';
 import { Duration } from '../../parts/amount.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
+import { Progress } from '../../parts/meter.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Badge, type Condition, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
@@ -59,6 +60,11 @@ export function RunDetail({ id, onClose }: { id: string; onClose(): void }) {
           <PlaceLink to={{ screen: 'containers' }}>containers</PlaceLink>
         </p>
       </div>
+      {state === 'running' && (
+        <div className="px-4 pt-3">
+          <Progress label="Jobs that have ended" share={endedShare(jobs)} />
+        </div>
+      )}
       <ol aria-label="Stages" className="flex shrink-0 gap-3 overflow-x-auto border-b border-line px-4 py-3">
         {[...stages].map(([stage, inside]) => (
           <li key={stage} className="card min-w-40 px-3 py-2">
@@ -98,4 +104,9 @@ export function RunDetail({ id, onClose }: { id: string; onClose(): void }) {
       </pre>
     </div>
   );
+}
+
+function endedShare(jobs: readonly PipelineJob[]): number | undefined {
+  if (jobs.length === 0) return undefined;
+  return jobs.filter(({ state }) => state !== 'waiting' && state !== 'running').length / jobs.length;
 }
