@@ -49,6 +49,13 @@ export function openEngine(provider: StoredResource, options: OpenEngineOptions)
   return {
     address: address.url,
     async open() {
+      if (provider.type === SWARM) {
+        const [{ DockerConnection }, { SwarmEngine }] = await Promise.all([
+          import('./docker/docker-connection.ts'),
+          import('./swarm/swarm-engine.ts'),
+        ]);
+        return new SwarmEngine({ worldId: options.worldId, connection: new DockerConnection(address) });
+      }
       const [{ DockerConnection }, { DockerEngine }] = await Promise.all([
         import('./docker/docker-connection.ts'),
         import('./docker/docker-engine.ts'),

@@ -18,6 +18,7 @@ import { execute } from './execute.ts';
 import { type PullOptions, pullImage } from './image-pull.ts';
 import { followLogs, readLogs } from './instance-logs.ts';
 import { readStats } from './instance-stats.ts';
+import { ownedBy } from './labels.ts';
 import { watchInstances } from './watch-instances.ts';
 
 const PING_TIMEOUT_MS = 5_000;
@@ -115,7 +116,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
-    return watchInstances(this.#connection, this.#worldId, onEvent);
+    return watchInstances(this.#connection, ownedBy(this.#worldId), onEvent);
   }
 
   close(): void {

@@ -75,7 +75,7 @@ export async function followLogs(
     follow(id, sinceMs).catch(() => followed.delete(id)); // it went meanwhile
   };
   const startedAtMs = Date.now();
-  const unwatch = await watchInstances(connection, worldId, (event) => {
+  const unwatch = await watchInstances(connection, ownedBy(worldId), (event) => {
     if (event.kind === 'instance' && event.recordId === recordId && event.what === 'start') {
       followQuietly(event.instanceId);
     }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Uuid } from '../../model/ids.ts';
 import type { EngineEvent } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
-import { LABEL, ownedBy } from './labels.ts';
+import { LABEL } from './labels.ts';
 
 const message = z.looseObject({
   Action: z.string(),
@@ -10,13 +9,15 @@ const message = z.looseObject({
   timeNano: z.number(),
 });
 
-/** Tells of every change of this world's instances until the returned function is called or the daemon goes away. */
+/**
+ * Tells of every change of the containers with some labels until the returned function is called or the daemon goes away.
+ */
 export async function watchInstances(
   connection: DockerConnection,
-  worldId: Uuid,
+  owned: { label: string[] },
   onEvent: (event: EngineEvent) => void,
 ): Promise<() => void> {
-  const filters = { ...ownedBy(worldId), type: ['container' as const] };
+  const filters = { ...owned, type: ['container' as const] };
   const stream = await connection.ask((docker) => docker.getEvents({ filters }));
   let isOver = false;
   let rest = '';

@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Uuid } from '../../model/ids.ts';
+import type { LogLine } from '../../model/invocation.ts';
+import type { DockerConnection } from '../docker/docker-connection.ts';
+import { DockerEngine } from '../docker/docker-engine.ts';
+import { DockerInstances } from '../docker/docker-instances.ts';
+import { execute } from '../docker/execute.ts';
+import { type PullOptions, pullImage } from '../docker/image-pull.ts';
+import { readStats } from '../docker/instance-stats.ts';
+import { identityIn, LABEL, ownedBy } from '../docker/labels.ts';
+import { StampedLines } from '../docker/output.ts';
+import { watchInstances } from '../docker/watch-instances.ts';
+import type {
+  ApplyOptions,
+  ContainerEngine,
+  EngineEvent,
+  ExecResult,
+  Instance,
+  InstanceStats,
+  LogOptions,
+  Workload,
+} from '../engine.ts';
+import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
+import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
+
+const WATCH_INTERVAL_MS = 200;
+/** For the tasks of a service to run, images to pull included. */
+const SETTLE_LIMIT_MS = 10 * 60_000;
+
+const service = z.looseObject({
+  ID: z.string(),
+  Version: z.looseObject({ Index: z.number() }),
+  Spec: z.looseObject({
+    Labels: z.record(z.string(), z.string()),
+    Mode: z.looseObject({ Replicated: z.looseObject({ Replicas: z.number() }).optional() }),
+  }),
+});
+const task = z.looseObject({
+  ID: z.string(),
+  CreatedAt: z.string(),
+  DesiredState: z.string(),
+  Spec: z.looseObject({
+    ContainerSpec: z.looseObject({ Image: z.string(), Labels: z.record(z.string(), z.string()).default({}) }),
+  }),
+  Status: z.looseObject({
+    State: z.string(),
+    Timestamp: z.string(),
+    Err: z.string().optional(),
+    ContainerStatus: z.looseObject({ ContainerID: z.string().optional(), ExitCode: z.number().optional() }).optional(),
+    PortStatus: z
+      .looseObject({
+        Ports: z.array(z.looseObject({ TargetPort: z.number(), PublishedPort: z.number().default(0) })).default([]),
+      })
+      .optional(),
+  }),
+});
+type Service = z.output<typeof service>;
+type Task = z.output<typeof task>;
+
+/**
+ * A Docker swarm as a container engine (D-082): a record is a service, its replicas are the instances, and where they run is the
+ * swarm's affair. A rolling update is the swarm's own, new tasks first. Ports are reached on the node that was connected to.
+ */
+export class SwarmEngine implements ContainerEngine {
+  readonly #worldId: Uuid;
+  readonly #connection: DockerConnection;
+  readonly #daemon: DockerEngine;
+
+  constructor({ worldId, connection }: { worldId: Uuid; connection: DockerConnection }) {
+    this.#worldId = worldId;
+    this.#connection = connection;
+    this.#daemon = new DockerEngine({ worldId, connection });
+  }
+
+  get address(): string {
+    return `${this.#connection.address.url} (swarm)`;
+  }
+
+  async ping(): Promise<string> {
+    const version = await this.#daemon.ping();
+    const { Swarm: swarm } = await this.#connection.ask((docker) => docker.info());
+    if (swarm?.ControlAvailable === true) return `${version}, swarm`;
+    throw new EngineUnreachable(
+      `the Docker daemon at ${this.#connection.address.url} manages no swarm: run \`docker swarm init\` there, or give the provider the config.url of a manager`,
+    );
+  }
+
+  async list(recordId?: Uuid): Promise<Instance[]> {
+    const found = await Promise.all((await this.#services(recordId)).map((one) => this.#instancesOf(one)));
+    return found.flat();
+  }
+
+  async apply(workload: Workload, options: ApplyOptions): Promise<void> {
+    const [present] = await this.#services(workload.recordId);
+    const isOfNow = present?.Spec.Labels[LABEL.revision] === workload.revision;
+    const isAsWished = isOfNow && present?.Spec.Mode.Replicated?.Replicas === workload.instances;
+    if (!isAsWished) {
+      await this.#ensureNetwork(workload.environmentId);
+      const definition = serviceDefinition(this.#worldId, workload, await this.#configsFor(workload));
+      await this.#connection.ask((docker) =>
+        present
+          ? docker.getService(present.ID).update({ ...definition, version: present.Version.Index })
+          : docker.createService(definition),
+      );
+    }
+    const made = await this.#settled(workload, options.signal);
+    if (!isOfNow && present) await Promise.all(made.map((one) => options.whenReady(one)));
+  }
+
+  async remove(recordId: Uuid): Promise<void> {
+    for (const { ID } of await this.#services(recordId)) {
+      await this.#connection.ask((docker) => docker.getService(ID).remove());
+    }
+    const filters = ownedBy(this.#worldId, recordId);
+    const configs = await this.#connection.ask((docker) => docker.listConfigs({ filters }));
+    for (const { ID } of configs) {
+      await this.#connection.ask((docker) => docker.getConfig(ID).remove()).catch(() => undefined); // still in use: the next time
+    }
+  }
+
+  prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
+    return new DockerInstances(this.#worldId, this.#connection).prune(kept);
+  }
+
+  async logs(recordId: Uuid, { sinceMs, tail, stderr }: LogOptions): Promise<LogLine[]> {
+    const lines: LogLine[] = [];
+    for (const { ID } of await this.#services(recordId)) {
+      const reader = new StampedLines((line) => lines.push(line));
+      const since = sinceMs > 0 ? { since: Math.floor(sinceMs / 1000) } : {};
+      const newest = tail === undefined ? {} : { tail };
+      const output = await this.#connection.ask((docker) =>
+        docker.getService(ID).logs({ follow: false, stdout: true, stderr, timestamps: true, ...since, ...newest }),
+      );
+      for await (const chunk of Buffer.isBuffer(output) ? [output] : output) reader.push(Buffer.from(chunk));
+      lines.push(...reader.rest());
+    }
+    return lines.filter(({ atMs }) => atMs >= sinceMs).sort((one, other) => one.atMs - other.atMs);
+  }
+
+  async follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
+    const [found] = await this.#services(recordId);
+    if (!found) return () => undefined;
+    const reader = new StampedLines((line) => onLine(found.ID, line));
+    const stream = await this.#connection.ask((docker) =>
+      docker.getService(found.ID).logs({ follow: true, stdout: true, stderr: true, timestamps: true, tail: 0 }),
+    );
+    stream.on('data', (chunk: Buffer) => reader.push(chunk));
+    stream.once('error', () => undefined);
+    return () => Object(stream).destroy?.();
+  }
+
+  async stats(instanceId: string): Promise<InstanceStats> {
+    return readStats(this.#connection, await this.#containerOf(instanceId));
+  }
+
+  async exec(instanceId: string, command: readonly string[]): Promise<ExecResult> {
+    return execute(this.#connection, await this.#containerOf(instanceId), command);
+  }
+
+  pull(image: string, options: PullOptions): Promise<void> {
+    return pullImage(this.#connection, image, options);
+  }
+
+  watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
+    return watchInstances(this.#connection, swarmContainersOf(this.#worldId), onEvent);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  async #services(recordId?: Uuid): Promise<Service[]> {
+    const filters = ownedBy(this.#worldId, recordId);
+    return z.array(service).parse(await this.#connection.ask((docker) => docker.listServices({ filters })));
+  }
+
+  async #tasksOf({ ID }: Service): Promise<Task[]> {
+    const found = await this.#connection.ask((docker) => docker.listTasks({ filters: { service: [ID] } }));
+    return z
+      .array(task)
+      .parse(found)
+      .sort((one, other) => one.CreatedAt.localeCompare(other.CreatedAt));
+  }
+
+  /** The tasks that shall run, or of a job have run; what the swarm keeps of earlier ones is its history. */
+  async #instancesOf(one: Service): Promise<Instance[]> {
+    const identity = identityIn(one.Spec.Labels);
+    const tasks = (await this.#tasksOf(one)).filter(
+      ({ DesiredState }) => identity.kind === 'job' || DesiredState === 'running',
+    );
+    return tasks.map((each) => this.#instance(each, identity));
+  }
+
+  #instance({ ID, Spec, Status }: Task, identity: ReturnType<typeof identityIn>): Instance {
+    const state = STATES[Status.State] ?? 'starting';
+    return {
+      id: ID,
+      ...identity,
+      revision: Spec.ContainerSpec.Labels[LABEL.revision] ?? '',
+      image: Spec.ContainerSpec.Image,
+      state,
+      // A task runs only when its health command, if there is one, has passed.
+      health: 'none',
+      startedAtMs: state === 'running' ? Date.parse(Status.Timestamp) : undefined,
+      exitCode: state === 'running' ? undefined : Status.ContainerStatus?.ExitCode,
+      wasKilledForMemory: /OOM|137/.test(Status.Err ?? ''),
+      error: Status.Err,
+      // Reached across the swarm's network only, which we are not on.
+      ipAddress: undefined,
+      addresses: (Status.PortStatus?.Ports ?? [])
+        .filter(({ PublishedPort }) => PublishedPort > 0)
+        .map(({ TargetPort, PublishedPort }) => ({
+          containerPort: TargetPort,
+          host: this.#connection.address.publishedHost,
+          port: PublishedPort,
+        })),
+    };
+  }
+
+  /** Waits until as many tasks of the wish run as it says. Throws EngineRefusal when one cannot. */
+  async #settled(workload: Workload, signal: AbortSignal): Promise<Instance[]> {
+    const untilMs = Date.now() + SETTLE_LIMIT_MS;
+    for (;;) {
+      signal.throwIfAborted();
+      const [found] = await this.#services(workload.recordId);
+      const tasks = found ? await this.#tasksOf(found) : [];
+      const own = tasks.filter(({ Spec }) => Spec.ContainerSpec.Labels[LABEL.revision] === workload.revision);
+      const identity = found && identityIn(found.Spec.Labels);
+      const instances = identity ? own.map((one) => this.#instance(one, identity)) : [];
+      const done = instances.filter(
+        ({ state }) => state === 'running' || (workload.kind === 'job' && state !== 'starting'),
+      );
+      if (done.length >= workload.instances) return done;
+      const refused = own.find(({ Status }) => Status.State === 'rejected' && Status.Err);
+      if (refused) throw refusal(workload.image, refused.Status.Err ?? '');
+      if (Date.now() > untilMs) throw new EngineRefusal('fault', 'the swarm did not start the service in time');
+      await pause(WATCH_INTERVAL_MS);
+    }
+  }
+
+  async #ensureNetwork(environmentId: Uuid): Promise<void> {
+    const Name = swarmNetworkName(this.#worldId, environmentId);
+    const present = await this.#connection.ask((docker) => docker.listNetworks({ filters: { name: [Name] } }));
+    if (present.some((one) => one.Name === Name)) return;
+    const Labels = { [LABEL.world]: this.#worldId, [LABEL.environment]: environmentId };
+    await this.#connection
+      .ask((docker) =>
+        docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'overlay', Attachable: true, Labels }),
+      )
+      .catch((failure: unknown) => {
+        if (!(failure instanceof EngineRefusal) || failure.kind !== 'conflict') throw failure;
+      });
+  }
+
+  /** Given files as configs of the swarm, which gets them to whichever node a task runs on. */
+  async #configsFor({ recordId, files }: Workload): Promise<object[]> {
+    const Labels = { [LABEL.world]: this.#worldId, [LABEL.record]: recordId };
+    return Promise.all(
+      files.map(async ({ path, content }) => {
+        const digest = createHash('sha256').update(path).update(content).digest('hex').slice(0, 24);
+        const Name = `${recordId.slice(0, 8)}-${digest}`;
+        const [present] = await this.#connection.ask((docker) => docker.listConfigs({ filters: { name: [Name] } }));
+        const Data = Buffer.from(content).toString('base64');
+        // Its type knows the members of what is listed only.
+        const ConfigID =
+          present?.ID ?? Object(await this.#connection.ask((docker) => docker.createConfig({ Name, Data, Labels }))).id;
+        return { ConfigID, ConfigName: Name, File: { Name: path, UID: '0', GID: '0', Mode: 0o444 } };
+      }),
+    );
+  }
+
+  /** The container of a task, if that runs on the node that we are connected to. Throws EngineRefusal. */
+  async #containerOf(taskId: string): Promise<string> {
+    const found = task.parse(await this.#connection.ask((docker) => docker.getTask(taskId).inspect()));
+    const id = found.Status.ContainerStatus?.ContainerID;
+    const isHere =
+      id !== undefined &&
+      (await this.#connection.ask((docker) => docker.getContainer(id).inspect()).catch(() => undefined));
+    if (isHere && id !== undefined) return id;
+    throw new EngineRefusal('missing', `task ${taskId} runs on another node of the swarm: ask that one's daemon`);
+  }
+}
+
+const STATES: Readonly<Record<string, Instance['state']>> = {
+  running: 'running',
+  complete: 'exited',
+  failed: 'exited',
+  rejected: 'failed',
+};
+
+function refusal(image: string, said: string): EngineRefusal {
+  if (/no such image|not found|pull access/i.test(said)) {
+    const advice = 'check the name, and that each node can pull it or has it';
+    return new EngineRefusal('image', `image '${image}' cannot be pulled: ${said}; ${advice}`);
+  }
+  return new EngineRefusal('definition', said);
+}
