@@ -16,7 +16,7 @@ export function networkName(worldId: Uuid, environmentId: Uuid): string {
 }
 
 /** Name of a volume of the world. */
-export function volumeName(worldId: Uuid, volumeId: Uuid): string {
+function volumeName(worldId: Uuid, volumeId: Uuid): string {
   return `terrarium-${worldId.slice(0, 8)}-${volumeId}`;
 }
 

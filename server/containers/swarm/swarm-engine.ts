@@ -28,6 +28,8 @@ import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './servic
 const WATCH_INTERVAL_MS = 200;
 /** For the tasks of a service to run, images to pull included. */
 const SETTLE_LIMIT_MS = 10 * 60_000;
+/** For the tasks of a removed service to end. */
+const END_LIMIT_MS = 15_000;
 
 const service = z.looseObject({
   ID: z.string(),
@@ -113,6 +115,7 @@ export class SwarmEngine implements ContainerEngine {
     for (const { ID } of await this.#services(recordId)) {
       await this.#connection.ask((docker) => docker.getService(ID).remove());
     }
+    await this.#untilGone(recordId);
     const filters = ownedBy(this.#worldId, recordId);
     const configs = await this.#connection.ask((docker) => docker.listConfigs({ filters }));
     for (const { ID } of configs) {
@@ -169,6 +172,16 @@ export class SwarmEngine implements ContainerEngine {
 
   close(): void {
     this.#connection.close();
+  }
+
+  /** The swarm ends tasks after it has forgotten the service; until then their network is in use. */
+  async #untilGone(recordId: Uuid): Promise<void> {
+    const { label } = swarmContainersOf(this.#worldId);
+    const filters = { label: [...label, `${LABEL.record}=${recordId}`] };
+    for (const untilMs = Date.now() + END_LIMIT_MS; Date.now() < untilMs; await pause(WATCH_INTERVAL_MS)) {
+      const left = await this.#connection.ask((docker) => docker.listContainers({ all: true, filters }));
+      if (left.length === 0) return;
+    }
   }
 
   async #services(recordId?: Uuid): Promise<Service[]> {
