@@ -18,8 +18,17 @@ export interface Entry {
 const NO_RECORDS: readonly StoredResource[] = Object.freeze([]);
 const NO_KEYS: readonly string[] = Object.freeze([]);
 
-function byAge(a: Entry, b: Entry): number {
-  if (a.record.created.at !== b.record.created.at) return a.record.created.at < b.record.created.at ? -1 : 1;
+interface Age {
+  createdAt: string;
+  order: number;
+}
+
+function ageOf({ record, order }: Entry): Age {
+  return { createdAt: record.created.at, order };
+}
+
+function byAge(a: Age, b: Age): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   return a.order - b.order;
 }
 
@@ -29,7 +38,8 @@ function byAge(a: Entry, b: Entry): number {
  */
 class Bucket {
   #entries = new Map<Uuid, Entry>();
-  #newest: Entry | undefined;
+  /** Nothing here is newer. Not the entry itself, whose age may be changed by hand, or which may be gone. */
+  #newest: Age | undefined;
   #isSorted = true;
 
   get isEmpty(): boolean {
@@ -37,8 +47,9 @@ class Bucket {
   }
 
   add(entry: Entry): void {
-    if (this.#newest && byAge(entry, this.#newest) < 0) this.#isSorted = false;
-    else this.#newest = entry;
+    const age = ageOf(entry);
+    if (this.#newest && byAge(age, this.#newest) < 0) this.#isSorted = false;
+    else this.#newest = age;
     this.#entries.set(entry.record.id, entry);
   }
 
@@ -48,9 +59,8 @@ class Bucket {
 
   records(): StoredResource[] {
     if (!this.#isSorted) {
-      const sorted = [...this.#entries.values()].sort(byAge);
+      const sorted = [...this.#entries.values()].sort((a, b) => byAge(ageOf(a), ageOf(b)));
       this.#entries = new Map(sorted.map((entry) => [entry.record.id, entry]));
-      this.#newest = sorted.at(-1);
       this.#isSorted = true;
     }
     return Array.from(this.#entries.values(), ({ record }) => record);

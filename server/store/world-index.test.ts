@@ -19,6 +19,8 @@ test('lists are oldest first, those of one moment in the order they came', async
   expect(names(store.view.all('apis'))).toEqual(['a', 'b', 'c', 'd']);
   await store.commit({ put: [{ ...oldest, ...at(4) }] }, cause);
   expect(names(store.view.all('apis'))).toEqual(['b', 'c', 'd', 'a']);
+  await store.commit({ put: [{ ...oldest, ...at(0) }] }, cause);
+  expect(names(store.view.all('apis'))).toEqual(['a', 'b', 'c', 'd']);
 });
 
 test('a list that was given stays as it is', async () => {
