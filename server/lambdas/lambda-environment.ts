@@ -1,5 +1,5 @@
 import type { LambdaDefinition } from './lambda-definition.ts';
-import type { CrmRoute } from './protocol.ts';
+import type { CrmHost } from './protocol.ts';
 
 /** Addresses that every lambda is told (D-113). */
 export interface PlatformAddresses {
@@ -50,7 +50,7 @@ export function isReadAtStart(env: Readonly<Record<string, string>>): boolean {
  * What a CRM_API_BASEPATH names: a bare host, `host:port` or a URL (D-200). Without a port, or with the usual one, all ports of
  * the host are meant. Undefined when it names nothing.
  */
-export function crmHostIn(basepath: string | undefined): Pick<CrmRoute, 'hostname' | 'port'> | undefined {
+export function crmHostIn(basepath: string | undefined): CrmHost | undefined {
   const text = basepath?.trim();
   if (!text) return undefined;
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;

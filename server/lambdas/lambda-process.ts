@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { ZodError } from 'zod';
 import type { LogLine } from '../model/invocation.ts';
+import type { OutboundRule } from '../model/outbound-rule.ts';
 import { describeExit } from './exit-text.ts';
 import { type Frame, FrameError, FrameReader, writeFrame } from './frames.ts';
 import { LambdaFailure } from './lambda-failure.ts';
@@ -15,6 +16,7 @@ import {
   type LoadHead,
   type OutboundHead,
   type OutcomeHead,
+  type RulesHead,
 } from './protocol.ts';
 import type { Reaper } from './reaper.ts';
 
@@ -137,6 +139,11 @@ export class LambdaProcess {
     else this.#send(FrameType.invoke, { number: this.#calls, context }, body);
   }
 
+  /** Other rules about outbound calls hold from its next call on. */
+  changeRules(rules: readonly OutboundRule[]): void {
+    if (this.isAlive) this.#send(FrameType.rules, { rules });
+  }
+
   /** Ends it and everything it started, at once. `why` becomes the failure of what it was doing, if it was doing anything. */
   kill(why = new LambdaFailure('interrupted', 'the process is no longer needed')): void {
     if (this.#end) return;
@@ -146,7 +153,7 @@ export class LambdaProcess {
     setTimeout(() => this.#gone(why), KILL_TIMEOUT_MS).unref();
   }
 
-  #send(type: number, head: LoadHead | InvokeHead, body?: Uint8Array): void {
+  #send(type: number, head: LoadHead | InvokeHead | RulesHead, body?: Uint8Array): void {
     if (this.#control) writeFrame(this.#control, type, head, body);
   }
 

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { OutboundRule } from '../model/outbound-rule.ts';
 import type { LambdaCode } from './lambda-code.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
 import {
@@ -11,7 +12,7 @@ import {
 import { interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaProcess } from './lambda-process.ts';
 import { MemoryWatch } from './memory-watch.ts';
-import type { CrmRoute } from './protocol.ts';
+import type { OutboundRoutes, StandInAddress } from './protocol.ts';
 import { Reaper } from './reaper.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
@@ -26,10 +27,12 @@ export interface ProcessSettings {
   /** Read whenever a process is given its environment. */
   addresses(): PlatformAddresses;
   outbound: {
-    /** Do calls to a lambda's CRM go to the stand-in (D-200)? */
+    /** Do calls to a lambda's CRM that no rule means go to the stand-in (D-200)? */
     crm: 'catch' | 'pass';
     /** Where the stand-in listens, with TLS when there is a certificate; undefined while it does not. */
-    crmAddress(): CrmRoute['standIn'] | undefined;
+    crmAddress(): StandInAddress | undefined;
+    /** What is to become of calls, in the order in which the rules are asked; none unless given. */
+    rules?(): readonly OutboundRule[];
   };
   limits: { resultBytes: number; logLines: number; spares: number };
   code: LambdaCode;
@@ -77,10 +80,15 @@ export class LambdaProcesses {
     const takesSpare = definition.memoryMb === SPARE_MEMORY_MB && !isReadAtStart(definition.env);
     const process = (takesSpare && this.#spares.take()) || this.#fork(definition.memoryMb, env, false);
     adopt(process);
-    const crm = this.#crmRoute(definition);
     const { resultBytes } = this.#settings.limits;
-    await process.load({ ...code, env, resultLimitBytes: resultBytes, ...(crm && { crm }) });
+    await process.load({ ...code, env, resultLimitBytes: resultBytes, outbound: this.#routesOf(definition) });
     return process;
+  }
+
+  /** Lets the rules about outbound calls that there are now hold in every process. */
+  applyRules(): void {
+    const rules = this.#settings.outbound.rules?.() ?? [];
+    for (const process of this.#living) process.changeRules(rules);
   }
 
   /** Ends every process. Resolves when none is left; `why` is what their calls end with. */
@@ -116,10 +124,10 @@ export class LambdaProcesses {
     throw new LambdaFailure('crash', `the emulator is not complete: ${childFile} is missing; run 'npm run build'`);
   }
 
-  #crmRoute({ env }: LambdaDefinition): CrmRoute | undefined {
-    const { crm, crmAddress } = this.#settings.outbound;
-    const named = crm === 'catch' ? crmHostIn(env.CRM_API_BASEPATH) : undefined;
-    const standIn = named && crmAddress();
-    return standIn && { ...named, standIn };
+  #routesOf({ env }: LambdaDefinition): OutboundRoutes {
+    const { crm: wish, crmAddress, rules } = this.#settings.outbound;
+    const [standIn, crm] = [crmAddress(), crmHostIn(env.CRM_API_BASEPATH)];
+    const catchesCrm = wish === 'catch' && standIn !== undefined;
+    return { ...(crm && { crm }), ...(standIn && { standIn }), catchesCrm, rules: rules?.() ?? [] };
   }
 }

@@ -143,6 +143,11 @@ export class LambdaService implements LambdaInvoker {
     for (const [lambdaId, { pool }] of this.#known) if (pool?.keepsWarm) this.#look(lambdaId);
   }
 
+  /** Lets the rules about outbound calls that there are now hold for every lambda, from its next call on. */
+  applyRules(): void {
+    this.#processes.applyRules();
+  }
+
   /** Lines of a lambda's log, newest last (D-191). Throws 400 for a query that cannot be read. */
   log(lambdaId: Uuid, query: LogParameters): string[] {
     return this.readLog(lambdaId, query).lines.map(({ text }) => text);

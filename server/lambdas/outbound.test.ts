@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CrmRoute } from './protocol.ts';
+import type { StandInAddress } from './protocol.ts';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
 
 /** Sends its event as a form, in the way that lambdas have been written for years. */
@@ -34,7 +34,7 @@ interface Seen {
 
 const servers: Server[] = [];
 const seen: Seen[] = [];
-let standIn: CrmRoute['standIn'] | undefined;
+let standIn: StandInAddress | undefined;
 let other: string;
 let bed: ServiceForTests;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_OUTBOUND_RULES } from '../model/outbound-rule-schema.ts';
 import type { BeganHead, MessageHead, OutboundHead, OutcomeHead } from './protocol.ts';
 
 /*
@@ -21,6 +22,10 @@ export const outboundHead = z.object({
   method: text.exactOptional(),
   url: text.exactOptional(),
   caughtBy: z.literal('crm').exactOptional(),
+  rules: z
+    .array(z.object({ id: text, text }))
+    .max(MAX_OUTBOUND_RULES)
+    .exactOptional(),
   status: z.int().exactOptional(),
   error: text.exactOptional(),
   ended: z.literal(true).exactOptional(),

@@ -1,9 +1,10 @@
 import type { CallContext } from '../model/invocation.ts';
+import type { MetRule, OutboundRule } from '../model/outbound-rule.ts';
 
 /** File descriptor of the control channel in a lambda's process. */
 export const CONTROL_FD = 3;
 
-/** Kinds of frames. The emulator sends load and invoke; the process sends the others. */
+/** Kinds of frames. The emulator sends load, invoke and rules; the process sends the others. */
 export const FrameType = {
   load: 1,
   invoke: 2,
@@ -13,16 +14,33 @@ export const FrameType = {
   outbound: 6,
   outcome: 7,
   uncaught: 8,
+  rules: 9,
 } as const;
 
-/** Where calls to a lambda's CRM go instead (D-200). */
-export interface CrmRoute {
-  /** Host that the lambda's CRM_API_BASEPATH names, lower case. */
+/** The host that a lambda's CRM_API_BASEPATH names (D-200). */
+export interface CrmHost {
+  /** Lower case. */
   hostname: string;
   /** Only calls to this port, when it names one. */
   port?: number;
-  /** The stand-in's address; TLS when `caPem` is there. */
-  standIn: { host: string; port: number; caPem?: string };
+}
+
+/** Where a stand-in listens; with TLS when `caPem` is there. */
+export interface StandInAddress {
+  host: string;
+  port: number;
+  caPem?: string;
+}
+
+/** What becomes of the calls that a lambda makes (D-200). */
+export interface OutboundRoutes {
+  crm?: CrmHost;
+  /** Of the CRM. */
+  standIn?: StandInAddress;
+  /** Does it get calls to the CRM that no rule means? */
+  catchesCrm: boolean;
+  /** In the order in which they are asked. */
+  rules: readonly OutboundRule[];
 }
 
 /** Turns a generic process into that of one lambda. */
@@ -35,7 +53,12 @@ export interface LoadHead {
   file: string;
   exportName: string;
   resultLimitBytes: number;
-  crm?: CrmRoute;
+  outbound: OutboundRoutes;
+}
+
+/** Other rules about outbound calls than those at load hold from now on. */
+export interface RulesHead {
+  rules: readonly OutboundRule[];
 }
 
 /** One call; the body of the frame is the request's body. */
@@ -59,6 +82,8 @@ export interface OutboundHead {
   method?: string;
   url?: string;
   caughtBy?: 'crm';
+  /** Rules that decided about it. */
+  rules?: MetRule[];
   status?: number;
   error?: string;
   ended?: true;

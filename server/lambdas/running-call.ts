@@ -37,7 +37,7 @@ export class RunningCall {
   }
 
   /** News of an outbound call. */
-  addOutbound({ id, method, url, caughtBy, status, error, ended }: OutboundHead, nowMs: number): void {
+  addOutbound({ id, method, url, caughtBy, rules, status, error, ended }: OutboundHead, nowMs: number): void {
     let known = this.#outbound.get(id);
     if (!known) {
       if (method === undefined || url === undefined || this.#outbound.size >= KEPT_OUTBOUND) return;
@@ -45,6 +45,7 @@ export class RunningCall {
       this.#outbound.set(id, known);
     }
     if (caughtBy) known.caughtBy = caughtBy;
+    if (rules) known.rules = rules;
     if (status !== undefined) known.status = status;
     if (error !== undefined) known.error = error;
     known.durationMs = nowMs - known.startedAtMs;

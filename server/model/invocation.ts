@@ -1,4 +1,5 @@
 import type { Uuid } from './ids.ts';
+import type { MetRule } from './outbound-rule.ts';
 
 /** Why an invocation ran: a gateway call, an asynchronous call, a policy event, a migration rule, a person. */
 export type InvocationTrigger = 'gateway' | 'async' | 'event' | 'move' | 'manual';
@@ -67,6 +68,8 @@ export interface OutboundCall {
   error?: string;
   /** The local stand-in that answered instead of the addressed host. */
   caughtBy?: 'crm';
+  /** Rules about outbound calls that decided about it, in order. */
+  rules?: MetRule[];
 }
 
 /** The record of one invocation from acceptance to its end. */

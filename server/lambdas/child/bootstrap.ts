@@ -13,12 +13,13 @@ import {
   type MessageHead,
   type OutboundHead,
   type OutcomeHead,
+  type RulesHead,
 } from '../protocol.ts';
-import { catchCrm, preloadCatching } from './catch-crm.ts';
 import { messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
 import { loadHandler } from './load-handler.ts';
 import { OutboundCalls } from './outbound-calls.ts';
+import { OutboundHooks, preloadHooks } from './outbound-hooks.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
 
 // Taken at start: a lambda may replace the globals of its own process.
@@ -34,12 +35,16 @@ let handler: Handler | undefined;
 let resultLimitBytes = 0;
 /** Number of the call that runs now; 0 between calls. */
 let current = 0;
+/** Its execution id. */
+let executionId: string | undefined;
 /** While the outcome of the call is known and not sent yet. */
 let sendOutcome: (() => void) | undefined;
 /** What is sent between calls belongs to none. */
 const outboundCalls = new OutboundCalls((news) => {
   if (current > 0) send(FrameType.outbound, { ...news, number: current });
 });
+
+const hooks = new OutboundHooks(outboundCalls, () => (current > 0 ? executionId : undefined));
 
 type SentHead = MessageHead | BeganHead | OutboundHead | OutcomeHead | Record<string, never>;
 
@@ -59,7 +64,7 @@ async function load(head: LoadHead): Promise<void> {
     process.chdir(head.home);
     process.argv = [process.execPath, head.file];
     resultLimitBytes = head.resultLimitBytes;
-    if (head.crm) catchCrm(head.crm, outboundCalls);
+    hooks.install(head.outbound);
     handler = await loadHandler(head.file, head.exportName);
     send(FrameType.loaded, {});
   } catch (thrown) {
@@ -71,6 +76,7 @@ async function load(head: LoadHead): Promise<void> {
 function invoke(head: InvokeHead, body: Buffer): void {
   if (!handler) return;
   current = head.number;
+  ({ executionId } = head.context);
   // On its own, ahead of the handler: whoever dies without having begun may be replaced silently.
   send(FrameType.began, { number: head.number });
   const [event, context] = eventAndContext(body, head.context);
@@ -110,8 +116,9 @@ control.on('data', (chunk: Buffer) => {
     // As: both ends of the channel are ours, and this is the emulator's.
     if (type === FrameType.load) void load(head as LoadHead);
     else if (type === FrameType.invoke) invoke(head as InvokeHead, body);
+    else if (type === FrameType.rules) hooks.change((head as RulesHead).rules);
   }
 });
 control.on('error', leave);
 control.on('close', leave);
-if (process.argv[2] === 'spare') setImmediate(preloadCatching);
+if (process.argv[2] === 'spare') setImmediate(preloadHooks);

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
 import type { ClientRequest } from 'node:http';
@@ -24,6 +25,8 @@ export class OutboundCalls {
   readonly #report: (news: OutboundNews) => void;
   readonly #ids = new WeakMap<object, number>();
   readonly #hidden = new WeakSet<object>();
+  /** What stands for a call whose own request is yet to be made. */
+  readonly #placeholders = new AsyncLocalStorage<object>();
   #lastId = 0;
 
   constructor(report: (news: OutboundNews) => void) {
@@ -51,6 +54,11 @@ export class OutboundCalls {
     this.#hidden.add(request);
   }
 
+  /** Makes the request of a call that has started already: it stands for that call from then on. */
+  goOn<T>(placeholder: object, make: () => T): T {
+    return this.#placeholders.run(placeholder, make);
+  }
+
   #watchHttp(): void {
     on<{ request: ClientRequest }>('http.client.request.start', ({ request }) => {
       const host = request.getHeader('host') ?? request.host;
@@ -64,9 +72,15 @@ export class OutboundCalls {
   }
 
   #watchFetch(): void {
-    on<{ request: FetchRequest }>('undici:request:create', ({ request }) =>
-      this.start(request, request.method, `${request.origin}${request.path}`),
-    );
+    on<{ request: FetchRequest }>('undici:request:create', ({ request }) => {
+      const placeholder = this.#placeholders.getStore();
+      const id = placeholder && this.#ids.get(placeholder);
+      if (!placeholder || id === undefined)
+        return this.start(request, request.method, `${request.origin}${request.path}`);
+      // Only the first: where that is redirected to is a call of its own.
+      this.#ids.delete(placeholder);
+      this.#ids.set(request, id);
+    });
     on<{ request: FetchRequest; response: { statusCode: number } }>('undici:request:headers', (message) =>
       this.tell(message.request, { status: message.response.statusCode }),
     );

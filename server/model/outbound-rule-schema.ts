@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { NETWORK_ERRORS, OWN_CRM } from './outbound-rule.ts';
+
+/** A patient person's patience: longer than any lambda may take. */
+const MAX_DELAY_MS = 600_000;
+export const MAX_OUTBOUND_RULES = 100;
+/** A pattern with more of them is slow to compare, and no host needs it. */
+const MAX_STARS = 4;
+
+const host = z
+  .string()
+  .max(255)
+  .regex(
+    /^(\{crm\}|([A-Za-z0-9._*-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?)$/,
+    `is no host such as api.example, *.example:8443 or ${OWN_CRM}`,
+  )
+  .refine((text) => text.split('*').length <= MAX_STARS + 1, `has more than ${MAX_STARS} stars`)
+  .describe(`A host, \`*\` for any part of it, with or without a port; \`${OWN_CRM}\` is the lambda's own CRM`);
+const shared = { id: z.guid().optional(), host, enabled: z.boolean().default(true) };
+
+/** One rule as it is sent; a new one has no id yet. */
+const outboundRuleWish = z
+  .discriminatedUnion('action', [
+    z.strictObject({ ...shared, action: z.enum(['catch', 'pass', 'block']) }),
+    z.strictObject({ ...shared, action: z.literal('delay'), delayMs: z.int().min(1).max(MAX_DELAY_MS) }),
+    z.strictObject({
+      ...shared,
+      action: z.literal('fail'),
+      status: z.int().min(200).max(599).optional(),
+      error: z.enum(NETWORK_ERRORS).optional(),
+    }),
+  ])
+  .refine((rule) => rule.action !== 'fail' || (rule.status === undefined) !== (rule.error === undefined), {
+    message: "has either a 'status' or an 'error'",
+  });
+
+/** All rules, in the order in which they are asked. */
+export const outboundRulesWish = z.strictObject({
+  rules: z.array(outboundRuleWish).max(MAX_OUTBOUND_RULES),
+  revision: z
+    .int()
+    .optional()
+    .describe('What the rules were read with: they are refused (409) when somebody else has changed them since'),
+});
+
+export type OutboundRulesWish = z.output<typeof outboundRulesWish>;

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { decideOutbound, meets, type OutboundRule } from './outbound-rule.ts';
+import { outboundRulesWish } from './outbound-rule-schema.ts';
+
+const crm = { hostname: 'crm.example', port: 443, isCrm: true };
+const other = { hostname: 'api.partner.example', port: 8443, isCrm: false };
+const rule = (fields: Omit<OutboundRule, 'id' | 'enabled'>): OutboundRule => ({
+  id: randomUUID(),
+  enabled: true,
+  ...fields,
+});
+
+describe('the pattern of a rule', () => {
+  it.each([
+    ['api.partner.example', true],
+    ['API.Partner.Example', true],
+    ['*.partner.example', true],
+    ['*', true],
+    ['*.example:8443', true],
+    ['*:443', false],
+    ['partner.example', false],
+    ['api-partner.example', false],
+    ['{crm}', false],
+  ])('%s meets api.partner.example:8443: %s', (pattern, expected) => {
+    expect(meets(pattern, other)).toBe(expected);
+  });
+
+  it('names an IPv6 address in brackets', () => {
+    expect(meets('[::1]:80', { hostname: '::1', port: 80, isCrm: false })).toBe(true);
+    expect(meets('[::1]', { hostname: '::2', port: 80, isCrm: false })).toBe(false);
+  });
+
+  it('{crm} is the host that the lambda itself names', () => {
+    expect(meets('{crm}', crm)).toBe(true);
+  });
+});
+
+describe('what becomes of a call', () => {
+  it('is left to itself without a rule, but for the CRM that the configuration catches', () => {
+    expect(decideOutbound([], other, true)).toBeUndefined();
+    expect(decideOutbound([], crm, false)).toBeUndefined();
+    expect(decideOutbound([], crm, true)).toEqual({ action: 'catch', delayMs: 0, rules: [] });
+  });
+
+  it('is what the first enabled rule says that meets it', () => {
+    const off = { ...rule({ host: '*', action: 'block' }), enabled: false };
+    const fail = rule({ host: '*.example', action: 'fail', status: 500 });
+    expect(decideOutbound([off, fail, rule({ host: '*', action: 'pass' })], crm, true)).toEqual({
+      action: 'fail',
+      delayMs: 0,
+      status: 500,
+      rules: [{ id: fail.id, text: 'fail with 500 for *.example' }],
+    });
+  });
+
+  it('is delayed by each delay above the rule that decides, or above what the configuration says', () => {
+    const slow = rule({ host: '{crm}', action: 'delay', delayMs: 3_000 });
+    expect(decideOutbound([slow], crm, true)).toMatchObject({
+      action: 'catch',
+      delayMs: 3_000,
+      rules: [{ id: slow.id }],
+    });
+    const twice = decideOutbound([slow, slow, rule({ host: '*', action: 'block' })], crm, true);
+    expect(twice).toMatchObject({ action: 'block', delayMs: 6_000 });
+    expect(twice?.rules).toHaveLength(3);
+    expect(decideOutbound([slow], other, true)).toBeUndefined();
+  });
+});
+
+describe('rules as they are sent', () => {
+  it.each([
+    { host: 'http://x', action: 'pass' },
+    { host: '', action: 'pass' },
+    { host: 'a*b*c*d*e*f', action: 'pass' },
+    { host: 'x', action: 'delay' },
+    { host: 'x', action: 'delay', delayMs: -1 },
+    { host: 'x', action: 'fail' },
+    { host: 'x', action: 'fail', status: 500, error: 'ECONNRESET' },
+    { host: 'x', action: 'fail', status: 99 },
+    { host: 'x', action: 'explode' },
+    { host: 'x', action: 'pass', delayMs: 5 },
+  ])('are refused as %j', (one) => {
+    expect(outboundRulesWish.safeParse({ rules: [one] }).success).toBe(false);
+  });
+
+  it('are enabled unless they say otherwise', () => {
+    const { rules } = outboundRulesWish.parse({ rules: [{ host: '{crm}', action: 'fail', error: 'ETIMEDOUT' }] });
+    expect(rules).toEqual([{ host: '{crm}', action: 'fail', error: 'ETIMEDOUT', enabled: true }]);
+  });
+});
