@@ -22,6 +22,7 @@ import { type SeedDesk, seedRoutes } from './seed-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
 import type { TimeMachine } from './time-machine.ts';
+import { treeRoutes } from './tree-routes.ts';
 import type { WindowSessions } from './window-sessions.ts';
 
 /** Captured output of lambdas (D-191). */
@@ -129,6 +130,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   inspect.use(deliveryRoutes(options.scm, options.pipelines, guard));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
+  inspect.use(treeRoutes({ view, judge, guard }));
   inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));
   const archive = () => ({ ...options.archive, machine: options.machine, store: options.machine.store });
   inspect.use(archiveRoutes(archive, guard));

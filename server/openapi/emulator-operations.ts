@@ -1,6 +1,7 @@
 import { deliveryOperations } from './delivery-operations.ts';
 import { historyOperations } from './history-operations.ts';
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
+import { treeOperations } from './tree-operations.ts';
 import { windowOperations } from './window-operations.ts';
 
 const logs = rowsOf('Logs');
@@ -59,6 +60,7 @@ export const emulatorOperations: readonly Operation[] = [
     errors: [400, 403, 404],
   }),
   ...windowOperations,
+  ...treeOperations,
   ...deliveryOperations,
   ...historyOperations,
   rowsOf('Platform')('get /openapi.json', 'readOpenApi', 'This document', {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deliverySchemas } from './delivery-operations.ts';
 import { historySchemas } from './history-schemas.ts';
+import { treeSchemas } from './tree-operations.ts';
 import { windowSchemas } from './window-operations.ts';
 
 const id = z.uuid();
@@ -18,6 +19,7 @@ export const emulatorSchemas = {
   ...historySchemas,
   ...deliverySchemas,
   ...windowSchemas,
+  ...treeSchemas,
   AsyncCall: z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda'),
   AsyncAcceptance: z.object({ lambdaId: id.describe('Id of this invocation, for `/results/{result_id}`') }),
   AsyncResult: z.object({

@@ -46,6 +46,15 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
 const inQuery: Record<string, { name?: string; required?: true; schema: JsonObject; description: string }> = {
   recent_lambda: { name: 'lambda', schema: uuid, description: 'Those of one lambda' },
   recent_endpoint: { name: 'endpoint', schema: uuid, description: 'Those to one endpoint' },
+  tree_query: { name: 'q', schema: { type: 'string' }, description: 'Parts of its name, type or id' },
+  tree_scope: { name: 'scope', schema: uuid, description: 'Only what is below this resource, and itself' },
+  tree_word: { name: 'word', schema: { type: 'string' }, description: 'Words of types, with commas between them' },
+  tree_offset: { name: 'offset', schema: { type: 'integer', minimum: 0, default: 0 }, description: 'How many to skip' },
+  tree_limit: {
+    name: 'limit',
+    schema: { type: 'integer', minimum: 1, maximum: 1000, default: 200 },
+    description: 'How many rows',
+  },
   recent_limit: {
     name: 'limit',
     schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },

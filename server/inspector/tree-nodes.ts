@@ -1,0 +1,103 @@
+import { enclosing, fqonOf, lineage, ORGANIZATION } from '../model/hierarchy.ts';
+import { isUuid, type Uuid } from '../model/ids.ts';
+import type { Json } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
+import type { TypeWord } from '../model/type-words.ts';
+import type { WorldView } from '../model/world-view.ts';
+
+/** As much of a resource as a row of a tree or a list needs. */
+export interface TreeNode {
+  id: Uuid;
+  name: string;
+  description?: string;
+  word: TypeWord;
+  /** Full type name after the prefix; tells sub-types apart. */
+  type: string;
+  /** Fqon of the organization that it is in; of an organization its own. */
+  fqon: string;
+  parent?: Uuid;
+  environment_type?: string;
+  modified: string;
+  /** How many are directly below. */
+  children: number;
+}
+
+/** In which order types stand below a place: places first, then workloads, then what serves them. */
+export const treeOrder: readonly TypeWord[] = [
+  'orgs',
+  'workspaces',
+  'environments',
+  'containers',
+  'jobs',
+  'lambdas',
+  'apis',
+  'apiendpoints',
+  'volumes',
+  'secrets',
+  'policies',
+  'rules',
+  'providers',
+  'users',
+  'groups',
+];
+
+/** More than so many of one type stay oldest first: to sort them for every page would hold up everybody else. */
+const MAX_SORTED = 5000;
+
+/** A resource as a row. */
+export function nodeOf(view: WorldView, one: StoredResource): TreeNode {
+  const { environment_type: kind } = one.properties;
+  const organization = enclosing(view, one, ORGANIZATION);
+  return {
+    id: one.id,
+    name: one.name,
+    ...(one.description !== undefined && { description: one.description }),
+    word: typeOf(one).word,
+    type: one.type,
+    fqon: organization ? fqonOf(view, organization) : 'root',
+    ...(one.parent !== null && { parent: one.parent }),
+    ...(typeof kind === 'string' && { environment_type: kind }),
+    modified: one.modified.at,
+    children: view.children(one.id).length,
+  };
+}
+
+/** The children of a type, by name. */
+export function childrenInOrder(view: WorldView, parentId: Uuid, word: TypeWord): readonly StoredResource[] {
+  const children = view.children(parentId, word);
+  return children.length > MAX_SORTED ? children : [...children].sort(byName);
+}
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+function byName(one: StoredResource, other: StoredResource): number {
+  return collator.compare(one.name, other.name);
+}
+
+/** Everything below a resource, at any depth, each after what it is below. */
+export function* allBelow(view: WorldView, id: Uuid): Generator<StoredResource> {
+  for (const child of view.children(id)) {
+    yield child;
+    yield* allBelow(view, child.id);
+  }
+}
+
+/** Is a resource somewhere below another, or that one itself? */
+export function isAtOrBelow(view: WorldView, one: StoredResource, id: Uuid): boolean {
+  for (const at of lineage(view, one)) if (at.id === id) return true;
+  return false;
+}
+
+/** The ids in a value, each with the pointer where it stands first. */
+export function idsIn(value: Json | undefined, pointer: string, found = new Map<Uuid, string>()): Map<Uuid, string> {
+  if (typeof value === 'string') {
+    const id = value.toLowerCase();
+    if (isUuid(value) && !found.has(id)) found.set(id, pointer);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      idsIn(member, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, found);
+    }
+  }
+  return found;
+}
