@@ -21,6 +21,7 @@ import { addStartCommand } from './start-command.ts';
 import { addStatusCommand } from './status-command.ts';
 import type { Terminal } from './terminal.ts';
 import { addTokenCommand } from './token-command.ts';
+import { addUiCommand } from './ui-command.ts';
 
 const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
 
@@ -40,6 +41,7 @@ function makeProgram(args: readonly string[], terminal: Terminal, startEmulator:
   addStartCommand(program, terminal, startEmulator, args);
   addExecCommand(program, terminal, startEmulator);
   addStatusCommand(program, terminal);
+  addUiCommand(program, terminal);
   addInvokeCommand(program, terminal);
   addLogsCommand(program, terminal);
   addLeadsCommand(program, terminal);

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { chooseWindow, type WindowChoice, type WindowSurroundings } from './choose-window.ts';
+import { chooseWindow } from './choose-window.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
 import { ExitWith } from './exit-with.ts';
 import { greeting } from './greeting.ts';
-import { openWindow } from './open-window.ts';
 import { runShell } from './run-shell.ts';
 import { type EmulatorStarter, withPlatform } from './running-platform.ts';
+import { showWindow } from './show-window.ts';
 import { untilStopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';
 import { findShellFile, windowSurroundings } from './window-surroundings.ts';
@@ -42,24 +42,4 @@ export function addStartCommand(
       terminal.print(`\n${await stopSignal}: stopping ...`);
     });
   });
-}
-
-/** Opens the window that was chosen; what cannot be opened gives way to the next. */
-async function showWindow(
-  window: WindowChoice,
-  surroundings: WindowSurroundings,
-  url: string,
-  terminal: Terminal,
-): Promise<void> {
-  if (window.line) terminal.print(window.line);
-  if (window.kind !== 'app' && window.kind !== 'browser') return;
-  const failure = await openWindow(window, url);
-  if (!failure) return;
-  const name = window.kind === 'app' ? window.name : 'The default browser';
-  const missing = `${name} could not be opened (${failure})`;
-  const next =
-    window.kind === 'app'
-      ? chooseWindow({ ...surroundings, electron: { missing }, chromium: undefined })
-      : ({ kind: 'headless', line: `No window: ${missing}.` } as const);
-  await showWindow(next, surroundings, url, terminal);
 }

@@ -1,0 +1,93 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { chooseWindow, type WindowSurroundings } from './choose-window.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from './command-for-tests.ts';
+import { showWindow } from './show-window.ts';
+
+describe('terrarium ui', () => {
+  let place: Workplace;
+
+  beforeAll(async () => {
+    await buildCommand();
+    place = new Workplace();
+    await place.start(['--headless', '--base-port', '0', '--gateway-port', '0', '--seed', 'empty']).said('Ctrl+C');
+  }, BUILD_TIMEOUT_MS);
+  afterAll(() => place?.close());
+
+  /** Signs in as the page behind the address does. */
+  const signIn = (address: string) => {
+    const { origin, searchParams } = new URL(address);
+    return fetch(`${origin}/inspect/session`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ code: searchParams.get('code') }),
+    });
+  };
+
+  it('prints an address that signs in as root, once', async () => {
+    const { exitCode, out, err } = await place.run(['ui', '--print']);
+    expect([exitCode, err]).toEqual([0, '']);
+    expect(out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/ui\/\?code=[\w-]+\n$/);
+    const first = await signIn(out.trim());
+    expect([first.status, first.headers.get('set-cookie')]).toEqual([200, expect.stringContaining('HttpOnly')]);
+    const second = await signIn(out.trim());
+    expect([second.status, await second.text()]).toEqual([401, expect.stringContaining('terrarium ui')]);
+  });
+
+  it('says why it opens nothing, where it cannot', async () => {
+    const { exitCode, out } = await place.run(['ui'], { env: { CI: 'true' } });
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/code=[\w-]+\nNo window: the variable CI is set\.\n$/);
+    expect((await place.run(['ui'], { env: { TERRARIUM_HEADLESS: 'true' } })).out).toMatch(/^http\S+\n$/);
+  });
+
+  it('prints JSON and nothing else with --json, and needs the key of the platform', async () => {
+    expect(await place.json('ui')).toEqual({ url: expect.stringContaining('/ui/?code=') });
+    const { exitCode, err } = await place.run(['ui', '--print', '--key', 'none', '--secret', 'none']);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('give the right --key and --secret')]);
+  });
+
+  it('says what to do where no platform runs', async () => {
+    const { exitCode, err } = await place.run(['ui', '--instance', 'none']);
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('start one with `terrarium start`')]);
+  });
+});
+
+describe('a browser that cannot be opened', () => {
+  it.runIf(process.platform !== 'win32')('gives way to the next, and each step is told', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'terrarium-ui-'));
+    const program = async (name: string, script: string) => {
+      const path = join(folder, name);
+      await writeFile(path, `#!/bin/sh\n${script}\n`);
+      await chmod(path, 0o755);
+      return path;
+    };
+    const surroundings: WindowSurroundings = {
+      isHeadless: undefined,
+      isCi: false,
+      isTerminal: true,
+      isSsh: false,
+      isRoot: false,
+      platform: 'linux',
+      hasDisplay: true,
+      electron: { missing: 'there is no Electron' },
+      chromium: { path: await program('chromium', 'exit 9'), name: 'Chromium' },
+      opener: [
+        await program('xdg-open', `printf '%s' "$1" > '${folder}/part' && mv '${folder}/part' '${folder}/seen'`),
+      ],
+    };
+    const lines: string[] = [];
+    const url = 'http://127.0.0.1:4700/ui/?code=a';
+    await showWindow(chooseWindow(surroundings), surroundings, url, { print: (line) => lines.push(line) });
+    expect(lines).toEqual([
+      'Opening the window in Chromium, because there is no Electron.',
+      expect.stringMatching(
+        /^Opening the default browser, because Chromium could not be opened \(it ended with exit code 9\)/,
+      ),
+    ]);
+    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'))).toBe(url);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { readConfig } from '../config-sources.ts';
+import { chooseWindow } from './choose-window.ts';
+import { addPlatformOptions, connect } from './instance-options.ts';
+import { printAnswer } from './print-answer.ts';
+import { showWindow } from './show-window.ts';
+import type { Terminal } from './terminal.ts';
+import { windowSurroundings } from './window-surroundings.ts';
+
+const codeSchema = z.object({ url: z.url() });
+
+/** `terrarium ui`: an address of the running platform's window that signs in once, opened in a browser where there can be one. */
+export function addUiCommand(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('ui')
+    .description('open the window of the running platform, signed in as root')
+    .option('--print', 'print its address, which signs in once within ten minutes, and open nothing');
+  addPlatformOptions(command, 'print the address as JSON, and open nothing').action(async () => {
+    const client = await connect(command, terminal);
+    const { url } = await client.json('POST', '/inspect/session/codes', codeSchema);
+    printAnswer(command, terminal, { url }, () => terminal.print(url));
+    if (command.getOptionValue('print') === true || command.getOptionValue('json') === true) return;
+    const surroundings = {
+      ...windowSurroundings(terminal, isHeadless(terminal)),
+      electron: { missing: 'a window of Electron has a platform of its own' },
+    };
+    await showWindow(chooseWindow(surroundings), surroundings, url, terminal);
+  });
+}
+
+/** What the environment or terrarium.json say; undefined when they say nothing. */
+function isHeadless({ env, folder }: Terminal): boolean | undefined {
+  const { config, origins } = readConfig({ flags: {}, env, folder });
+  return origins.get('headless') === 'default' ? undefined : config.headless;
+}
