@@ -123,8 +123,8 @@ describe('of the operations of the document', () => {
     if (mediaType === 'application/json') expect(offences(documented[mediaType]?.schema ?? {}, reply.body)).toEqual([]);
   };
 
-  // A stream of events has no end that could be waited for.
-  const own = operations.filter(({ path }) => path !== '/{api_name}/{endpoint}' && path !== '/inspect/events');
+  // Streams of events have no end that could be waited for.
+  const own = operations.filter(({ path }) => path !== '/{api_name}/{endpoint}' && !/(events|stream)$/.test(path));
   const reads = own.filter(({ verb }) => verb === 'get');
   const lists = reads.filter(({ path }) => /^.meta.*s$/.test(path));
   const patches = own.filter(({ verb, path }) => verb === 'patch' && path.startsWith('/meta'));
@@ -194,6 +194,7 @@ async function examplesIn({ root, emulator }: Platform, auth: string): Promise<M
     properties: { match_actions: [{ action: 'lambda.create.post' }], lambda: lambda.id },
   };
   const user = (await root.get('/users/self')).body;
+  const invoked = await send('POST', `${emulator.baseUrl}/inspect/lambdas/${lambda.id}/invoke`, { auth, body: {} });
   const directories = await send('GET', `${emulator.securityUrl}/root/directories`, { auth });
   return new Map<string, string>([
     ['fqon', 'root'],
@@ -212,6 +213,8 @@ async function examplesIn({ root, emulator }: Platform, auth: string): Promise<M
     ['container_id', (await root.create(`${inside}/containers`, workload)).id],
     ['job_id', (await root.create(`${inside}/jobs`, workload)).id],
     ['lambda_id', lambda.id],
+    ['execution_id', invoked.body.executionId],
+    ['request_seq', '1'],
     ['api_id', api.id],
     ['apiendpoint_id', endpoint.id],
     ['provider_id', provider.id],

@@ -22,6 +22,7 @@ import { Gateway } from './gateway/gateway.ts';
 import { baseUrlOf } from './http/addresses.ts';
 import { Arrivals } from './inspector/arrivals.ts';
 import { LiveFeed } from './inspector/live-feed.ts';
+import { OutboundRules } from './inspector/outbound-rules.ts';
 import { PipelineRuns } from './inspector/pipeline-runs.ts';
 import { Recorder } from './inspector/recorder.ts';
 import { inspectorRoutes, LEADS } from './inspector/routes.ts';
@@ -30,6 +31,8 @@ import { windowFiles } from './inspector/window-files.ts';
 import { WindowSessions } from './inspector/window-sessions.ts';
 import { offencesOf } from './inspector/world-rules.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
+import { RecentCalls } from './lambdas/recent-calls.ts';
+import type { ExchangeRecord } from './model/exchange-record.ts';
 import { USER } from './model/type-names.ts';
 import { publicUrlOf } from './model/types/gateway-address.ts';
 import { isGateway } from './model/types/provider-rules.ts';
@@ -133,12 +136,18 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   const arrivals = new Arrivals();
   const feed = new LiveFeed(randomUUID().slice(0, 8));
   const recorder = new Recorder();
+  const onExchange = (record: ExchangeRecord) => {
+    recorder.addExchange(record);
+    feed.tell('traffic');
+  };
   const onLead = () => {
     arrivals.announce(LEADS);
     feed.tell('leads', {});
   };
+  const recentCalls = new RecentCalls();
   const crm = new CrmStandIn({
     leads,
+    senderOf: (executionId) => recentCalls.find(executionId),
     certificate: data.certificate,
     nowMs,
     newId: randomUUID,
@@ -161,8 +170,17 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   unwind.add(() => scm.stop());
   if (config.seed === 'demo' && data.scm.size === 0) await scm.projects.create(DEMO_PROJECT);
 
+  const outboundRules = new OutboundRules({
+    log: data.outbound,
+    newId: randomUUID,
+    onChange: () => {
+      lambdas.applyRules();
+      feed.tell('outbound', {});
+    },
+  });
   const lambdas = new LambdaService({
     view,
+    recentCalls,
     addresses,
     nowMs,
     childFile: packageFile('dist/server/lambda-child.cjs'),
@@ -174,14 +192,18 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       timeoutMaxS: config.limits.maxLambdaTimeoutS,
       logLines: config.limits.logLines,
     },
-    outbound: { crm: config.outbound.crm, crmAddress: () => crmAddress },
+    outbound: { crm: config.outbound.crm, crmAddress: () => crmAddress, rules: () => outboundRules.kept.rules },
     onLog: (lambdaId) => {
       arrivals.announce(lambdaId);
       if (feed.viewers > 0) feed.tell('logs', lambdaId);
     },
-    onInvocation: (invocation) => {
-      recorder.addInvocation(invocation);
-      if (feed.viewers > 0) feed.tell('invocations', invocation.executionId);
+    onBegin: (begun) => {
+      recorder.begin(begun);
+      feed.tell('invocations');
+    },
+    onInvocation: (invocation, call) => {
+      recorder.addInvocation(invocation, call);
+      feed.tell('invocations');
     },
   });
   unwind.add(() => lambdas.stop());
@@ -220,10 +242,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     allowedHosts,
     limits: config.limits,
     onFault,
-    onTraffic: (record) => {
-      recorder.addRequest(record);
-      if (feed.viewers > 0) feed.tell('traffic', record.endpointId ?? '');
-    },
+    onExchange,
   });
   const stopListening = store.onCommit((commit, changes) => {
     feed.tell('world', { seq: commit.seq });
@@ -249,6 +268,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     judge,
     lambdaLog: lambdas,
     containerLog: containers.service,
+    containers: containers.service,
     invoker: lambdas,
     arrivals,
     leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
@@ -282,6 +302,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       newId: randomUUID,
       onChange: ({ id, state }) => feed.tell('pipelines', { id, state }),
     }),
+    outbound: { rules: outboundRules, crm: config.outbound.crm },
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,
@@ -308,6 +329,14 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     limits: config.limits,
     onFault,
     admit: (request) => sessions.admit(request),
+    recording: {
+      nowMs,
+      userIdOf: ({ headers }) => {
+        const who = authenticator.identify(headers.authorization);
+        return who.kind === 'caller' ? who.caller.userId : undefined;
+      },
+      onExchange,
+    },
     routers: {
       '/ui': windowFiles(packageFile('dist/renderer')),
       '/': documentation((req) => ({ ...addressesFor(req), typePrefix: config.typePrefix })),

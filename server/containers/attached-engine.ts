@@ -31,6 +31,7 @@ export class AttachedEngine {
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #unwatch: (() => void) | undefined;
+  #connecting: Promise<void> | undefined;
   #isStarted = false;
   #isStopped = false;
 
@@ -54,6 +55,13 @@ export class AttachedEngine {
     if (this.#isStarted || 'absence' in this.#source) return;
     this.#isStarted = true;
     void this.#connect();
+  }
+
+  /** Asks an engine that is away now, and not when its turn comes; resolves when it has answered or not. */
+  async retry(): Promise<void> {
+    if (this.#isStopped || 'absence' in this.#source || this.#state.kind === 'ready') return;
+    this.#isStarted = true;
+    await this.#connect();
   }
 
   /** The engine itself, for what is asked of it now and not in line; rejects with EngineUnreachable where there is none. */
@@ -87,7 +95,16 @@ export class AttachedEngine {
     }
   }
 
-  async #connect(): Promise<void> {
+  /** Tries once, however many ask for it. */
+  #connect(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#connecting ??= this.#tryToConnect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async #tryToConnect(): Promise<void> {
     try {
       const engine = await this.engine();
       const version = await engine.ping();

@@ -5,6 +5,7 @@ import type { AttachedEngine } from './attached-engine.ts';
 import type { EngineEvent, Instance, PullProgress } from './engine.ts';
 import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
 import { HealthProbe } from './health-probe.ts';
+import { type InstanceView, instanceViews } from './instance-view.ts';
 import { portOpens } from './port-opens.ts';
 import { type ContainerEvent, complaintOf, isServing, type Known, statusOf, type Trouble } from './status.ts';
 import type { Plan } from './workload.ts';
@@ -30,7 +31,8 @@ export interface RunnerOptions {
   drain(instanceId: string): Promise<void>;
   /** Something that readers see has changed. */
   onChange(): void;
-  onPull(progress: PullProgress): void;
+  /** How far a pull for the record has come; undefined: it is over. */
+  onPull(progress: PullProgress | undefined): void;
 }
 
 /**
@@ -155,6 +157,23 @@ export class ContainerRunner {
       if (this.#options.nowMs() > untilMs) throw new Error(`it did not run in time: ${this.whyNotServing()}`);
       await pause(WATCH_INTERVAL_MS);
     }
+  }
+
+  /** Ends all instances and starts new ones, with what they inherit now (D-114); what has failed is tried again. */
+  async restart(): Promise<void> {
+    const leaving = [...this.#instances];
+    await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
+    await this.#options.attached.use((engine) => engine.remove(this.#record.id));
+    this.#attempts = 0;
+    this.#failure = undefined;
+    this.#hasRun = false;
+    this.wake();
+    this.#options.onChange();
+  }
+
+  /** Instances of the record with what is known of their health. */
+  views(instances: readonly Instance[]): InstanceView[] {
+    return instanceViews(instances, { ...this.#known(), revision: this.#plan.workload.revision });
   }
 
   /** Ends the work and the watching; with `isRemoved` also what runs. */

@@ -12,6 +12,8 @@ import { AttachedEngine } from './attached-engine.ts';
 import { ContainerRunner } from './container-runner.ts';
 import type { ContainerEngine, EngineSource, ExecResult, Instance, InstanceStats, PullProgress } from './engine.ts';
 import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
+import type { InstanceView } from './instance-view.ts';
+import { type Pull, PullBoard } from './pull-board.ts';
 import { statusOf } from './status.ts';
 import { namedVolumes, planOf } from './workload.ts';
 
@@ -27,7 +29,8 @@ const CONNECT_IDLE_MS = 1_000;
 /** Told to whoever watches. */
 export type ContainerNews =
   | { kind: 'container'; recordId: Uuid; status: string; reason?: string; atMs: number }
-  | { kind: 'pull'; recordId: Uuid; progress: PullProgress; atMs: number }
+  /** Without progress the pull is over. */
+  | { kind: 'pull'; recordId: Uuid; progress?: PullProgress; atMs: number }
   | { kind: 'engine'; address: string; state: string; reason?: string; atMs: number };
 
 export interface ContainerServiceOptions {
@@ -62,12 +65,17 @@ export class ContainerService {
   readonly #runners = new Map<Uuid, ContainerRunner>();
   readonly #statuses = new Map<Uuid, string>();
   readonly #removals = new Set<Promise<unknown>>();
+  readonly #pulls: PullBoard;
   #pruneTimer: NodeJS.Timeout | undefined;
   #connectTimer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(options: ContainerServiceOptions) {
     this.#options = options;
+    const { nowMs, onNews } = options;
+    this.#pulls = new PullBoard(nowMs, (recordId, progress) => {
+      onNews({ kind: 'pull', recordId, ...(progress && { progress }), atMs: nowMs() });
+    });
   }
 
   /** Takes on all containers and jobs of the world. Engines are connected to in the background: nothing is waited for. */
@@ -169,16 +177,63 @@ export class ContainerService {
     );
   }
 
+  /**
+   * Lines of all instances since a moment, oldest first, at most so many of the newest; both outputs. Throws 503 without an
+   * engine.
+   */
+  linesSince(id: Uuid, sinceMs: number, newest: number): Promise<LogLine[]> {
+    const wish = { sinceMs, tail: newest, stderr: true };
+    return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, wish));
+  }
+
   /** Each line from now on, until the returned function is called. */
   follow(id: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
     return this.#asking(id, 'following container logs', (engine) => engine.follow(id, onLine));
   }
 
-  /** What each running instance uses. */
+  /** Every instance that the engine has of a container or job now, in whatever state; oldest first. Throws 503 without an engine. */
+  instances(id: Uuid): Promise<InstanceView[]> {
+    return this.#asking(
+      id,
+      'looking at instances',
+      async (engine) => this.#runners.get(id)?.views(await engine.list(id)) ?? [],
+    );
+  }
+
+  /** The pulls under way. */
+  pulls(): Pull[] {
+    return this.#pulls.list();
+  }
+
+  /** Ends all instances of a container or job and starts new ones; a job runs again. Throws 503 without an engine. */
+  async restart(id: Uuid): Promise<void> {
+    const runner = this.#runners.get(id);
+    if (!runner) throw new PlatformError(409, 'nothing of it was ever asked to run; it may have been deleted');
+    // What is inherited may have changed (D-114).
+    this.#follow(runner.record);
+    await this.#asking(id, 'restarting a container', (engine) => engine.ping());
+    await this.#answering('restarting a container', () => runner.restart());
+  }
+
+  /** Asks engines that are away now, and not when their turn comes. */
+  async retryEngines(): Promise<EngineView[]> {
+    await Promise.all(Array.from(this.#engines.values(), (attached) => attached.retry()));
+    return this.engines();
+  }
+
+  /** What each running instance uses; one that goes meanwhile is left out. Takes a second or two. Throws 503 without an engine. */
   async stats(id: Uuid): Promise<({ instanceId: string } & InstanceStats)[]> {
     const running = this.#running(id);
-    return this.#asking(id, 'measuring a container', (engine) =>
-      Promise.all(running.map(async (one) => ({ instanceId: one.id, ...(await engine.stats(one.id)) }))),
+    const measure = async (engine: ContainerEngine, instanceId: string) => {
+      try {
+        return [{ instanceId, ...(await engine.stats(instanceId)) }];
+      } catch (failure) {
+        if (failure instanceof EngineRefusal && failure.kind === 'missing') return [];
+        throw failure;
+      }
+    };
+    return this.#asking(id, 'measuring a container', async (engine) =>
+      (await Promise.all(running.map((one) => measure(engine, one.id)))).flat(),
     );
   }
 
@@ -224,9 +279,7 @@ export class ContainerService {
       nowMs: this.#options.nowMs,
       drain: this.#options.drain,
       onChange: () => this.#tell(record.id),
-      onPull: (progress) => {
-        this.#options.onNews({ kind: 'pull', recordId: record.id, progress, atMs: this.#options.nowMs() });
-      },
+      onPull: (progress) => this.#pulls.note(record.id, progress),
     });
     this.#runners.set(record.id, runner);
     runner.attached.start();

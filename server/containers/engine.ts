@@ -100,7 +100,8 @@ export interface PullProgress {
 export interface ApplyOptions {
   /** Aborted when a newer wish has come. What was begun is left for the next `apply`, which carries on from whatever it finds. */
   signal: AbortSignal;
-  onPull?(progress: PullProgress): void;
+  /** How far a pull has come; undefined once it is over, however it ended. */
+  onPull?(progress: PullProgress | undefined): void;
   /**
    * Resolves once a new instance serves, or when waiting for it is given up: the old ones of a rolling update stay until then.
    * Rejects to stop the update: the new instance is then removed and the old ones stay.
@@ -113,7 +114,7 @@ export interface ApplyOptions {
 export interface LogOptions {
   /** Lines since then, epoch milliseconds; 0 for all that the engine keeps. */
   sinceMs: number;
-  /** At most so many, the newest. */
+  /** At most so many, the newest, of each instance and of all. */
   tail?: number;
   stderr: boolean;
 }
@@ -131,6 +132,8 @@ export interface ExecResult {
   exitCode: number;
   stdout: string;
   stderr: string;
+  /** Was there more output than is kept? */
+  isCut: boolean;
 }
 
 /** What is told of this world's instances; `lost` = the connection ended, and with it this watch. */

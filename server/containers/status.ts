@@ -38,7 +38,7 @@ export function isServing(
 }
 
 /** What the checks say of an instance: the engine's command, and the probes through its ports. */
-function verdictOn(instance: Instance, health: Known['health']): 'healthy' | 'unhealthy' | 'unknown' {
+export function verdictOn(instance: Instance, health: Known['health']): 'healthy' | 'unhealthy' | 'unknown' {
   const probed = health.get(instance.id);
   if (instance.health === 'unhealthy' || probed === 'unhealthy') return 'unhealthy';
   if (instance.health === 'starting') return 'unknown';

@@ -5,6 +5,7 @@ import { refuseMalformed } from '../http/connection-faults.ts';
 import { isOurHost } from '../http/host-guard.ts';
 import { BODY_LIMIT_SETTING } from '../http/read-body.ts';
 import { PlatformError } from '../model/errors.ts';
+import { type ExchangeRecording, recordExchange } from './exchange-recording.ts';
 
 export interface ControlPlaneOptions {
   version: string;
@@ -15,6 +16,8 @@ export interface ControlPlaneOptions {
   limits: { requestTargetBytes: number; requestBodyBytes: number };
   /** Looks at each request before the services do, and may give it the credentials of its session. */
   admit?(request: IncomingMessage): void;
+  /** Tells of requests and their answers once they are over. */
+  recording?: ExchangeRecording;
   /** Routers by the path they are mounted at, e.g. `/meta`. */
   routers: Readonly<Record<string, Router>>;
   onFault(fault: unknown): void;
@@ -52,6 +55,7 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
     },
     (req, res) => {
       req.url = pathOf(req.url ?? '/');
+      if (options.recording) recordExchange(req, res, options.recording);
       app(req, res);
     },
   );

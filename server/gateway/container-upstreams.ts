@@ -32,6 +32,15 @@ export interface ContainerRequest {
    * @param own the container's own lines, names and values alternating
    */
   controlHeaders(own: readonly string[]): string[];
+  /** Told of what passes by. */
+  witness: {
+    /** A part of the request's body went to the container. */
+    sent(chunk: Uint8Array): void;
+    /** The head of the answer, names and values alternating. */
+    answered(headers: readonly string[]): void;
+    /** A part of the answer's body came. */
+    received(chunk: Uint8Array): void;
+  };
 }
 
 /** The connection of a client that asked for a WebSocket: no HTTP is read from it any more. */

@@ -1,10 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  BodyCapture,
+  type CapturedBody,
+  captured,
+  type ExchangeRecord,
+  type ExchangeStep,
+} from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
 import { type Answer, hasHeader } from './answer.ts';
-import type { Tunnel, UpgradedConnection } from './container-upstreams.ts';
+import type { ContainerRequest, Tunnel, UpgradedConnection } from './container-upstreams.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { TrafficRecord } from './traffic.ts';
 
 /** One request on its way through the gateway, and what is learned of it on the way. */
 export class Exchange {
@@ -22,6 +28,10 @@ export class Exchange {
   #rate: { limit: number; remaining: number } | undefined;
   #tunnel: Tunnel | undefined;
   #isLeaving = false;
+  readonly #steps: { name: ExchangeStep; afterMs: number }[] = [];
+  #answer: { headers: readonly string[]; body: CapturedBody | undefined } | undefined;
+  /** What streams to a container and back. */
+  #streams: { request: BodyCapture; response: BodyCapture } | undefined;
   /** The endpoint that was matched. */
   endpointId: Uuid | undefined;
   /** The caller, when credentials were valid. */
@@ -47,6 +57,24 @@ export class Exchange {
     this.#rate = { limit: limit.perMinute, remaining: limit.remaining(nowMs) };
   }
 
+  /** A step of its way is done. */
+  passed(name: ExchangeStep): void {
+    this.#steps.push({ name, afterMs: performance.now() - this.#startedMs });
+  }
+
+  /** Sees what streams to a container and back, so that it can be looked at later. */
+  witness(): ContainerRequest['witness'] {
+    const streams = { request: new BodyCapture(), response: new BodyCapture() };
+    this.#streams = streams;
+    return {
+      sent: (chunk) => streams.request.add(chunk),
+      answered: (headers) => {
+        this.#answer = { headers, body: undefined };
+      },
+      received: (chunk) => streams.response.add(chunk),
+    };
+  }
+
   /** Goes on for as long as the WebSocket is open. */
   async follow(tunnel: Tunnel): Promise<void> {
     this.#tunnel = tunnel;
@@ -67,6 +95,7 @@ export class Exchange {
       return await work;
     } finally {
       this.#upstreamUntilMs = performance.now();
+      this.passed('upstream');
     }
   }
 
@@ -119,25 +148,31 @@ export class Exchange {
     if (options.isLast) headers.push('Connection', 'close');
     if (status === 204 || status === 304) {
       response.writeHead(status, headers).end();
+      this.#answer = { headers, body: undefined };
       return;
     }
     headers.push('Content-Length', String(Buffer.byteLength(body)));
+    this.#answer = { headers, body: captured(body) };
     response.writeHead(status, headers).end(body);
   }
 
   /** What the recorder is told once the exchange is over. */
-  record(): TrafficRecord {
+  record(): ExchangeRecord {
     const { request, response } = this;
     return {
+      plane: 'gateway',
       atMs: this.atMs,
       durationMs: performance.now() - this.#startedMs,
       upstreamMs: this.#upstreamMs(),
       method: request.method ?? '',
       target: request.url ?? '',
       peer: request.socket.remoteAddress ?? '',
-      requestHeaders: request.headers,
-      requestBody: this.body,
+      steps: this.#steps,
+      requestHeaders: request.rawHeaders,
+      requestBody: this.body ? captured(this.body) : this.#streams?.request.body,
       status: response.headersSent ? response.statusCode : undefined,
+      responseHeaders: this.#answer?.headers ?? [],
+      responseBody: this.#answer?.body ?? this.#streams?.response.body,
       // Not response.writableFinished, which is also true of an answer whose connection was cut.
       isComplete: response.writableEnded && (!request.socket.destroyed || request.socket.writableFinished),
       endpointId: this.endpointId,

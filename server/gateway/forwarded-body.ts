@@ -101,6 +101,7 @@ export class ForwardedBody {
         progress.onTooLarge(tooLarge(maxBodyBytes));
         return;
       }
+      this.#call.witness.sent(chunk);
       this.#keep(chunk);
       if (upstream.write(chunk)) return;
       request.pause();

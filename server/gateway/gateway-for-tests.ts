@@ -4,6 +4,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import type { Caller } from '../model/caller.ts';
 import type { Change } from '../model/commit.ts';
+import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { Invocation, LambdaCall, LambdaValue, Outcome } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -13,7 +14,6 @@ import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { StoredResult } from './async-results.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
-import type { TrafficRecord } from './traffic.ts';
 
 const TYPES: Partial<Record<TypeWord, string>> = {
   lambdas: 'Resource::Node::Lambda',
@@ -111,7 +111,7 @@ export class GatewayUnderTest {
   readonly world = new FakeWorld();
   readonly log: FakeLog<StoredResult>;
   readonly calls: LambdaCall[] = [];
-  readonly traffic: TrafficRecord[] = [];
+  readonly traffic: ExchangeRecord[] = [];
   readonly faults: unknown[] = [];
   /** Authorization header to caller. */
   readonly callers = new Map<string, Caller>();
@@ -155,7 +155,7 @@ export class GatewayUnderTest {
       nowMs: () => this.nowMs,
       version: '1.2.3',
       allowedHosts: new Set(['jar.test']),
-      onTraffic: (one) => {
+      onExchange: (one) => {
         this.traffic.push(one);
         this.#trafficked.emit('record', one);
       },
@@ -256,8 +256,8 @@ export class GatewayUnderTest {
   }
 
   /** Resolves when the next request is over. */
-  async nextTraffic(): Promise<TrafficRecord> {
-    const [record]: TrafficRecord[] = await once(this.#trafficked, 'record');
+  async nextTraffic(): Promise<ExchangeRecord> {
+    const [record]: ExchangeRecord[] = await once(this.#trafficked, 'record');
     if (!record) throw new Error('told of nothing');
     return record;
   }

@@ -323,7 +323,7 @@ describe('traffic', () => {
         requestBody: undefined,
       },
     ]);
-    expect(Buffer.from(jar.traffic[0]?.requestBody ?? []).toString()).toBe('hello');
+    expect(Buffer.from(jar.traffic[0]?.requestBody?.bytes ?? []).toString()).toBe('hello');
     expect(jar.calls[0]?.context).toMatchObject({ creds: 'Bearer me', user: { id: caller.userId, name: 'Bearer me' } });
   });
 });

@@ -6,6 +6,7 @@ import { refuseConnection, refuseMalformed } from '../http/connection-faults.ts'
 import type { Authenticator, Judge } from '../model/caller.ts';
 import type { Change } from '../model/commit.ts';
 import { toPlatformError } from '../model/errors.ts';
+import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -22,7 +23,6 @@ import { OpenExchanges } from './open-exchanges.ts';
 import { Pipeline } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
 import { ClientGone } from './request-body.ts';
-import type { TrafficRecord } from './traffic.ts';
 import { readAsPlainRequest, responseOn } from './upgrades.ts';
 
 /** How often node:http looks for connections past their time. */
@@ -58,7 +58,7 @@ export interface GatewayOptions {
   allowedHosts: ReadonlySet<string>;
   limits?: Partial<GatewayLimits>;
   /** Told of every request after its end. */
-  onTraffic?(record: TrafficRecord): void;
+  onExchange?(record: ExchangeRecord): void;
   /** Told of faults of the emulator itself, which clients see as a bare 500. */
   onFault?(fault: unknown): void;
 }
@@ -71,7 +71,7 @@ export class Gateway {
   readonly #results: AsyncResults;
   readonly #calls: AsyncCalls;
   readonly #pipeline: Pipeline;
-  readonly #exchanges = new OpenExchanges((exchange) => this.#options.onTraffic?.(exchange.record()));
+  readonly #exchanges = new OpenExchanges((exchange) => this.#options.onExchange?.(exchange.record()));
   #server: Server | undefined;
   #isStopping = false;
 

@@ -154,17 +154,20 @@ class InstanceCall {
     const { call } = this.#options;
     const { response } = call;
     clearTimeout(this.#timer);
+    const head = answerLines(answer, call);
     try {
-      response.writeHead(answer.statusCode ?? 0, answer.statusMessage ?? '', answerLines(answer, call));
+      response.writeHead(answer.statusCode ?? 0, answer.statusMessage ?? '', head);
     } catch (cause) {
       this.#fail(this.#unusable(cause));
       return;
     }
     this.#hasAnswer = true;
+    call.witness.answered(head);
     answer.on('error', () => this.#breakOff());
     let hasBegun = false;
     answer.on('data', (chunk: Buffer) => {
       hasBegun = true;
+      call.witness.received(chunk);
       if (!response.write(chunk)) answer.pause();
     });
     response.on('drain', () => answer.resume());

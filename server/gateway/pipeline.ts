@@ -57,6 +57,7 @@ export class Pipeline {
     const route = preflighted ?? routeForMethod(routes, request.method ?? '');
     exchange.allowOrigins((route ?? routes[0])?.cors);
     if (!route) throw methodNotAllowed(request, routes);
+    exchange.passed('route');
     if ('id' in route) {
       exchange.endpointId = route.id;
       if (route.limit) exchange.showLimit(route.limit, this.#parts.nowMs());
@@ -110,9 +111,11 @@ export class Pipeline {
     const to = endpoint.target;
     const lambda = to.kind === 'lambda' ? view.find(to.id) : undefined;
     if (lambda) callers.requireInvoke(who, lambda);
+    exchange.passed('auth');
     if (endpoint.limit) {
       endpoint.limit.count(nowMs());
       exchange.showLimit(endpoint.limit, nowMs());
+      exchange.passed('limit');
     }
     if (to.kind === 'container') {
       await exchange.upstream(this.#forward(exchange, to, endpoint.prefix, target));
@@ -120,6 +123,7 @@ export class Pipeline {
     }
     refuseWebSocket(exchange);
     exchange.body = await readBody(request, response, limits.requestBodyBytes);
+    exchange.passed('body');
     const call = lambdaCall(exchange, {
       trigger: to.isSynchronous ? 'gateway' : 'async',
       body: exchange.body,
@@ -152,6 +156,7 @@ export class Pipeline {
       request,
       response,
       controlHeaders: (own) => exchange.controlHeaders(version, own),
+      witness: exchange.witness(),
     });
     if (!upgrade) return found.upstreams.forward(found.request);
     const tunnel = await found.upstreams.upgrade(found.request, upgrade);

@@ -4,11 +4,14 @@ import type { Uuid } from '../model/ids.ts';
 import type { LogLine } from '../model/invocation.ts';
 import type { LogParameters } from '../model/log-query.ts';
 import type { Arrivals } from './arrivals.ts';
+import { type LogPiece, streamLog } from './log-stream.ts';
 
 /** Output of containers' instances, asked of their engine. */
 export interface ContainerLog {
   /** Oldest first. Rejects with 400 for a malformed query, 503 when the engine does not answer. */
   lines(containerId: Uuid, query: LogParameters): Promise<LogLine[]>;
+  /** At or after a moment, oldest first, at most so many of the newest. Rejects with 503 likewise. */
+  linesSince(containerId: Uuid, sinceMs: number, newest: number): Promise<LogLine[]>;
   /** Tells each line from now on until the returned function is called. */
   follow(containerId: Uuid, onLine: () => void): Promise<() => void>;
 }
@@ -20,6 +23,11 @@ export interface ContainerLogPage {
   hasGap: boolean;
 }
 
+/** A stream begins with so many of the newest lines. */
+const FIRST_LINES = 1_000;
+/** What is more than this between two looks is skipped, and the gap is told. */
+const MAX_LINES_AT_ONCE = 5_000;
+
 /** One page of a container's log: what D-191 gives, or what came after a cursor; the first line is waited for, if asked. */
 export async function readContainerLog(
   log: ContainerLog,
@@ -28,13 +36,10 @@ export async function readContainerLog(
   { arrivals, res }: { arrivals: Arrivals; res: Response },
 ): Promise<ContainerLogPage> {
   const { after, waitS, stderr } = query;
-  const sinceMs = after === undefined ? undefined : parseCursor(after);
+  const from = after === undefined ? undefined : parseCursor(after);
   const find = async (): Promise<ContainerLogPage> => {
-    const time = sinceMs === undefined ? query.time : new Date(sinceMs).toISOString();
-    const lines = await log.lines(containerId, { time, stderr });
-    // Lines of the cursor's own millisecond were on the page before.
-    const fresh = sinceMs === undefined ? lines : lines.filter(({ atMs }) => atMs > sinceMs);
-    return { lines: fresh, cursor: String(fresh.at(-1)?.atMs ?? sinceMs ?? 0), hasGap: false };
+    const time = from === undefined ? query.time : new Date(from.atMs).toISOString();
+    return pageAfter(from, await log.lines(containerId, { time, stderr }));
   };
   const unfollow =
     waitS === undefined ? () => undefined : await log.follow(containerId, () => arrivals.announce(containerId));
@@ -45,7 +50,53 @@ export async function readContainerLog(
   }
 }
 
-function parseCursor(after: string): number {
-  if (/^\d{1,16}$/.test(after)) return Number(after);
+/** Answers with a container's log, live: the newest lines, or those since a cursor, and each that follows. */
+export async function streamContainerLog(
+  log: ContainerLog,
+  containerId: Uuid,
+  after: string | undefined,
+  { arrivals, res }: { arrivals: Arrivals; res: Response },
+): Promise<void> {
+  const read = async (cursor: string | undefined): Promise<LogPiece> => {
+    if (cursor === undefined) return pageAfter(undefined, await log.linesSince(containerId, 0, FIRST_LINES));
+    const from = parseCursor(cursor);
+    const lines = await log.linesSince(containerId, from.atMs, MAX_LINES_AT_ONCE);
+    return { ...pageAfter(from, lines), hasGap: lines.length >= MAX_LINES_AT_ONCE };
+  };
+  // Followed before it is read: nothing that is written in between is missed.
+  const unfollow = await log.follow(containerId, () => arrivals.announce(containerId));
+  try {
+    await streamLog(res, after, read, { arrivals, topic: containerId });
+  } finally {
+    unfollow();
+  }
+}
+
+/** A place in a log: a millisecond, and how many of its lines were read. */
+interface LogPlace {
+  atMs: number;
+  count: number;
+}
+
+/** What of lines, oldest first and all since a place's millisecond, comes after that place. */
+function pageAfter(from: LogPlace | undefined, lines: readonly LogLine[]): ContainerLogPage {
+  let toSkip = from?.count ?? 0;
+  const fresh = lines.filter(({ atMs }) => {
+    if (!from || atMs > from.atMs) return true;
+    if (atMs < from.atMs) return false;
+    toSkip -= 1;
+    return toSkip < 0;
+  });
+  const lastMs = fresh.at(-1)?.atMs;
+  if (lastMs === undefined) return { lines: fresh, cursor: printCursor(from ?? { atMs: 0, count: 0 }), hasGap: false };
+  const count = fresh.filter(({ atMs }) => atMs === lastMs).length + (lastMs === from?.atMs ? from.count : 0);
+  return { lines: fresh, cursor: printCursor({ atMs: lastMs, count }), hasGap: false };
+}
+
+const printCursor = ({ atMs, count }: LogPlace) => `${atMs}-${count}`;
+
+function parseCursor(after: string): LogPlace {
+  const [, atMs, count] = /^(\d{1,16})-(\d{1,9})$/.exec(after) ?? [];
+  if (atMs !== undefined && count !== undefined) return { atMs: Number(atMs), count: Number(count) };
   throw new PlatformError(400, `after '${after.slice(0, 64)}' is no cursor: send the one of the page before, or none`);
 }

@@ -3,13 +3,17 @@ import express, { type Request, type Router } from 'express';
 import { queryOf, singleParameter } from '../http/query.ts';
 import { parseJson, readText } from '../http/read-body.ts';
 import type { Caller } from '../model/caller.ts';
+import type { Uuid } from '../model/ids.ts';
 import type { LambdaInvoker, LogLine } from '../model/invocation.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { Arrivals } from './arrivals.ts';
-import { type ContainerLog, readContainerLog } from './container-log.ts';
+import { type ContainerLog, readContainerLog, streamContainerLog } from './container-log.ts';
+import { streamLog } from './log-stream.ts';
 import { shownInvocation, shownLine } from './shown-invocation.ts';
+
+const LOGGED: readonly TypeWord[] = ['lambdas', 'containers', 'jobs'];
 
 /** Logs that can be read on from where a reader has got to. */
 export interface LogPages {
@@ -26,21 +30,29 @@ export interface Target {
   resource: StoredResource;
 }
 
+/** The resource of the path's `:id`, or of `id`, and who asks for it. Throws 400, 401, 404, and 403 without the right. */
+export type TargetOf = (
+  req: Request,
+  verb: 'view' | 'invoke' | 'update',
+  words: readonly TypeWord[],
+  id?: Uuid,
+) => Target;
+
 export interface LambdaRoutesOptions {
   invoker: LambdaInvoker;
   lambdaLog: LogPages;
   containerLog: ContainerLog;
   /** Told of each line, with the id of its lambda as topic. */
   arrivals: Arrivals;
-  /** The resource in the path `:id`, and who asks for it. Throws 400, 401, 404, and 403 without the right. */
-  target(req: Request, verb: 'view' | 'invoke', words: readonly TypeWord[]): Target;
+  target: TargetOf;
 }
 
 /**
  * - `POST /lambdas/{id}/invoke`: runs a lambda with the body as its event and answers the record of the invocation, 200
  *   whatever came of it. Takes the right lambda.invoke (D-116); the lambda sees who calls as it would behind the gateway (D-136).
  * - `GET /logs/{id}?after=CURSOR&waitS=&time=&stderr=`: `{lines, cursor, hasGap}`. Without `after` the lines that D-191 gives;
- *   with it those that came since, waiting for one up to `waitS` seconds.
+ *   with it those that came since, waiting for one up to `waitS` seconds. The log of a job is that of a container.
+ * - `GET /logs/{id}/stream?after=CURSOR`: the same as server-sent events, for as long as the reader stays.
  */
 export function lambdaRoutes(options: LambdaRoutesOptions): Router {
   const { invoker, lambdaLog, containerLog, arrivals, target } = options;
@@ -68,12 +80,12 @@ export function lambdaRoutes(options: LambdaRoutesOptions): Router {
   });
 
   router.get('/logs/:id', async (req, res) => {
-    const { resource } = target(req, 'view', ['lambdas', 'containers']);
+    const { resource } = target(req, 'view', LOGGED);
     const query = queryOf(req);
     const [time, stderr, after, waitS] = ['time', 'stderr', 'after', 'waitS'].map((name) =>
       singleParameter(query, name),
     );
-    if (typeOf(resource).word === 'containers') {
+    if (typeOf(resource).word !== 'lambdas') {
       const page = await readContainerLog(containerLog, resource.id, { time, stderr, after, waitS }, { arrivals, res });
       res.json({ ...page, lines: page.lines.map(shownLine) });
       return;
@@ -91,5 +103,22 @@ export function lambdaRoutes(options: LambdaRoutesOptions): Router {
     );
     res.json({ ...page, lines: page.lines.map(shownLine) });
   });
+
+  router.get('/logs/:id/stream', async (req, res) => {
+    const { resource } = target(req, 'view', LOGGED);
+    const after = lastPlaceOf(req);
+    if (typeOf(resource).word !== 'lambdas') {
+      await streamContainerLog(containerLog, resource.id, after, { arrivals, res });
+      return;
+    }
+    const read = (cursor: string | undefined) => lambdaLog.readLog(resource.id, { after: cursor });
+    await streamLog(res, after, read, { arrivals, topic: resource.id });
+  });
   return router;
+}
+
+/** Where a reader of a stream has got to: what it says itself, or what its browser does after a broken line. */
+function lastPlaceOf(req: Request): string | undefined {
+  const header = req.headers['last-event-id'];
+  return typeof header === 'string' && header !== '' ? header : singleParameter(queryOf(req), 'after');
 }

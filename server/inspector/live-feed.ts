@@ -7,6 +7,7 @@ export type Topic =
   | 'invocations'
   | 'traffic'
   | 'leads'
+  | 'outbound'
   | 'logs'
   | 'containers'
   | 'pipelines'
@@ -50,14 +51,14 @@ export class LiveFeed {
   }
 
   /**
-   * Tells everybody, soon.
+   * Tells everybody, soon; costs next to nothing while nobody looks.
    *
-   * @param what what JSON can hold
+   * @param what what JSON can hold; without it, only that something changed
    */
-  tell(topic: Topic, what: object | string): void {
-    const gathered = this.#gathered.get(topic);
-    if (gathered) gathered.push(what);
-    else this.#gathered.set(topic, [what]);
+  tell(topic: Topic, what?: object | string): void {
+    const gathered = this.#gathered.get(topic) ?? [];
+    if (gathered.length === 0) this.#gathered.set(topic, gathered);
+    if (what !== undefined) gathered.push(what);
     this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
   }
 

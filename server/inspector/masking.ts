@@ -7,7 +7,7 @@ import type { ResourceType } from '../model/resource-type.ts';
 import { segmentsOf } from '../store/pointer.ts';
 
 /** Stands for a value that nobody may read: a password's hash, a secret's values, a provider's credentials (D-029, D-066). */
-const HIDDEN = '<hidden>';
+export const HIDDEN = '<hidden>';
 
 /** Member names from a record down; `*` is every element. */
 type Place = readonly string[];
@@ -64,6 +64,11 @@ export function maskedOperations(
 /** Is the value at these segments what is at the place, above it, or within it? */
 function leads(segments: readonly string[], place: Place): boolean {
   return segments.every((segment, at) => at >= place.length || place[at] === '*' || place[at] === segment);
+}
+
+/** Do the segments of a pointer into a record lead to, above or below a hidden place of any type? */
+export function isHiddenPlace(segments: readonly string[]): boolean {
+  return segments.length > 1 && allPlaces.some((place) => leads(segments, place));
 }
 
 /** A copy of a value in which what is at a place is hidden. */

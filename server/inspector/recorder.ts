@@ -1,115 +1,64 @@
-import express, { type Request, type Router } from 'express';
-import { queryOf, singleParameter } from '../http/query.ts';
-import { PlatformError } from '../model/errors.ts';
+import { randomUUID } from 'node:crypto';
+import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { Invocation } from '../model/invocation.ts';
-import type { JsonObject } from '../model/json.ts';
-import type { WorldGuard } from './history-routes.ts';
+import type { BegunInvocation, Invocation, LambdaCall } from '../model/invocation.ts';
 import { Recent } from './recent.ts';
-import { shownInvocation } from './shown-invocation.ts';
+import { type RecordedExchange, sizeOfExchange, thinnedExchange } from './recorded-exchange.ts';
+import {
+  type RecordedInvocation,
+  recordedInvocation,
+  sizeOfInvocation,
+  thinnedInvocation,
+} from './recorded-invocation.ts';
 
-const MAX_INVOCATIONS = 2_000;
-const MAX_REQUESTS = 5_000;
-const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1_000;
+export const MAX_INVOCATIONS = 50_000;
+export const MAX_EXCHANGES = 50_000;
+/** Of headers, bodies, events, logs and results: beyond it the older records keep their row only. */
+export const MAX_BYTES = 96 * 1024 * 1024;
 
-/** One request that went through the gateway, as far as it is kept: no bodies, no headers. */
-export interface RecordedRequest {
-  atMs: number;
-  durationMs: number;
-  /** Part of it that a lambda or container took. */
-  upstreamMs: number;
-  method: string;
-  target: string;
-  /** Address of the client. */
-  peer: string;
-  status: number | undefined;
-  endpointId: Uuid | undefined;
-  executionId: Uuid | undefined;
-  userId: Uuid | undefined;
-}
-
-/** The newest invocations of lambdas and requests to the gateway, in memory. */
+/** The newest invocations of lambdas and requests to the platform, in memory. */
 export class Recorder {
-  readonly #invocations = new Recent<Invocation>(MAX_INVOCATIONS);
-  readonly #requests = new Recent<RecordedRequest>(MAX_REQUESTS);
+  /** Places mean nothing beyond this process: another run counts anew. */
+  readonly run = randomUUID().slice(0, 8);
+  readonly invocations = new Recent<RecordedInvocation>({
+    maxItems: MAX_INVOCATIONS,
+    maxBytes: MAX_BYTES,
+    sizeOf: sizeOfInvocation,
+    thin: thinnedInvocation,
+    keyOf: ({ executionId }) => executionId,
+  });
+  readonly exchanges = new Recent<RecordedExchange>({
+    maxItems: MAX_EXCHANGES,
+    maxBytes: MAX_BYTES,
+    sizeOf: sizeOfExchange,
+    thin: thinnedExchange,
+    keyOf: ({ executionId }) => executionId,
+  });
+  readonly #running = new Map<Uuid, BegunInvocation>();
+  readonly #replays = new Map<Uuid, Uuid>();
 
-  addInvocation(invocation: Invocation): void {
-    this.#invocations.add(invocation);
+  /** What waits or runs, oldest first. */
+  get running(): BegunInvocation[] {
+    return [...this.#running.values()];
   }
 
-  addRequest({ atMs, durationMs, upstreamMs, method, target, peer, status, ...ids }: RecordedRequest): void {
-    const { endpointId, executionId, userId } = ids;
-    this.#requests.add({ atMs, durationMs, upstreamMs, method, target, peer, status, endpointId, executionId, userId });
+  begin(begun: BegunInvocation): void {
+    this.#running.set(begun.executionId, begun);
   }
 
-  /**
-   * What is kept, below `/inspect`:
-   *
-   * - `GET /invocations?lambda=&limit=&before=`: `{invocations, next?}`, newest first, without logs and outbound calls; `next` given
-   *   back as `before` leads on.
-   * - `GET /invocations/{execution id}`: one of them, whole.
-   * - `GET /traffic?endpoint=&limit=&before=`: `{requests, next?}`, newest first.
-   */
-  routes(guard: WorldGuard): Router {
-    const router = express.Router({ caseSensitive: true });
-    router.get('/invocations', (req, res) => {
-      guard.viewer(req);
-      const { limit, before, value: lambda } = pageOf(req, 'lambda');
-      const isWanted = ({ lambdaId }: Invocation) => lambda === undefined || lambdaId === lambda;
-      const { items, next } = this.#invocations.page(limit, before, isWanted);
-      res.json({ invocations: items.map(summaryOf), ...(next !== undefined && { next }) });
-    });
-    router.get('/invocations/:id', (req, res) => {
-      guard.viewer(req);
-      const { id } = req.params;
-      const found = this.#invocations.find(({ executionId }) => executionId === id);
-      if (!found) throw new PlatformError(404, `invocation ${id} is not among the newest ${MAX_INVOCATIONS}`);
-      const request = this.#requests.find(({ executionId }) => executionId === id);
-      res.json({ ...shownInvocation(found), ...(request && { request: shownRequest(request) }) });
-    });
-    router.get('/traffic', (req, res) => {
-      guard.viewer(req);
-      const { limit, before, value: endpoint } = pageOf(req, 'endpoint');
-      const isWanted = ({ endpointId }: RecordedRequest) => endpoint === undefined || endpointId === endpoint;
-      const { items, next } = this.#requests.page(limit, before, isWanted);
-      res.json({ requests: items.map(shownRequest), ...(next !== undefined && { next }) });
-    });
-    return router;
+  addInvocation(invocation: Invocation, call: LambdaCall): void {
+    const { executionId } = invocation;
+    this.#running.delete(executionId);
+    this.invocations.add(recordedInvocation(invocation, call, this.#replays.get(executionId)));
+    this.#replays.delete(executionId);
   }
-}
 
-function summaryOf(invocation: Invocation): JsonObject {
-  const { logs, outbound, ...summary } = shownInvocation(invocation);
-  return { ...summary, logLines: invocation.logs.length, outboundCalls: invocation.outbound.length };
-}
+  addExchange(record: ExchangeRecord): void {
+    this.exchanges.add({ ...record, isThinned: false });
+  }
 
-function shownRequest({ atMs, status, endpointId, executionId, userId, ...request }: RecordedRequest): JsonObject {
-  return {
-    at: new Date(atMs).toISOString(),
-    ...request,
-    ...(status !== undefined && { status }),
-    ...(endpointId !== undefined && { endpointId }),
-    ...(executionId !== undefined && { executionId }),
-    ...(userId !== undefined && { userId }),
-  };
-}
-
-function pageOf(
-  req: Request,
-  filter: string,
-): { limit: number; before: number | undefined; value: string | undefined } {
-  const query = queryOf(req);
-  const number = (name: string, max: number) => {
-    const text = singleParameter(query, name);
-    if (text === undefined) return undefined;
-    if (!/^[1-9]\d{0,11}$/.test(text))
-      throw new PlatformError(400, `${name} '${text.slice(0, 64)}' is no whole number of at least 1`);
-    return Math.min(Number(text), max);
-  };
-  return {
-    limit: number('limit', MAX_LIMIT) ?? DEFAULT_LIMIT,
-    before: number('before', Number.MAX_SAFE_INTEGER),
-    value: singleParameter(query, filter)?.toLowerCase(),
-  };
+  /** An invocation that is about to begin is given the event of another again. */
+  noteReplay(executionId: Uuid, of: Uuid): void {
+    this.#replays.set(executionId, of);
+  }
 }

@@ -12,12 +12,16 @@ import type { NamedSnapshots } from '../store/named-snapshots.ts';
 import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { ContainerLog } from './container-log.ts';
+import { type ContainerDesk, containerRoutes } from './container-routes.ts';
 import { deliveryRoutes, type ScmInspection } from './delivery-routes.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
-import { type LambdaRoutesOptions, type LogPages, lambdaRoutes } from './lambda-routes.ts';
+import { type LogPages, lambdaRoutes, type TargetOf } from './lambda-routes.ts';
 import type { LiveFeed } from './live-feed.ts';
+import { outboundRoutes } from './outbound-routes.ts';
+import type { OutboundRules } from './outbound-rules.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
 import type { Recorder } from './recorder.ts';
+import { recorderRoutes } from './recorder-routes.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
@@ -40,6 +44,7 @@ export interface InspectorOptions {
   judge: Judge;
   lambdaLog: LogSource & LogPages;
   containerLog: ContainerLog;
+  containers: ContainerDesk;
   invoker: LambdaInvoker;
   /** Told of each lead under the topic LEADS, and of each line of a log. */
   arrivals: Arrivals;
@@ -55,6 +60,7 @@ export interface InspectorOptions {
     /** How the platform is: addresses, services, engines, store. */
     status(): object;
   };
+  outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
   seeds: SeedDesk;
   scm: ScmInspection;
   pipelines: PipelineRuns;
@@ -94,9 +100,9 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
       return caller;
     },
   };
-  const target: LambdaRoutesOptions['target'] = (req, verb, words) => {
+  const target: TargetOf = (req, verb, words, of = String(req.params.id)) => {
     const caller = callerOf(req);
-    const id = parseUuid(String(req.params.id));
+    const id = parseUuid(of);
     const resource = view.find(id);
     if (!resource || !words.includes(typeOf(resource).word)) {
       throw new PlatformError(404, `${words.join(' or ')} ${id} not found`);
@@ -116,9 +122,10 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(await arrivals.look(find, (leads) => leads.length > 0, { topic: LEADS, waitS, res }));
   });
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
+  inspect.use(containerRoutes({ desk: options.containers, guard, target }));
   const { feed, sessions, recorder, status, urlFor } = options.window;
   inspect.use(sessionRoutes(sessions, { guard, callerOf, windowUrl: urlFor }));
-  inspect.use(recorder.routes(guard));
+  inspect.use(recorderRoutes({ recorder, view, guard, invoker: options.invoker, target }));
   inspect.get('/events', (req, res) => {
     guard.viewer(req);
     feed.attend(req, res);
@@ -128,6 +135,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(status());
   });
   inspect.use(deliveryRoutes(options.scm, options.pipelines, guard));
+  inspect.use(outboundRoutes(options.outbound, guard));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
   inspect.use(treeRoutes({ view, judge, guard }));

@@ -42,6 +42,12 @@ export function treeRoutes({ view, judge, guard }: TreeRoutesOptions): Router {
   };
   const nodes = (records: readonly StoredResource[]): TreeNode[] => records.map((one) => nodeOf(view, one));
 
+  /** How many of each type are directly below. */
+  const typesOf = (resource: StoredResource, isSeen: (one: StoredResource) => boolean) => {
+    const counts = treeOrder.map((word) => [word, view.children(resource.id, word).filter(isSeen).length] as const);
+    return Object.fromEntries(counts.filter(([, count]) => count > 0));
+  };
+
   router.get('/tree', (req, res) => {
     const isSeen = mayView(guard.viewer(req));
     const { words, page, text } = wishOf(req);
@@ -61,12 +67,7 @@ export function treeRoutes({ view, judge, guard }: TreeRoutesOptions): Router {
   router.get('/tree/:id', (req, res) => {
     const { resource, isSeen } = target(req);
     const path = [...lineage(view, resource)].slice(1).reverse().filter(isSeen);
-    const counts = treeOrder.map((word) => [word, view.children(resource.id, word).filter(isSeen).length] as const);
-    res.json({
-      resource: nodeOf(view, resource),
-      path: nodes(path),
-      types: Object.fromEntries(counts.filter(([, count]) => count > 0)),
-    });
+    res.json({ resource: nodeOf(view, resource), path: nodes(path), types: typesOf(resource, isSeen) });
   });
 
   router.get('/tree/:id/children', (req, res) => {
@@ -74,7 +75,7 @@ export function treeRoutes({ view, judge, guard }: TreeRoutesOptions): Router {
     const { words, page } = wishOf(req);
     const children = words.flatMap((word) => childrenInOrder(view, resource.id, word)).filter(isSeen);
     const rows = children.slice(page.offset, page.offset + page.limit);
-    res.json({ rows: nodes(rows), total: children.length });
+    res.json({ rows: nodes(rows), total: children.length, types: typesOf(resource, isSeen) });
   });
 
   router.get('/tree/:id/below', (req, res) => {

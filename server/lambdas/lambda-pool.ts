@@ -12,7 +12,9 @@ export interface PoolHost {
   open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess>;
   /** A line was written, by the lambda or about it. */
   onLine(lambdaId: string, line: LogLine): void;
-  onInvocation(invocation: Invocation): void;
+  /** A call was accepted; it ends with `onInvocation`. */
+  onBegin(running: RunningCall, lambda: LambdaDefinition): void;
+  onInvocation(invocation: Invocation, call: LambdaCall): void;
 }
 
 /** A process that has the lambda loaded. */
@@ -61,6 +63,11 @@ export class LambdaPool {
     return this.#definition.preWarm > 0;
   }
 
+  /** What holds from the next invocation on. */
+  get definition(): LambdaDefinition {
+    return this.#definition;
+  }
+
   get stats(): { running: number; waiting: number } {
     return { running: this.#running.size, waiting: this.#waiting.length };
   }
@@ -80,6 +87,7 @@ export class LambdaPool {
     const refused = this.#closedFor ? failed(this.#closedFor) : this.refusal();
     if (refused) this.#finish(running, refused);
     else {
+      this.#host.onBegin(running, this.#definition);
       this.#waiting.push(running);
       this.#pump();
     }
@@ -266,7 +274,7 @@ export class LambdaPool {
 
   #finish(running: RunningCall, outcome: Outcome): void {
     if (!outcome.ok && outcome.failure !== 'busy') this.#note(running, `${outcome.failure}: ${outcome.message}`);
-    this.#host.onInvocation(running.finish(this.#definition, outcome, this.#host.nowMs()));
+    this.#host.onInvocation(running.finish(this.#definition, outcome, this.#host.nowMs()), running.call);
   }
 
   #note(running: RunningCall | undefined, text: string): void {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { Invocation, LambdaCall, LambdaInvoker, LogLine, Outcome } from '../model/invocation.ts';
+import type { BegunInvocation, Invocation, LambdaCall, LambdaInvoker, LogLine, Outcome } from '../model/invocation.ts';
 import { type LogParameters, parseLogQuery, selectLines } from '../model/log-query.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -11,6 +11,7 @@ import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaPool, type PoolHost } from './lambda-pool.ts';
 import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
 import { LogRing } from './log-ring.ts';
+import type { RecentCalls } from './recent-calls.ts';
 import { RunningCall } from './running-call.ts';
 
 /** Bounds of D-142 and D-185; each has a default. */
@@ -39,7 +40,11 @@ export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | '
   scratchDir: string;
   limits?: Partial<LambdaLimits>;
   /** Told of every invocation when it is over, refused ones too. */
-  onInvocation?(invocation: Invocation): void;
+  onInvocation?(invocation: Invocation, call: LambdaCall): void;
+  /** Told of every invocation that was accepted, before it waits or runs. */
+  onBegin?(begun: BegunInvocation): void;
+  /** Given every call that was accepted. */
+  recentCalls?: RecentCalls;
   /** Told of every line that a lambda writes, at once. */
   onLog?(lambdaId: Uuid, line: LogLine): void;
 }
@@ -94,7 +99,9 @@ export class LambdaService implements LambdaInvoker {
       nowMs: options.nowMs,
       open: (definition, adopt) => this.#processes.open(definition, adopt),
       onLine: (lambdaId, line) => this.#addLine(lambdaId, line),
-      onInvocation: (invocation) => options.onInvocation?.(invocation),
+      onBegin: ({ call: { executionId, trigger }, acceptedAtMs }, { id, name }) =>
+        options.onBegin?.({ executionId, trigger, acceptedAtMs, lambdaId: id, lambdaName: name }),
+      onInvocation: (invocation, call) => options.onInvocation?.(invocation, call),
     };
   }
 
@@ -119,12 +126,15 @@ export class LambdaService implements LambdaInvoker {
 
   async invoke(lambdaId: Uuid, call: LambdaCall): Promise<Invocation> {
     const { pool, refused } = this.#look(lambdaId);
-    if (pool && !refused) return pool.invoke(call);
+    if (pool && !refused) {
+      this.#options.recentCalls?.add(call, pool.definition);
+      return pool.invoke(call);
+    }
     const running = new RunningCall(call, this.#options.nowMs(), 0);
     const lambda = { id: lambdaId, name: this.#options.view.find(lambdaId)?.name ?? '', accept: undefined };
     // Without a pool there always is a reason; the type cannot say so.
     const invocation = running.finish(lambda, refused ?? failed(deleted(lambdaId)), this.#options.nowMs());
-    this.#options.onInvocation?.(invocation);
+    this.#options.onInvocation?.(invocation, call);
     return invocation;
   }
 

@@ -72,6 +72,9 @@ export interface OutboundCall {
   rules?: MetRule[];
 }
 
+/** An invocation that waits or runs. */
+export type BegunInvocation = Pick<Invocation, 'executionId' | 'lambdaId' | 'lambdaName' | 'trigger' | 'acceptedAtMs'>;
+
 /** The record of one invocation from acceptance to its end. */
 export interface Invocation {
   executionId: Uuid;

@@ -26,8 +26,8 @@ const outboundRuleWish = z
     z.strictObject({
       ...shared,
       action: z.literal('fail'),
-      status: z.int().min(200).max(599).optional(),
-      error: z.enum(NETWORK_ERRORS).optional(),
+      status: z.int().min(200).max(599).exactOptional(),
+      error: z.enum(NETWORK_ERRORS).exactOptional(),
     }),
   ])
   .refine((rule) => rule.action !== 'fail' || (rule.status === undefined) !== (rule.error === undefined), {

@@ -1,6 +1,8 @@
+import { containerOperations } from './container-operations.ts';
 import { deliveryOperations } from './delivery-operations.ts';
 import { historyOperations } from './history-operations.ts';
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
+import { outboundOperations } from './outbound-operations.ts';
 import { treeOperations } from './tree-operations.ts';
 import { windowOperations } from './window-operations.ts';
 
@@ -36,7 +38,7 @@ export const emulatorOperations: readonly Operation[] = [
     errors: [403, 404],
   }),
   rowsOf('Caught leads')('get /inspect/leads', 'listLeads', 'Web forms that the CRM stand-in caught, oldest first', {
-    query: ['lead_email', 'lead_since', 'wait_s'],
+    query: ['lead_email', 'lead_since', 'lead_execution', 'wait_s'],
     success: ok(listOf(ref('Lead'))),
     errors: [400, 403, 503],
   }),
@@ -59,8 +61,10 @@ export const emulatorOperations: readonly Operation[] = [
     success: { ...ok(ref('SeedDocument')), mediaTypes: seedFormats },
     errors: [400, 403, 404],
   }),
+  ...outboundOperations,
   ...windowOperations,
   ...treeOperations,
+  ...containerOperations,
   ...deliveryOperations,
   ...historyOperations,
   rowsOf('Platform')('get /openapi.json', 'readOpenApi', 'This document', {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { containerSchemas } from './container-operations.ts';
 import { deliverySchemas } from './delivery-operations.ts';
 import { historySchemas } from './history-schemas.ts';
+import { outboundSchemas } from './outbound-operations.ts';
 import { treeSchemas } from './tree-operations.ts';
 import { windowSchemas } from './window-operations.ts';
 
@@ -16,8 +18,10 @@ const count = z.int().min(0);
 
 /** What the gateway's own routes (D-164..D-167) and those of the emulator (D-191, D-200, seeds) are sent and answer. */
 export const emulatorSchemas = {
+  ...containerSchemas,
   ...historySchemas,
   ...deliverySchemas,
+  ...outboundSchemas,
   ...windowSchemas,
   ...treeSchemas,
   AsyncCall: z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda'),
@@ -38,6 +42,15 @@ export const emulatorSchemas = {
     mapped: z.record(z.string(), z.string()).describe("The fields under the web form's own names"),
     source: z.object({ host: z.string(), path: z.string() }),
     remote: z.string(),
+    executionId: id.optional().describe('The invocation that sent it, if a lambda of this platform did'),
+    sender: z
+      .object({
+        lambdaId: id,
+        lambdaName: z.string(),
+        event: z.string().optional().describe('What the lambda was called with'),
+        crmOid: z.string().optional().describe('Its `CRM_OID`'),
+      })
+      .optional(),
   }),
   SeedDocument: z
     .looseObject({ format: z.literal(1) })
@@ -62,6 +75,10 @@ export const emulatorSchemas = {
     lines: z.array(logLine).describe('Oldest first'),
     cursor: z.string().describe('For `after` in the next request'),
     hasGap: z.boolean().describe('Lines have gone before they could be read'),
+  }),
+  LogPiece: z.object({
+    lines: z.array(logLine).describe('Oldest first'),
+    hasGap: z.boolean().describe('Lines before these have gone before they could be read'),
   }),
   Invocation: z.object({
     executionId: id,
@@ -93,6 +110,10 @@ export const emulatorSchemas = {
           status: z.int().optional(),
           error: z.string().optional(),
           caughtBy: z.enum(['crm']).optional(),
+          rules: z
+            .array(z.object({ id: z.string(), text: z.string() }))
+            .optional()
+            .describe('Rules about outbound calls that decided about it'),
         }),
       )
       .describe('HTTP calls that the lambda made'),

@@ -30,6 +30,7 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
   token: ['An access token', text],
   commit_seq: ['Number of a commit', { type: 'integer', minimum: 1 }],
   execution_id: ['Id of an invocation', uuid],
+  request_seq: ['Place of a request among those recorded', { type: 'integer', minimum: 1 }],
   pipeline_id: ['Id of a run of a pipeline', text],
   snapshot_name: ['Name of a snapshot', text],
   result_id: ['Id of an asynchronous invocation, or of a lambda for its latest result', uuid],
@@ -46,6 +47,16 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
 const inQuery: Record<string, { name?: string; required?: true; schema: JsonObject; description: string }> = {
   recent_lambda: { name: 'lambda', schema: uuid, description: 'Those of one lambda' },
   recent_endpoint: { name: 'endpoint', schema: uuid, description: 'Those to one endpoint' },
+  recent_plane: {
+    name: 'plane',
+    schema: { type: 'string', enum: ['control', 'gateway'] },
+    description: 'Those to the management API, or to public endpoints',
+  },
+  recent_query: {
+    name: 'q',
+    schema: { ...text, examples: ['status:error lambda:webform dur:>200 text', 'status:>=500 method:post path:/lead'] },
+    description: 'What to look for: all terms have to hold; `-` before one says that it must not',
+  },
   tree_query: { name: 'q', schema: { type: 'string' }, description: 'Parts of its name, type or id' },
   tree_scope: { name: 'scope', schema: uuid, description: 'Only what is below this resource, and itself' },
   tree_word: { name: 'word', schema: { type: 'string' }, description: 'Words of types, with commas between them' },
@@ -54,6 +65,12 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     name: 'limit',
     schema: { type: 'integer', minimum: 1, maximum: 1000, default: 200 },
     description: 'How many rows',
+  },
+  recent_scope: { name: 'scope', schema: uuid, description: 'Those below an organization, workspace or environment' },
+  recent_after: {
+    name: 'after',
+    schema: { type: 'integer', minimum: 0 },
+    description: 'Only newer ones than this place, e.g. the `newest` of an earlier answer',
   },
   recent_limit: {
     name: 'limit',
@@ -114,6 +131,11 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
   by_email: { name: 'email', schema: text, description: 'An address; `*` stands for any text' },
   by_phone: { name: 'phoneNumber', schema: text, description: 'A number; `*` stands for any text' },
   by_username: { name: 'username', schema: text, description: 'The same as `name`' },
+  container_ids: {
+    name: 'ids',
+    schema: { ...text, examples: ['9f0c6d0a-9f0a-4a57-8a55-0d6c8a8a2f11'] },
+    description: 'Ids of containers and jobs, with commas between; at most 50',
+  },
   log_time: {
     name: 'time',
     schema: { ...text, examples: ['15m', 'all'] },
@@ -133,6 +155,7 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     schema: { type: 'string', format: 'date-time' },
     description: 'Only leads of this moment or later',
   },
+  lead_execution: { name: 'execution', schema: uuid, description: 'Only leads that this invocation sent' },
   dry_run: { name: 'dryRun', schema: flag, description: 'Only tell what would be changed' },
   prune: {
     schema: flag,

@@ -38,6 +38,8 @@ export function tagGroups(): readonly TagGroup[] {
       tags: [
         ['Logs', 'What lambdas and containers print.'],
         ['Invocations', 'Lambdas run by hand.'],
+        ['Outbound calls', 'What becomes of the calls that lambdas make to other hosts.'],
+        ['Containers and jobs', 'How they run, beyond their records.'],
         ['Caught leads', 'Web forms that lambdas meant to send to a CRM.'],
         ['Window', 'What the window signs in with and is told.'],
         ['Delivery', 'The source-control stand-in, and runs of pipelines.'],

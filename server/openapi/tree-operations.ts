@@ -26,7 +26,7 @@ const relation = z.object({ resource: node, pointer: z.string().describe('Of the
 export const treeSchemas = {
   TreeSearch: z.object({ rows, above: rows.describe('Everything above the rows'), total: count }),
   TreePlace: z.object({ resource: node, path: rows.describe('What it is below, root first'), types }),
-  TreePage: z.object({ rows, total: count }),
+  TreePage: z.object({ rows, total: count, types }),
   TreeBelow: z.object({ rows, total: count, types }),
   TreeRelations: z.object({
     names: z.array(relation),

@@ -5,6 +5,29 @@ const window = rowsOf('Window');
 const id = z.uuid();
 const time = z.iso.datetime();
 
+const recordedBody = z.object({
+  sizeBytes: z.int(),
+  isCut: z.boolean().optional().describe('Only its beginning was kept'),
+  text: z.string().optional(),
+  base64: z.string().optional(),
+});
+const recordedSide = z.object({
+  headers: z.array(z.tuple([z.string(), z.string()])).describe('As sent, with credentials hidden'),
+  body: recordedBody.optional(),
+});
+const recordedRequest = z.looseObject({
+  seq: z.int(),
+  plane: z.enum(['control', 'gateway']),
+  at: time,
+  durationMs: z.number(),
+  method: z.string(),
+  target: z.string(),
+  status: z.int().optional().describe('Absent when the client went away before an answer'),
+  endpointId: id.optional(),
+  executionId: id.optional(),
+  userId: id.optional(),
+});
+
 /** What the window is sent and answered. */
 export const windowSchemas = {
   SessionWish: z.union([z.object({ code: z.string() }), z.object({ username: z.string(), password: z.string() })]),
@@ -21,15 +44,51 @@ export const windowSchemas = {
   }),
   InvocationPage: z.object({
     invocations: z.array(
-      z.looseObject({ executionId: id, lambdaId: id, acceptedAt: time, outcome: z.looseObject({ ok: z.boolean() }) }),
+      z.looseObject({
+        seq: z.int(),
+        executionId: id,
+        lambdaId: id,
+        acceptedAt: time,
+        durationMs: z.number(),
+        outcome: z.looseObject({ ok: z.boolean() }),
+        excerpt: z.string().describe('Beginning of the result, or the error'),
+        httpStatus: z.int().optional().describe('Of the answer at the gateway'),
+        replayOf: id.optional(),
+      }),
     ),
+    running: z.array(z.looseObject({ executionId: id, lambdaId: id, acceptedAt: time })).describe('Waiting ones, too'),
+    total: z.int().describe('How many are kept'),
+    newest: z.int().describe('Place of the newest, for `after`'),
+    run: z.string().describe('Another one: the places are counted anew'),
     next: z.int().optional().describe('Where the next page begins, as `before`'),
   }),
+  RecordedInvocation: z.looseObject({
+    executionId: id,
+    lambdaId: id,
+    event: z.looseObject({ method: z.string(), headers: z.record(z.string(), z.string()), body: recordedBody }),
+    request: z
+      .looseObject({})
+      .optional()
+      .describe('The request that caused it, as `GET /inspect/traffic/{seq}` gives it'),
+    isThinned: z.boolean().optional().describe('Its texts had to make room for newer ones'),
+  }),
+  Replay: z.strictObject({ event: z.unknown().optional().describe('Instead of the event that it was given') }),
   TrafficPage: z.object({
-    requests: z.array(z.looseObject({ at: time, method: z.string(), target: z.string(), status: z.int().optional() })),
+    requests: z.array(recordedRequest),
+    total: z.int(),
+    newest: z.int(),
+    run: z.string(),
     next: z.int().optional(),
   }),
+  RecordedRequest: recordedRequest.extend({
+    steps: z.array(z.object({ name: z.string(), afterMs: z.number() })).describe('When each step of its way was done'),
+    request: recordedSide,
+    response: recordedSide.optional(),
+    isThinned: z.boolean().optional(),
+  }),
 };
+
+const recentPage = ['recent_scope', 'recent_limit', 'recent_before', 'recent_after'] as const;
 
 /** How the window signs in and what it is told. */
 export const windowOperations: readonly Operation[] = [
@@ -54,23 +113,36 @@ export const windowOperations: readonly Operation[] = [
   }),
   window('get /inspect/events', 'followEvents', 'What happens, as it happens', {
     description:
-      'Server-sent events, named for what has changed: world, history, invocations, traffic, leads, logs, containers, pipelines, ' +
-      'status; `reset` when what came after `Last-Event-ID` is no longer known.',
+      'Server-sent events, named for what has changed: world, history, invocations, traffic, leads, outbound, logs, containers, ' +
+      'pipelines, status; `reset` when what came after `Last-Event-ID` is no longer known.',
     success: { ...ok({ type: 'string' }), mediaTypes: ['text/event-stream'] },
     errors: [403],
   }),
   window('get /inspect/invocations', 'listInvocations', 'The newest invocations of lambdas', {
-    query: ['recent_lambda', 'recent_limit', 'recent_before'],
+    description: 'Newest first. A page may hold fewer than asked for, even none, and go on at `next`.',
+    query: ['recent_query', 'recent_lambda', ...recentPage],
     success: ok(ref('InvocationPage')),
     errors: [400, 403],
   }),
-  window('get /inspect/invocations/{execution_id}', 'readInvocation', 'One of them, with its log and outbound calls', {
-    success: ok(ref('Invocation')),
+  window('get /inspect/invocations/{execution_id}', 'readInvocation', 'One of them, with all that is kept of it', {
+    success: ok(ref('RecordedInvocation')),
     errors: [403, 404],
   }),
-  window('get /inspect/traffic', 'listTraffic', 'The newest requests to the gateway', {
-    query: ['recent_endpoint', 'recent_limit', 'recent_before'],
+  window('post /inspect/invocations/{execution_id}/replay', 'replayInvocation', 'Run it again', {
+    description:
+      'With the same event or another, in the name of the one who asks. Answers the record of the new invocation.',
+    body: { schema: ref('Replay'), optional: true },
+    success: ok(ref('Invocation')),
+    errors: [403, 404, 409],
+  }),
+  window('get /inspect/traffic', 'listTraffic', 'The newest requests to the platform', {
+    description: 'To the management API and to public endpoints, but not those of the window itself. Newest first.',
+    query: ['recent_query', 'recent_plane', 'recent_endpoint', ...recentPage],
     success: ok(ref('TrafficPage')),
     errors: [400, 403],
+  }),
+  window('get /inspect/traffic/{request_seq}', 'readRequest', 'One of them, with headers and bodies', {
+    success: ok(ref('RecordedRequest')),
+    errors: [403, 404],
   }),
 ];

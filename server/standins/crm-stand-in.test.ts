@@ -3,13 +3,16 @@ import { type RequestOptions, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { type Certificate, loadOrCreateCertificate } from './certificate.ts';
 import { CrmStandIn } from './crm-stand-in.ts';
-import { type Lead, parseLeadFilter } from './lead.ts';
+import { type Lead, parseLead, parseLeadFilter } from './lead.ts';
 
 const FORM_PATH = '/servlet/servlet.WebToLead';
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const EXECUTION = '2f6b4c1e-0000-4000-8000-00000000000a';
+const LAMBDA = '2f6b4c1e-0000-4000-8000-00000000000b';
 const START_MS = Date.UTC(2026, 0, 15, 9, 30);
 
 class MemoryLog<T> implements KeyedLog<T> {
@@ -32,6 +35,7 @@ describe('the CRM stand-in', () => {
   let leads: MemoryLog<Lead>;
   let told: Lead[];
   let nowMs: number;
+  const senders = new Map([[EXECUTION, { lambdaId: LAMBDA, lambdaName: 'web-form', event: '{}', crmOid: '1' }]]);
   let crm: CrmStandIn;
   let port: number;
   let caPem: string;
@@ -49,6 +53,7 @@ describe('the CRM stand-in', () => {
       certificate,
       nowMs: () => nowMs,
       newId: () => `lead-${++count}`,
+      senderOf: (executionId) => senders.get(executionId),
       maxLeads: 3,
       onLead: (lead) => told.push(lead),
     });
@@ -73,6 +78,20 @@ describe('the CRM stand-in', () => {
 
   const form = (fields: Record<string, string>) =>
     new URLSearchParams({ oid: '00D5g00000EXAMPLE', ...fields }).toString();
+
+  it('knows the invocation that a caught call names, and what was known of it', async () => {
+    await send(form({ email: 'a@x' }), { headers: { ...FORM, [EXECUTION_HEADER]: EXECUTION.toUpperCase() } });
+    await send(form({ email: 'b@x' }), { headers: { ...FORM, [EXECUTION_HEADER]: LAMBDA } });
+    await send(form({ email: 'c@x' }), { headers: { ...FORM, [EXECUTION_HEADER]: 'nonsense' } });
+    const [known, unknown, none] = crm.listLeads();
+    expect(known).toMatchObject({ executionId: EXECUTION, sender: { lambdaId: LAMBDA, lambdaName: 'web-form' } });
+    expect(unknown).toMatchObject({ executionId: LAMBDA });
+    expect(unknown).not.toHaveProperty('sender');
+    expect(none).not.toHaveProperty('executionId');
+    expect(crm.listLeads(parseLeadFilter({ execution: EXECUTION }))).toEqual([known]);
+    expect(() => parseLeadFilter({ execution: 'nonsense' })).toThrow('is not the id of an invocation');
+    expect(parseLead({ ...known, id: LAMBDA })).toEqual({ ...known, id: LAMBDA });
+  });
 
   it('keeps a lead and answers as the form does', async () => {
     const answer = await send(

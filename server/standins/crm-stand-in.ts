@@ -2,11 +2,16 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
+import { EXECUTION_HEADER } from '../model/execution-header.ts';
+import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Certificate } from './certificate.ts';
-import { type Lead, type LeadFilter, mapLead, matchesLead } from './lead.ts';
+import { type Lead, type LeadFilter, type LeadSender, mapLead, matchesLead } from './lead.ts';
 import { readLeadForm } from './read-lead-form.ts';
+
+const executionHeader = z.guid().transform((id) => id.toLowerCase());
 
 const FORM_PATH = '/servlet/servlet.WebToLead';
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -22,6 +27,8 @@ export interface CrmStandInOptions {
   newId(): string;
   /** Above this number the oldest are dropped; at least 1. */
   maxLeads: number;
+  /** What is known of an invocation that sent a form. */
+  senderOf?(executionId: Uuid): LeadSender | undefined;
   /** Told of each lead once it is kept. */
   onLead?(lead: Lead): void;
 }
@@ -170,7 +177,16 @@ export class CrmStandIn {
       mapped: mapLead(fields),
       source: { host: request.headers.host ?? '', path: target },
       remote: request.socket.remoteAddress ?? '',
+      ...this.#originOf(request),
     };
+  }
+
+  /** The invocation that a caught call names; whoever speaks to the stand-in directly needs none. */
+  #originOf(request: IncomingMessage): Pick<Lead, 'executionId' | 'sender'> {
+    const executionId = executionHeader.safeParse(request.headers[EXECUTION_HEADER]).data;
+    if (executionId === undefined) return {};
+    const sender = this.#options.senderOf?.(executionId);
+    return { executionId, ...(sender && { sender }) };
   }
 
   async #keep(lead: Lead): Promise<void> {

@@ -37,6 +37,20 @@ export interface Lead {
   source: { host: string; path: string };
   /** The client's address. */
   remote: string;
+  /** The invocation that sent it, when a lambda of this platform did. */
+  executionId?: Uuid;
+  /** What was known of that lambda and its call then. */
+  sender?: LeadSender;
+}
+
+/** Who sent a lead, and why. */
+export interface LeadSender {
+  lambdaId: Uuid;
+  lambdaName: string;
+  /** The event that the lambda was called with, as text. */
+  event?: string;
+  /** The lambda's CRM_OID: what `oid` has to be. */
+  crmOid?: string;
 }
 
 const text = z.string();
@@ -48,6 +62,10 @@ const leadSchema = z.strictObject({
   mapped: z.record(text, text),
   source: z.strictObject({ host: text, path: text }),
   remote: text,
+  executionId: z.guid().exactOptional(),
+  sender: z
+    .strictObject({ lambdaId: z.guid(), lambdaName: text, event: text.exactOptional(), crmOid: text.exactOptional() })
+    .exactOptional(),
 });
 
 /** A lead that comes from elsewhere, such as an archive. Throws 400 for what is none. */
@@ -86,23 +104,31 @@ export interface LeadFilter {
   email?: string | undefined;
   /** Received at this moment or later, epoch milliseconds. */
   sinceMs?: number | undefined;
+  /** Sent by this invocation. */
+  executionId?: Uuid | undefined;
 }
 
 const leadQuery = z.strictObject({
   email: z.string('is given at most once').optional(),
   since: z.iso.datetime({ offset: true, error: 'is not a time such as 2026-01-31T09:30:00Z' }).optional(),
+  execution: z.guid('is not the id of an invocation').optional(),
 });
 
-/** The filter in the query of `GET /inspect/leads?email=&since=`. Throws 400 for anything else in it. */
+/** The filter in the query of `GET /inspect/leads?email=&since=&execution=`. Throws 400 for anything else in it. */
 export function parseLeadFilter(query: unknown): LeadFilter {
-  const { email, since } = parseWith(leadQuery, query);
-  return { email, sinceMs: since === undefined ? undefined : Date.parse(since) };
+  const { email, since, execution } = parseWith(leadQuery, query);
+  return {
+    email,
+    sinceMs: since === undefined ? undefined : Date.parse(since),
+    executionId: execution?.toLowerCase(),
+  };
 }
 
 /** Is the lead one of those asked for? */
-export function matchesLead(lead: Lead, { email, sinceMs }: LeadFilter): boolean {
+export function matchesLead(lead: Lead, { email, sinceMs, executionId }: LeadFilter): boolean {
   return (
     (email === undefined || lead.mapped.email?.toLowerCase() === email.toLowerCase()) &&
-    (sinceMs === undefined || Date.parse(lead.receivedAt) >= sinceMs)
+    (sinceMs === undefined || Date.parse(lead.receivedAt) >= sinceMs) &&
+    (executionId === undefined || lead.executionId === executionId)
   );
 }

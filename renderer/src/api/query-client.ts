@@ -27,6 +27,8 @@ export const keys = {
   invocations: 'invocations',
   traffic: 'traffic',
   leads: 'leads',
+  /** Rules about the calls that lambdas make. */
+  outbound: 'outbound',
   logs: 'logs',
   containers: 'containers',
   pipelines: 'pipelines',

@@ -17,7 +17,7 @@ import {
   Users,
   Waypoints,
 } from 'lucide-react';
-import type { TypeWord } from '../../../server/model/type-words.ts';
+import { type TypeWord, typeWords } from '../../../server/model/type-words.ts';
 import { fqonOf, type PlatformRecord } from './world.ts';
 
 /** What the window knows of a resource type. */
@@ -65,6 +65,41 @@ const OTHER = kind('orgs', 'resource', 'Resources', Boxes, '');
 /** The kind of a record by its `resource_type`, sub-types included. */
 export function kindOf({ resource_type }: Pick<PlatformRecord, 'resource_type'>): ResourceKind {
   return KINDS.find(([name]) => resource_type.includes(name))?.[1] ?? OTHER;
+}
+
+/** The kind of a type's word. */
+export function kindOfWord(word: TypeWord): ResourceKind {
+  return KINDS.find(([, one]) => one.word === word)?.[1] ?? OTHER;
+}
+
+/** Below what each type can be created; the registry of the server says the same. */
+export const parentWords: Readonly<Record<TypeWord, readonly TypeWord[]>> = {
+  orgs: ['orgs'],
+  workspaces: ['orgs'],
+  environments: ['workspaces'],
+  containers: ['environments'],
+  jobs: ['environments'],
+  lambdas: ['orgs', 'workspaces', 'environments'],
+  apis: ['environments'],
+  apiendpoints: ['apis'],
+  providers: ['orgs', 'workspaces', 'environments'],
+  users: ['orgs'],
+  groups: ['orgs'],
+  policies: ['orgs', 'workspaces', 'environments'],
+  rules: ['policies'],
+  secrets: ['environments'],
+  volumes: ['environments'],
+};
+
+/** What can be created directly below a resource of a type. */
+export function kindsBelow(word: TypeWord): ResourceKind[] {
+  return typeWords.filter((one) => parentWords[one].includes(word)).map(kindOfWord);
+}
+
+/** Where a resource is created, below `/meta`: a POST to the list of its parent. */
+export function createPath(parent: { word: TypeWord; id: string; fqon: string }, word: TypeWord): string {
+  if (parent.word !== 'orgs') return `/${parent.fqon}/${parent.word}/${parent.id}/${word}`;
+  return word === 'orgs' ? `/${parent.fqon}` : `/${parent.fqon}/${word}`;
 }
 
 /** Where a record is read, patched and deleted, below `/meta`. */

@@ -33,6 +33,8 @@ export interface DataGridProps<Row> {
   onOpen?(row: Row): void;
   /** The address of a row: it can then be opened in a new tab and copied. */
   hrefOf?(row: Row): string;
+  /** One has come near the last row, or there are too few to fill the view. Another function: it can be called again. */
+  onNearEnd?: (() => void) | undefined;
   /** 28 to 32 pixels. Default 30. */
   rowHeight?: number;
   /** What is there while there are no rows. */
@@ -45,6 +47,9 @@ export interface DataGridProps<Row> {
   /** Shown when there are no rows and no filter: an EmptyState with the next action. */
   empty: ReactNode;
 }
+
+/** So many rows before the last one, more are asked for. */
+const NEAR_END_ROWS = 100;
 
 /**
  * A table of any length: only what is seen is drawn. One stop for Tab; arrows, j/k, Home, End and the page keys move, Enter
@@ -80,6 +85,12 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     hasShown.current = true;
     virtual.scrollToIndex(selectedIndex, { align: 'auto' });
   }, [selectedIndex, virtual]);
+
+  const { onNearEnd } = props;
+  const lastDrawn = virtual.getVirtualItems().at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (lastDrawn >= rows.length - NEAR_END_ROWS) onNearEnd?.();
+  }, [lastDrawn, rows.length, onNearEnd]);
 
   const choose = useCallback(
     (index: number) => {

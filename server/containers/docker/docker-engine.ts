@@ -158,7 +158,7 @@ export class DockerEngine implements ContainerEngine {
       first = await start();
     } catch (failure) {
       if (!(failure instanceof EngineRefusal) || failure.kind !== 'image') throw failure;
-      await pullImage(this.#connection, workload.image, pullOptions(options));
+      await this.#pull(workload.image, options);
       first = await start();
     }
     return [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
@@ -167,12 +167,20 @@ export class DockerEngine implements ContainerEngine {
   /** Offline is no reason not to run what is there: an image that the daemon has is used when it cannot be pulled anew. */
   async #pullIfPossible(image: string, options: ApplyOptions): Promise<void> {
     try {
-      await pullImage(this.#connection, image, pullOptions(options));
+      await this.#pull(image, options);
     } catch (failure) {
       options.signal.throwIfAborted();
       if (!(failure instanceof EngineRefusal)) throw failure;
       const isHere = await this.#connection.ask((docker) => docker.getImage(image).inspect()).catch(() => undefined);
       if (!isHere) throw failure;
+    }
+  }
+
+  async #pull(image: string, { signal, onPull }: ApplyOptions): Promise<void> {
+    try {
+      await pullImage(this.#connection, image, { signal, ...(onPull && { onProgress: onPull }) });
+    } finally {
+      onPull?.(undefined);
     }
   }
 
@@ -186,8 +194,4 @@ export class DockerEngine implements ContainerEngine {
       throw failure;
     }
   }
-}
-
-function pullOptions({ signal, onPull }: ApplyOptions): PullOptions {
-  return { signal, ...(onPull && { onProgress: onPull }) };
 }

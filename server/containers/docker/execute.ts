@@ -20,8 +20,10 @@ export async function execute(
   const stream = await connection.ask(() => exec.start({ hijack: false, stdin: false }));
   const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   const sizes = { stdout: 0, stderr: 0 };
+  let isCut = false;
   const frames = new OutputFrames((name, piece) => {
     const kept = piece.subarray(0, Math.max(0, OUTPUT_LIMIT_BYTES - sizes[name]));
+    isCut ||= kept.length < piece.length;
     sizes[name] += kept.length;
     // A copy: the piece is a window into a larger buffer.
     if (kept.length > 0) output[name].push(Buffer.from(kept));
@@ -44,5 +46,5 @@ export async function execute(
   }
   const { ExitCode: exitCode } = await connection.ask(() => exec.inspect());
   const text = (name: 'stdout' | 'stderr') => Buffer.concat(output[name]).toString('utf8');
-  return { exitCode: exitCode ?? -1, stdout: text('stdout'), stderr: text('stderr') };
+  return { exitCode: exitCode ?? -1, stdout: text('stdout'), stderr: text('stderr'), isCut };
 }

@@ -30,7 +30,7 @@ export async function pullImage(connection: DockerConnection, image: string, opt
   const abort = () =>
     stream.removeAllListeners('data') && 'destroy' in stream && Object(stream).destroy(new Error('aborted'));
   options.signal?.addEventListener('abort', abort, { once: true });
-  const layers = new Map<string, { current: number; total: number }>();
+  const layers: Layers = new Map();
   let isComplete = false;
   try {
     await new Promise<void>((resolve, reject) => {
@@ -49,8 +49,7 @@ export async function pullImage(connection: DockerConnection, image: string, opt
           const { error, status, id, progressDetail } = Object(event);
           if (typeof error === 'string') return reject(refusal(image, new Error(error)));
           if (/^(Status:|Digest:)/.test(String(status))) isComplete = true;
-          const { current, total } = Object(progressDetail);
-          if (typeof id === 'string' && typeof total === 'number') layers.set(id, { current: Number(current), total });
+          if (typeof id === 'string') noteLayer(layers, id, String(status), Object(progressDetail));
           const known = [...layers.values()];
           options.onProgress?.({
             image,
@@ -70,6 +69,15 @@ export async function pullImage(connection: DockerConnection, image: string, opt
   }
   // A daemon that dies ends the stream as if all had been said.
   if (!isComplete) throw connection.toEngineError(new Error('the connection broke off while an image was pulled'));
+}
+
+type Layers = Map<string, { current: number; total: number }>;
+
+/** Bytes count as they are loaded; a layer that is unpacked afterwards does not begin anew. */
+function noteLayer(layers: Layers, id: string, status: string, { current, total }: Record<string, unknown>): void {
+  const known = layers.get(id);
+  if (status === 'Downloading' && typeof total === 'number') layers.set(id, { current: Number(current), total });
+  else if (known && /^(Download complete|Verifying|Extracting|Pull complete)/.test(status)) known.current = known.total;
 }
 
 function refusal(image: string, failure: unknown): EngineRefusal {

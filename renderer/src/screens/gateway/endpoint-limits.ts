@@ -1,10 +1,10 @@
-import type { GatewayRequest } from '../../api/traffic.ts';
+import type { RecordedRequest } from '../../api/traffic.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 
 const WINDOW_MS = 60_000;
 
 /** How many requests each endpoint had within the last minute, without those that its limit refused. */
-export function recentCounts(requests: readonly GatewayRequest[], nowMs: number): ReadonlyMap<string, number> {
+export function recentCounts(requests: readonly RecordedRequest[], nowMs: number): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { at, endpointId, status } of requests) {
     // The newest come first.

@@ -1,48 +1,32 @@
-import { useCallback, useMemo } from 'react';
-import { useAllOfType } from '../../api/all-of-type.ts';
-import { type GatewayRequest, useTraffic } from '../../api/traffic.ts';
-import { referenceId } from '../../api/world.ts';
-import { Duration, Time, useNowMs } from '../../parts/amount.tsx';
-import { Copy } from '../../parts/copy.tsx';
+import { useCallback } from 'react';
+import { exchangeQuery } from '../../../../server/model/recorded-queries.ts';
+import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
+import { Duration, Time } from '../../parts/amount.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
-import { Meter } from '../../parts/meter.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryBar } from '../../parts/query-bar.tsx';
-import { Badge, State } from '../../parts/state.tsx';
-import { parseQuery, type QueryField } from '../../query/query-language.ts';
-import { PlaceLink } from '../../shell/place-link.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { SplitPane } from '../../parts/split-pane.tsx';
+import { Badge } from '../../parts/state.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useGo, useSearch } from '../../url.ts';
-import { limitOf, recentCounts } from './endpoint-limits.ts';
+import { EndpointsTable } from './endpoints-table.tsx';
+import { ExchangeDetail } from './exchange-detail.tsx';
+import { StatusState } from './status-state.tsx';
 
-const NONE: readonly GatewayRequest[] = [];
-const keyOf = ({ at, target, peer, executionId }: GatewayRequest) => `${at} ${executionId ?? `${peer} ${target}`}`;
-
-const FIELDS: readonly QueryField<GatewayRequest>[] = [
-  { name: 'status', valueOf: ({ status }) => status },
-  { name: 'method', valueOf: ({ method }) => method },
-  { name: 'path', valueOf: ({ target }) => target },
-  { name: 'dur', valueOf: ({ durationMs }) => durationMs },
-  { name: 'peer', valueOf: ({ peer }) => peer },
-];
-const readQuery = (text: string) =>
-  parseQuery(text, FIELDS, ({ method, target, status, peer }) => `${method} ${target} ${status ?? ''} ${peer}`);
+const keyOf = ({ seq }: RecordedRequest) => String(seq);
 const faultOf = (text: string) => {
-  const query = readQuery(text);
+  const query = exchangeQuery(text);
   return query.ok ? undefined : query.fault;
 };
+const PLANES = [
+  { id: 'gateway', text: 'Public endpoints' },
+  { id: 'control', text: 'Management API' },
+  { id: 'all', text: 'All' },
+];
 
-const COLUMNS: readonly GridColumn<GatewayRequest>[] = [
-  {
-    id: 'status',
-    header: 'Status',
-    width: 92,
-    cell: ({ status }) => (
-      <State is={status === undefined || status >= 500 ? 'error' : status >= 400 ? 'warning' : 'ok'}>
-        {status ?? 'no answer'}
-      </State>
-    ),
-  },
+const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
+  { id: 'status', header: 'Status', width: 92, cell: ({ status }) => <StatusState status={status} /> },
   {
     id: 'time',
     header: 'Time',
@@ -79,25 +63,11 @@ const COLUMNS: readonly GridColumn<GatewayRequest>[] = [
 
 /** The public endpoints above what comes in. */
 export default function GatewayScreen() {
-  const [{ q = '', sel, scope }, change] = useSearch();
+  const [{ q = '', sel, scope, plane = 'gateway' }, change] = useSearch();
   const go = useGo();
-  const traffic = useTraffic();
-  const endpoints = useAllOfType('apiendpoints');
-  const nowMs = useNowMs();
-  const all = traffic.data?.requests ?? NONE;
-  const counts = useMemo(() => recentCounts(all, nowMs), [all, nowMs]);
-  const rows = useMemo(() => {
-    const ids = new Set(endpoints.records.map(({ id }) => id));
-    const inScope =
-      scope === undefined ? all : all.filter(({ endpointId }) => endpointId !== undefined && ids.has(endpointId));
-    const query = readQuery(q);
-    return query.ok && q !== '' ? inScope.filter(query.matches) : inScope;
-  }, [all, q, scope, endpoints.records]);
+  const traffic = useTraffic({ q: q || undefined, scope, plane: plane === 'all' ? undefined : plane });
+  const { rows } = traffic;
   const select = useCallback((key: string) => change({ sel: key }), [change]);
-  const invocationOf = ({ executionId }: GatewayRequest) => ({
-    screen: 'invocations' as const,
-    search: { sel: executionId },
-  });
   return (
     <ScreenFrame
       title="Gateway"
@@ -105,102 +75,58 @@ export default function GatewayScreen() {
         <QueryBar
           what="traffic"
           faultOf={faultOf}
-          example="status:500 method:post dur:>200"
-          suggestions={['status:500', 'method:post', 'dur:>200']}
+          example="status:>=500 method:post dur:>200"
+          suggestions={['status:>=500', 'status:401', 'method:post', 'dur:>200', 'body:"some text"']}
         />
       }
-      actions={<span className="text-muted">{rows.length.toLocaleString('en')} kept</span>}
+      actions={
+        <>
+          <Segments
+            label="Which requests"
+            segments={PLANES}
+            value={plane}
+            onChange={(id) => change({ plane: id === 'gateway' ? undefined : id, sel: undefined })}
+          />
+          <span className="text-muted" role="status">
+            {rows.length.toLocaleString('en')}
+            {traffic.hasMore && '+'} of {traffic.total.toLocaleString('en')}
+          </span>
+        </>
+      }
     >
-      <section aria-label="Endpoints" className="max-h-[42%] shrink-0 overflow-auto border-b border-line bg-panel">
-        {endpoints.error ? (
-          <ErrorState error={endpoints.error} onRetry={endpoints.refetch} />
-        ) : endpoints.records.length === 0 && !endpoints.isPending ? (
-          <p className="px-4 py-3 text-muted">
-            Nothing is published yet: an endpoint of an API gives a lambda or a container a public address.
-          </p>
-        ) : (
-          <table className="w-full">
-            <thead>
-              <tr className="h-7 text-left text-[11.5px] text-faint">
-                <th className="px-3.5 font-normal">Methods</th>
-                <th className="px-2 font-normal">Public address</th>
-                <th className="px-2 font-normal">Target</th>
-                <th className="px-2 font-normal">Limit</th>
-              </tr>
-            </thead>
-            <tbody>
-              {endpoints.records.map((endpoint) => {
-                const {
-                  methods,
-                  public_url: url,
-                  implementation_type: kind,
-                  implementation_id: target,
-                } = endpoint.properties;
-                const limit = limitOf(endpoint);
-                const targetId = referenceId(target);
-                return (
-                  <tr key={endpoint.id} className="h-[30px] border-t border-line/55">
-                    <td className="px-3.5 whitespace-nowrap">{Array.isArray(methods) ? methods.join(' ') : 'any'}</td>
-                    <td className="px-2">
-                      <span className="mono flex items-center">
-                        {typeof url === 'string' ? url : '-'}
-                        {typeof url === 'string' && <Copy text={url} what="public address" className="scale-90" />}
-                      </span>
-                    </td>
-                    <td className="px-2">
-                      {targetId && (
-                        <PlaceLink to={{ screen: kind === 'lambda' ? 'lambdas' : 'containers', id: targetId }}>
-                          {String(kind)}
-                        </PlaceLink>
-                      )}{' '}
-                      <PlaceLink to={{ screen: 'resources', id: endpoint.id }} className="text-muted hover:text-text">
-                        {endpoint.name}
-                      </PlaceLink>
-                    </td>
-                    <td className="px-2 whitespace-nowrap">
-                      {limit === undefined ? (
-                        <span className="text-faint">none</span>
-                      ) : (
-                        <Meter
-                          label={`Requests of ${endpoint.name} in the last minute`}
-                          value={counts.get(endpoint.id) ?? 0}
-                          max={limit}
-                          text={`${counts.get(endpoint.id) ?? 0}/${limit} a minute`}
-                        />
-                      )}
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        )}
-      </section>
-      <DataGrid
-        label="Requests"
-        rows={rows}
-        columns={COLUMNS}
-        keyOf={keyOf}
-        selectedKey={sel}
-        onSelect={select}
-        onOpen={(request) => request.executionId && go(invocationOf(request))}
-        hrefOf={(request) =>
-          hrefOf(
-            request.executionId ? invocationOf(request) : { screen: 'gateway', search: { q, sel: keyOf(request) } },
-            scope,
-          )
-        }
-        isLoading={traffic.isPending}
-        error={traffic.error}
-        onRetry={() => void traffic.refetch()}
-        isFiltered={q !== '' || (scope !== undefined && all.length > 0)}
-        onClearFilter={() => change({ q: undefined, scope: undefined })}
-        empty={
-          <EmptyState
-            title="No request yet"
-            text="Whatever comes in at a public address shows up here. Enter opens the invocation behind it."
+      <EndpointsTable />
+      <SplitPane
+        name="traffic"
+        detailLabel="Request"
+        list={
+          <DataGrid
+            label="Requests"
+            rows={rows}
+            columns={COLUMNS}
+            keyOf={keyOf}
+            selectedKey={sel}
+            onSelect={select}
+            onOpen={({ executionId }) => executionId && go({ screen: 'invocations', search: { sel: executionId } })}
+            hrefOf={(request) => hrefOf({ screen: 'gateway', search: { q, plane, sel: keyOf(request) } }, scope)}
+            onNearEnd={traffic.loadMore}
+            isLoading={traffic.isPending || (traffic.hasMore && rows.length === 0)}
+            error={traffic.error}
+            onRetry={traffic.refetch}
+            isFiltered={q !== '' || scope !== undefined}
+            onClearFilter={() => change({ q: undefined, scope: undefined })}
+            empty={
+              <EmptyState
+                title="No request yet"
+                text={
+                  plane === 'control'
+                    ? 'Whatever a client asks of the management API shows up here; what this window asks does not.'
+                    : 'Whatever comes in at a public address shows up here. Enter opens the invocation behind it.'
+                }
+              />
+            }
           />
         }
+        detail={sel !== undefined && /^\d+$/.test(sel) ? <ExchangeDetail key={sel} seq={Number(sel)} /> : undefined}
       />
     </ScreenFrame>
   );

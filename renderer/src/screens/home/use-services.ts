@@ -42,7 +42,7 @@ export function useServices(): Service[] {
   const { orgs, scope } = useScope();
   const users = useWorld<unknown[]>('/root/users').data?.length ?? 0;
   const containers = useWorld<PlatformRecord[]>(`/${scope.fqon}/containers`, { expand: true }).data ?? [];
-  const requests = useTraffic().data?.requests ?? [];
+  const requests = useTraffic({ plane: 'gateway' }).rows;
   const leads = useQuery({
     queryKey: [keys.leads, 'all'],
     queryFn: ({ signal }) => load<{ at?: string; receivedAt?: string }[]>('/inspect/leads', {}, signal),

@@ -1,45 +1,83 @@
-import { Download, Link2, X } from 'lucide-react';
-import { Duration, Time } from '../../parts/amount.tsx';
+import { Download, GitCompare, Link2, Pencil, RotateCcw, Terminal, X } from 'lucide-react';
+import { useState } from 'react';
+import { curlOf } from '../../api/curl.ts';
+import { usePlatformStatus } from '../../api/platform-status.ts';
+import { useKeys } from '../../keys/use-keys.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Copy, copyText } from '../../parts/copy.tsx';
-import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { HttpMessage } from '../../parts/http-message.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
-import { KeyValue } from '../../parts/key-value.tsx';
+import { Menu } from '../../parts/menu.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
+import { CompareTab } from './compare-tab.tsx';
+import { spansOf } from './invocation-spans.ts';
+import { EventTab, FactsTab, LogsTab, OutboundTab, ResultTab } from './invocation-tabs.tsx';
 import { adviceOn, conditionOf, statusOf } from './invocation-words.ts';
-import { type InvocationDetail, type OutboundCall, useInvocation } from './use-invocations.ts';
-import { type Span, Waterfall } from './waterfall.tsx';
+import { ReplayDialog } from './replay-dialog.tsx';
+import { type InvocationDetail, useInvocation } from './use-invocations.ts';
+import { useReplay } from './use-replay.ts';
+import { Waterfall } from './waterfall.tsx';
 
-/** One invocation: where its time went, what it said, whom it called, what came of it. */
-export function InvocationDetailPane({ id }: { id: string }) {
-  const [{ tab }, change] = useSearch();
-  const { data: invocation, error, refetch } = useInvocation(id);
-  const close = () => change({ sel: undefined });
-  if (!invocation) {
-    return (
-      <>
-        <div className="flex justify-end p-1.5">
-          <IconButton icon={X} label="Close the detail" onPress={close} />
-        </div>
-        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />}
-      </>
-    );
-  }
-  const { outcome, request } = invocation;
+/** One invocation: where its time went, what it was given and said, whom it called, what came of it. */
+export function InvocationDetailPane({
+  id,
+  isRunning,
+  previousId,
+}: {
+  id: string;
+  isRunning: boolean;
+  /** The one of the same lambda before it, to be compared with. */
+  previousId: string | undefined;
+}) {
+  const [, change] = useSearch();
+  const { data: invocation, error, refetch } = useInvocation(id, !isRunning);
+  if (invocation) return <Detail invocation={invocation} previousId={previousId} />;
+  return (
+    <>
+      <div className="flex justify-end p-1.5">
+        <IconButton icon={X} label="Close the detail" onPress={() => change({ sel: undefined })} />
+      </div>
+      {isRunning ? (
+        <p className="px-4 text-muted">It still runs; what it did is shown as soon as it ends.</p>
+      ) : error ? (
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton />
+      )}
+    </>
+  );
+}
+
+function Detail({ invocation, previousId }: { invocation: InvocationDetail; previousId: string | undefined }) {
+  const [{ tab, with: otherId }, change] = useSearch();
+  const [isEditing, setEditing] = useState(false);
+  const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl;
+  const replay = useReplay(invocation);
+  const { outcome, request, isThinned } = invocation;
+  const compared = otherId ?? invocation.replayOf ?? previousId;
+  useKeys([{ keys: 'r', does: 'Replay the invocation', group: 'Lists', run: () => replay.run() }]);
   const tabs = [
+    { id: 'event', title: 'Event', content: <EventTab event={invocation.event} /> },
+    { id: 'logs', title: 'Logs', count: invocation.logs.length, content: <LogsTab lines={invocation.logs} /> },
     {
       id: 'outbound',
       title: 'Outbound',
       count: invocation.outbound.length,
-      content: <Outbound calls={invocation.outbound} />,
+      content: <OutboundTab calls={invocation.outbound} />,
     },
-    { id: 'logs', title: 'Logs', count: invocation.logs.length, content: <Logs lines={invocation.logs} /> },
-    { id: 'result', title: 'Result', content: <Result invocation={invocation} /> },
-    { id: 'facts', title: 'Facts', content: <Facts invocation={invocation} /> },
+    { id: 'result', title: 'Result', content: <ResultTab invocation={invocation} /> },
+    ...(request?.response
+      ? [{ id: 'answer', title: 'Answer', content: <HttpMessage what="answer" {...withBody(request.response)} /> }]
+      : []),
+    { id: 'facts', title: 'Facts', content: <FactsTab invocation={invocation} /> },
+    ...(compared && compared !== invocation.executionId
+      ? [{ id: 'compare', title: 'Compare', content: <CompareTab invocation={invocation} otherId={compared} /> }]
+      : []),
     { id: 'raw', title: 'Raw', content: <JsonView value={invocation} what="invocation" /> },
   ];
   return (
@@ -51,8 +89,13 @@ export function InvocationDetailPane({ id }: { id: string }) {
           </State>
           <h2 className="truncate text-[14px]">{invocation.lambdaName}</h2>
           <Badge>{invocation.cold ? 'cold' : 'warm'}</Badge>
-          <Badge>{invocation.trigger}</Badge>
-          <IconButton icon={X} label="Close the detail" onPress={close} className="ml-auto" />
+          <Badge>{invocation.replayOf ? 'replay' : invocation.trigger}</Badge>
+          <IconButton
+            icon={X}
+            label="Close the detail"
+            onPress={() => change({ sel: undefined, with: undefined })}
+            className="ml-auto"
+          />
         </div>
         <p className="mono flex items-center gap-3 text-muted">
           {request && (
@@ -66,20 +109,60 @@ export function InvocationDetailPane({ id }: { id: string }) {
           </span>
         </p>
         <div className="mt-1.5 flex flex-wrap gap-1.5">
+          <Button
+            look="primary"
+            icon={RotateCcw}
+            shortcut="r"
+            isPending={replay.isPending}
+            onPress={() => replay.run()}
+          >
+            Replay
+          </Button>
+          <Button icon={Pencil} onPress={() => setEditing(true)}>
+            Replay with edits
+          </Button>
           <PlaceLink
             to={{ screen: 'lambdas', id: invocation.lambdaId }}
-            className="flex h-7 items-center rounded-md border border-accent bg-accent px-2.5 font-semibold text-on-accent hover:bg-accent-strong"
+            className="flex h-7 items-center rounded-md border border-line-strong bg-panel px-2.5 hover:bg-raised"
           >
             Open the lambda
           </PlaceLink>
-          <Button icon={Link2} onPress={() => void copyText(location.href, 'link to the invocation')}>
-            Copy link
-          </Button>
-          <Button icon={Download} onPress={() => download(invocation)}>
-            Export
-          </Button>
+          <Menu
+            label="More"
+            entries={[
+              ...(request && gatewayUrl
+                ? [
+                    {
+                      id: 'curl',
+                      text: 'Copy as curl',
+                      icon: Terminal,
+                      onAction: () => void copyText(curlOf(request, gatewayUrl), 'curl command'),
+                    },
+                  ]
+                : []),
+              {
+                id: 'compare',
+                text: 'Compare with the one before',
+                icon: GitCompare,
+                isDisabled: previousId === undefined && invocation.replayOf === undefined,
+                onAction: () => change({ tab: 'compare', with: invocation.replayOf ?? previousId }),
+              },
+              {
+                id: 'link',
+                text: 'Copy link',
+                icon: Link2,
+                onAction: () => void copyText(location.href, 'link to the invocation'),
+              },
+              { id: 'export', text: 'Export as JSON', icon: Download, onAction: () => download(invocation) },
+            ]}
+          />
         </div>
       </div>
+      {isThinned && (
+        <p className="mx-4 mt-3 rounded-md border border-line bg-raised px-3 py-2 text-muted">
+          Its event, log and result had to make room for newer ones.
+        </p>
+      )}
       {!outcome.ok && (
         <div className="mx-4 mt-3 rounded-md border border-error/40 bg-error-soft px-3 py-2">
           <p>
@@ -95,128 +178,17 @@ export function InvocationDetailPane({ id }: { id: string }) {
       <Tabs
         label="Parts of the invocation"
         tabs={tabs}
-        value={tab ?? (outcome.ok ? 'outbound' : 'logs')}
+        value={tab ?? (outcome.ok ? 'event' : 'logs')}
         onChange={(next) => change({ tab: next })}
       />
+      {isEditing && <ReplayDialog invocation={invocation} onClose={() => setEditing(false)} />}
     </>
   );
 }
 
-/** Gateway, queue, handler and each outbound call, as far as they are known. */
-function spansOf(invocation: InvocationDetail): Span[] {
-  const { acceptedAt, startedAt, finishedAt, outcome, request, outbound } = invocation;
-  const [accepted, finished] = [Date.parse(acceptedAt), Date.parse(finishedAt)];
-  const started = startedAt === undefined ? finished : Date.parse(startedAt);
-  const gatewayAt = request && Date.parse(request.at);
-  return [
-    ...(request && gatewayAt !== undefined
-      ? [
-          {
-            name: 'gateway',
-            note: request.method,
-            startMs: gatewayAt,
-            endMs: gatewayAt + request.durationMs,
-            tone: 'gateway' as const,
-          },
-        ]
-      : []),
-    { name: 'queue', note: invocation.cold ? 'cold start' : '', startMs: accepted, endMs: started, tone: 'queue' },
-    ...(startedAt === undefined
-      ? []
-      : [
-          {
-            name: 'handler',
-            startMs: started,
-            endMs: finished,
-            tone: outcome.ok ? ('handler' as const) : ('error' as const),
-          },
-        ]),
-    ...outbound.map((call) => ({
-      name: call.method,
-      note: hostOf(call.url),
-      startMs: Date.parse(call.startedAt),
-      endMs: Date.parse(call.startedAt) + call.durationMs,
-      tone: isBad(call) ? ('error' as const) : ('outbound' as const),
-      depth: 1,
-    })),
-  ];
-}
-
-function Outbound({ calls }: { calls: readonly OutboundCall[] }) {
-  if (calls.length === 0)
-    return <EmptyState title="It called nobody" text="Requests that the lambda makes while it runs show up here." />;
-  return (
-    <ul>
-      {calls.map((call) => (
-        <li key={`${call.startedAt} ${call.url}`} className="border-b border-line/60 px-4 py-2">
-          <p className="flex items-center gap-2">
-            <State is={isBad(call) ? 'error' : 'ok'}>{call.status ?? 'no answer'}</State>
-            <Badge>{call.method}</Badge>
-            {call.caughtBy && <Badge tone="running">caught by the {call.caughtBy.toUpperCase()} stand-in</Badge>}
-            <span className="ml-auto text-muted">
-              <Duration ms={call.durationMs} />
-            </span>
-            {call.caughtBy === 'crm' && <PlaceLink to={{ screen: 'leads' }}>See the lead</PlaceLink>}
-          </p>
-          <p className="mono mt-1 break-all text-muted">{call.url}</p>
-          {call.error && <p className="mt-1 text-error">{call.error}</p>}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Logs({ lines }: { lines: InvocationDetail['logs'] }) {
-  if (lines.length === 0)
-    return <EmptyState title="It printed nothing" text="What the lambda prints while it runs shows up here." />;
-  return (
-    <ol className="py-2">
-      {lines.map(({ at, stream, text }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a finished invocation do not change
-        <li key={index} className="mono flex gap-3 px-4 hover:bg-raised">
-          <span className="shrink-0 text-faint">
-            <Time at={at} as="clock" />
-          </span>
-          <span className={`w-12 shrink-0 ${stream === 'stderr' ? 'text-error' : 'text-faint'}`}>{stream}</span>
-          <span className="min-w-0 break-words whitespace-pre-wrap">{text}</span>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-function Result({ invocation: { outcome } }: { invocation: InvocationDetail }) {
-  const shown = outcome.result ?? outcome.message;
-  if (shown === undefined) return <EmptyState title="No result" text="The handler called back without one." />;
-  return <JsonView value={shown} what="result" />;
-}
-
-function Facts({ invocation }: { invocation: InvocationDetail }) {
-  const { request } = invocation;
-  return (
-    <div className="px-4 py-2">
-      <KeyValue
-        rows={[
-          { name: 'Accepted', value: <Time at={invocation.acceptedAt} as="clock" /> },
-          { name: 'Took', value: <Duration ms={invocation.durationMs} /> },
-          { name: 'Trigger', value: invocation.trigger },
-          { name: 'Lambda', value: invocation.lambdaId, copy: invocation.lambdaId, isMono: true },
-          { name: 'Client', value: request?.peer, isMono: true },
-          { name: 'Request took', value: request && <Duration ms={request.durationMs} /> },
-          { name: 'Endpoint', value: request?.endpointId, copy: request?.endpointId, isMono: true },
-          { name: 'User', value: request?.userId, copy: request?.userId, isMono: true },
-        ]}
-      />
-    </div>
-  );
-}
-
-function isBad({ status, error }: OutboundCall): boolean {
-  return error !== undefined || status === undefined || status >= 400;
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
+/** The body is there or undefined, never left out. */
+function withBody<Side extends { body?: unknown }>(side: Side) {
+  return { ...side, body: side.body };
 }
 
 function download(invocation: InvocationDetail): void {

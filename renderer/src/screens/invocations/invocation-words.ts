@@ -1,45 +1,20 @@
 import type { Condition } from '../../parts/state.tsx';
-import { parseQuery, type Query, type QueryField } from '../../query/query-language.ts';
-import type { InvocationSummary } from './use-invocations.ts';
 
-type Outcome = Pick<InvocationSummary, 'outcome'>;
+interface Ended {
+  /** Undefined while it waits or runs. */
+  outcome?: { ok: boolean; failure?: string } | undefined;
+}
 
-/** How it went, in one word: `ok`, or the kind of its failure. */
-export function statusOf({ outcome }: Outcome): string {
+/** How it went, in one word: `running`, `ok`, or the kind of its failure. */
+export function statusOf({ outcome }: Ended): string {
+  if (!outcome) return 'running';
   return outcome.ok ? 'ok' : (outcome.failure ?? 'error');
 }
 
-export function conditionOf({ outcome }: Outcome): Condition {
+export function conditionOf({ outcome }: Ended): Condition {
+  if (!outcome) return 'running';
   if (outcome.ok) return 'ok';
   return outcome.failure === 'busy' || outcome.failure === 'interrupted' ? 'warning' : 'error';
-}
-
-/** The result or the error, as one line. */
-export function excerptOf({ outcome }: Outcome): string {
-  if (!outcome.ok) return outcome.message ?? '';
-  if (outcome.result === undefined) return '';
-  return typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result);
-}
-
-const FIELDS: readonly QueryField<InvocationSummary>[] = [
-  // Any failure is an error, too.
-  { name: 'status', valueOf: (row) => (row.outcome.ok ? 'ok' : [statusOf(row), 'error']) },
-  { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
-  { name: 'trigger', valueOf: ({ trigger }) => trigger },
-  { name: 'dur', valueOf: ({ durationMs }) => durationMs },
-  { name: 'out', valueOf: ({ outboundCalls }) => outboundCalls },
-  { name: 'logs', valueOf: ({ logLines }) => logLines },
-  { name: 'start', valueOf: ({ cold }) => (cold ? 'cold' : 'warm') },
-  { name: 'id', valueOf: ({ executionId }) => executionId },
-];
-
-/** A query of invocations, e.g. `status:error lambda:webform dur:>200 text`. */
-export function invocationQuery(text: string): Query<InvocationSummary> {
-  return parseQuery(
-    text,
-    FIELDS,
-    (row) => `${row.lambdaName} ${row.trigger} ${row.executionId} ${statusOf(row)} ${excerptOf(row)}`,
-  );
 }
 
 /** What probably went wrong, and what to do next. */

@@ -1,7 +1,8 @@
 import { Pause, Play } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
+import { invocationQuery } from '../../../../server/model/recorded-queries.ts';
 import { live } from '../../api/live.ts';
-import { Duration, Time } from '../../parts/amount.tsx';
+import { Duration, Time, useNowMs } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -13,13 +14,20 @@ import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { InvocationDetailPane } from './invocation-detail.tsx';
-import { conditionOf, excerptOf, invocationQuery, statusOf } from './invocation-words.ts';
-import { type InvocationSummary, useInvocations } from './use-invocations.ts';
-import { useLambdasInScope } from './use-lambdas-in-scope.ts';
+import { conditionOf, statusOf } from './invocation-words.ts';
+import { type BegunInvocation, type InvocationSummary, useInvocations } from './use-invocations.ts';
 
-const NONE: readonly InvocationSummary[] = [];
-const SUGGESTIONS = ['status:error', 'dur:>200', 'trigger:gateway', 'start:cold', 'out:>0'];
-const keyOf = ({ executionId }: InvocationSummary) => executionId;
+const SUGGESTIONS = ['status:error', 'dur:>200', 'trigger:gateway', 'http:>=500', 'start:cold', 'log:"some text"'];
+
+/** One that has ended, or one that waits or runs. */
+type Row = Pick<
+  InvocationSummary,
+  'executionId' | 'lambdaId' | 'lambdaName' | 'trigger' | 'acceptedAt' | 'excerpt' | 'durationMs'
+> &
+  Partial<InvocationSummary>;
+
+const NO_RUNNING: readonly BegunInvocation[] = [];
+const keyOf = ({ executionId }: Row) => executionId;
 const faultOf = (text: string) => {
   const query = invocationQuery(text);
   return query.ok ? undefined : query.fault;
@@ -27,22 +35,28 @@ const faultOf = (text: string) => {
 
 /** What ran, newest first, and one of them in detail. */
 export default function InvocationsScreen() {
-  const [{ q = '', sel, scope }, change] = useSearch();
-  const invocations = useInvocations();
-  const lambdas = useLambdasInScope();
+  const [{ q = '', sel, scope, lambda }, change] = useSearch();
+  const { page, ...list } = useInvocations({ q: q || undefined, scope, lambda });
   const isPaused = useValue(live.isPaused);
-  const all = invocations.data ?? NONE;
-  const rows = useMemo(() => {
-    const query = invocationQuery(q);
-    const inScope = lambdas === undefined ? all : all.filter(({ lambdaId }) => lambdas.has(lambdaId));
-    return query.ok && q !== '' ? inScope.filter(query.matches) : inScope;
-  }, [all, q, lambdas]);
+  const running = page?.running ?? NO_RUNNING;
+  const nowMs = useNowMs();
+  const { rows: ended } = list;
+  const rows = useMemo<readonly Row[]>(() => {
+    if (running.length === 0 || q !== '') return ended;
+    const begun = running.map((one) => ({
+      ...one,
+      excerpt: '',
+      durationMs: Math.max(0, nowMs - Date.parse(one.acceptedAt)),
+    }));
+    return [...begun.reverse(), ...ended];
+  }, [running, ended, q, nowMs]);
   const longest = useMemo(
-    () => rows.slice(0, 500).reduce((most, { durationMs }) => Math.max(most, durationMs), 1),
-    [rows],
+    () => ended.slice(0, 500).reduce((most, { durationMs }) => Math.max(most, durationMs), 1),
+    [ended],
   );
   const columns = useMemo(() => columnsFor(longest), [longest]);
   const select = useCallback((id: string) => change({ sel: id }), [change]);
+  const isFiltered = q !== '' || scope !== undefined || lambda !== undefined;
 
   return (
     <ScreenFrame
@@ -58,9 +72,7 @@ export default function InvocationsScreen() {
       actions={
         <>
           <span className="text-muted" role="status">
-            {rows.length === all.length
-              ? all.length.toLocaleString('en')
-              : `${rows.length.toLocaleString('en')} of ${all.length.toLocaleString('en')}`}
+            {countText(ended.length, list.total, isFiltered, list.hasMore)}
           </span>
           <Button icon={isPaused ? Play : Pause} shortcut="p" onPress={() => live.togglePause()}>
             {isPaused ? 'Go on' : 'Pause'}
@@ -79,27 +91,51 @@ export default function InvocationsScreen() {
             keyOf={keyOf}
             selectedKey={sel}
             onSelect={select}
-            hrefOf={({ executionId }) => hrefOf({ screen: 'invocations', search: { q, sel: executionId } }, scope)}
-            isLoading={invocations.isPending}
-            error={invocations.error}
-            onRetry={() => void invocations.refetch()}
-            isFiltered={q !== '' || (lambdas !== undefined && all.length > 0)}
-            onClearFilter={() => change({ q: undefined, scope: undefined })}
+            hrefOf={({ executionId }) =>
+              hrefOf({ screen: 'invocations', search: { q, lambda, sel: executionId } }, scope)
+            }
+            onNearEnd={list.loadMore}
+            isLoading={list.isPending || (list.hasMore && rows.length === 0)}
+            error={list.error}
+            onRetry={list.refetch}
+            isFiltered={isFiltered && list.total > 0}
+            onClearFilter={() => change({ q: undefined, scope: undefined, lambda: undefined })}
             empty={
-              <EmptyState title="Nothing has run yet" text="Every call of a lambda shows up here as soon as it ends.">
+              <EmptyState title="Nothing has run yet" text="Every call of a lambda shows up here as soon as it begins.">
                 <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
                 <PlaceLink to={{ screen: 'lambdas' }}>Run a lambda by hand</PlaceLink>
               </EmptyState>
             }
           />
         }
-        detail={sel === undefined ? undefined : <InvocationDetailPane key={sel} id={sel} />}
+        detail={
+          sel === undefined ? undefined : (
+            <InvocationDetailPane
+              key={sel}
+              id={sel}
+              isRunning={running.some(({ executionId }) => executionId === sel)}
+              previousId={previousOf(ended, sel)}
+            />
+          )
+        }
       />
     </ScreenFrame>
   );
 }
 
-function columnsFor(longestMs: number): readonly GridColumn<InvocationSummary>[] {
+/** The one of the same lambda that ended before it. */
+function previousOf(rows: readonly InvocationSummary[], id: string): string | undefined {
+  const at = rows.findIndex(({ executionId }) => executionId === id);
+  const lambdaId = rows[at]?.lambdaId;
+  return at < 0 ? undefined : rows.find((one, index) => index > at && one.lambdaId === lambdaId)?.executionId;
+}
+
+function countText(shown: number, total: number, isFiltered: boolean, hasMore: boolean): string {
+  const [some, all] = [shown.toLocaleString('en'), total.toLocaleString('en')];
+  return isFiltered ? `${some}${hasMore ? '+' : ''} of ${all}` : all;
+}
+
+function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
   return [
     { id: 'status', header: 'Status', width: 104, cell: (row) => <State is={conditionOf(row)}>{statusOf(row)}</State> },
     {
@@ -127,10 +163,17 @@ function columnsFor(longestMs: number): readonly GridColumn<InvocationSummary>[]
       align: 'end',
       cell: (row) => (
         <span className="inline-flex items-center gap-2">
-          <Bar share={row.durationMs / longestMs} isError={!row.outcome.ok} />
+          <Bar share={Math.min(1, row.durationMs / longestMs)} isError={row.outcome?.ok === false} />
           <Duration ms={row.durationMs} />
         </span>
       ),
+    },
+    {
+      id: 'http',
+      header: 'HTTP',
+      width: 52,
+      align: 'end',
+      cell: ({ httpStatus }) => <span className="text-muted">{httpStatus}</span>,
     },
     { id: 'out', header: 'Out', width: 44, align: 'end', cell: ({ outboundCalls }) => outboundCalls },
     {
@@ -138,7 +181,14 @@ function columnsFor(longestMs: number): readonly GridColumn<InvocationSummary>[]
       header: 'Result',
       width: { share: 2, minWidth: 120 },
       isMono: true,
-      cell: (row) => <span className={row.outcome.ok ? '' : 'text-error'}>{excerptOf(row).slice(0, 200)}</span>,
+      cell: ({ excerpt, outcome }) => <span className={outcome?.ok === false ? 'text-error' : ''}>{excerpt}</span>,
+    },
+    {
+      id: 'id',
+      header: 'Execution',
+      width: 84,
+      isMono: true,
+      cell: ({ executionId }) => <span className="text-faint">{executionId.slice(0, 8)}</span>,
     },
   ];
 }

@@ -1,11 +1,11 @@
 import { useCallback, useMemo } from 'react';
+import { parseQuery, type QueryField } from '../../../../server/model/query-language.ts';
 import { Time } from '../../parts/amount.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryBar } from '../../parts/query-bar.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
 import { State } from '../../parts/state.tsx';
-import { parseQuery, type QueryField } from '../../query/query-language.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useSearch } from '../../url.ts';

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { withNews, withOlder } from './recent-list.ts';
+
+const rows = (...seqs: number[]) => seqs.map((seq) => ({ seq }));
+const list = (seqs: number[], next?: number) => ({
+  rows: rows(...seqs),
+  total: 9,
+  newest: seqs[0] ?? 0,
+  run: 'a',
+  next,
+});
+
+it('puts what is new on top', () => {
+  expect(withNews(list([5, 4], 4), rows(7, 6))).toEqual({ ...list([5, 4], 4), rows: rows(7, 6, 5, 4) });
+  const known = list([5, 4]);
+  expect(withNews<{ seq: number }, ReturnType<typeof list>>(known, [])).toBe(known);
+});
+
+it('lets the oldest go when there are too many, and knows where to read on', () => {
+  const many = Array.from({ length: 60_000 }, (_, at) => 60_000 - at);
+  const { rows: kept, next } = withNews(list(many), rows(60_002, 60_001));
+  expect([kept.length, kept[0]?.seq, kept.at(-1)?.seq, next]).toEqual([60_000, 60_002, 3, 3]);
+});
+
+it('puts what is older at the end, unless the list has begun anew meanwhile', () => {
+  expect(withOlder<{ seq: number }, ReturnType<typeof list>>(list([5, 4], 4), list([3, 2], 2), 4)).toEqual({
+    ...list([5, 4], 2),
+    rows: rows(5, 4, 3, 2),
+  });
+  const anew = list([90, 89], 89);
+  expect(withOlder<{ seq: number }, typeof anew>(anew, list([3, 2], 2), 4)).toBe(anew);
+});

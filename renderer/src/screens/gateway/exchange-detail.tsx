@@ -1,0 +1,107 @@
+import { Terminal, X } from 'lucide-react';
+import { curlOf } from '../../api/curl.ts';
+import { usePlatformStatus } from '../../api/platform-status.ts';
+import { type RecordedExchange, useExchange } from '../../api/traffic.ts';
+import { Duration, Time } from '../../parts/amount.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { copyText } from '../../parts/copy.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { HttpMessage } from '../../parts/http-message.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { KeyValue } from '../../parts/key-value.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Badge } from '../../parts/state.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import { useSearch } from '../../url.ts';
+import { StatusState } from './status-state.tsx';
+
+/** One request and its answer, with headers and bodies. */
+export function ExchangeDetail({ seq }: { seq: number }) {
+  const [{ tab }, change] = useSearch();
+  const { data: exchange, error, refetch } = useExchange(seq);
+  const addresses = usePlatformStatus().data?.addresses;
+  const close = (
+    <IconButton icon={X} label="Close the detail" onPress={() => change({ sel: undefined })} className="ml-auto" />
+  );
+  if (!exchange) {
+    return (
+      <>
+        <div className="flex p-1.5">{close}</div>
+        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />}
+      </>
+    );
+  }
+  const { request, response, isThinned, executionId, endpointId } = exchange;
+  const address = exchange.plane === 'gateway' ? addresses?.gatewayUrl : addresses?.baseUrl;
+  const tabs = [
+    {
+      id: 'request',
+      title: 'Request',
+      content: <HttpMessage what="request" headers={request.headers} body={request.body} />,
+    },
+    {
+      id: 'answer',
+      title: 'Answer',
+      content: response ? (
+        <HttpMessage what="answer" headers={response.headers} body={response.body} />
+      ) : (
+        <p className="p-4 text-muted">The client went away before it was answered.</p>
+      ),
+    },
+    { id: 'way', title: 'Way', content: <Way exchange={exchange} /> },
+    { id: 'raw', title: 'Raw', content: <JsonView value={exchange} what="request" /> },
+  ];
+  return (
+    <>
+      <div className="border-b border-line px-4 py-2.5">
+        <div className="flex items-center gap-2">
+          <StatusState status={exchange.status} />
+          <Badge>{exchange.method}</Badge>
+          <h2 className="mono min-w-0 truncate text-[13px]">{exchange.target}</h2>
+          {close}
+        </div>
+        <div className="mt-1.5 flex flex-wrap items-center gap-1.5">
+          {address && (
+            <Button icon={Terminal} onPress={() => void copyText(curlOf(exchange, address), 'curl command')}>
+              Copy as curl
+            </Button>
+          )}
+          {executionId && (
+            <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>Invocation</PlaceLink>
+          )}
+          {endpointId && <PlaceLink to={{ screen: 'resources', id: endpointId }}>Endpoint</PlaceLink>}
+        </div>
+      </div>
+      {isThinned && (
+        <p className="mx-4 mt-3 rounded-md border border-line bg-raised px-3 py-2 text-muted">
+          Its headers and bodies had to make room for newer ones.
+        </p>
+      )}
+      <Tabs label="Parts of the request" tabs={tabs} value={tab} onChange={(next) => change({ tab: next })} />
+    </>
+  );
+}
+
+/** When it came, from whom, and how long each step took. */
+function Way({ exchange }: { exchange: RecordedExchange }) {
+  const { steps, userId } = exchange;
+  return (
+    <div className="px-4 py-2">
+      <KeyValue
+        rows={[
+          { name: 'Arrived', value: <Time at={exchange.at} as="clock" /> },
+          { name: 'Client', value: exchange.peer, isMono: true },
+          { name: 'User', value: userId && <PlaceLink to={{ screen: 'resources', id: userId }}>{userId}</PlaceLink> },
+          ...steps.map(({ name, afterMs }, index) => ({
+            name: `Step: ${name}`,
+            value: <Duration ms={afterMs - (steps[index - 1]?.afterMs ?? 0)} />,
+          })),
+          { name: 'Behind it', value: <Duration ms={exchange.upstreamMs} /> },
+          { name: 'Took', value: <Duration ms={exchange.durationMs} /> },
+          { name: 'Whole answer sent', value: exchange.isComplete ? 'yes' : 'no' },
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+import type { InvocationDetail, OutboundCall } from './use-invocations.ts';
+import type { Span } from './waterfall.tsx';
+
+/** What the steps of the gateway are called. */
+const STEPS: Readonly<Record<string, string>> = {
+  route: 'route',
+  auth: 'authenticate',
+  limit: 'rate limit',
+  body: 'read the body',
+};
+
+/** From the gateway's first step to the answer: where the time of an invocation went, as far as it is known. */
+export function spansOf(invocation: InvocationDetail): Span[] {
+  const { acceptedAt, startedAt, finishedAt, outcome, request, outbound, cold, trigger } = invocation;
+  const [acceptedMs, finishedMs] = [Date.parse(acceptedAt), Date.parse(finishedAt)];
+  const startedMs = startedAt === undefined ? finishedMs : Date.parse(startedAt);
+  const arrivedMs = request && Date.parse(request.at);
+  // A call that nobody waits for is answered while it goes on.
+  const isAwaited = trigger === 'gateway';
+  const endMs = request && arrivedMs !== undefined ? arrivedMs + request.durationMs : finishedMs;
+  return [
+    ...(request && arrivedMs !== undefined
+      ? [
+          { name: 'gateway', note: request.method, startMs: arrivedMs, endMs, tone: 'gateway' as const },
+          ...gatewaySteps(request.steps, arrivedMs),
+        ]
+      : []),
+    {
+      // Without a process that is free, one is made ready.
+      name: cold ? 'child' : 'queue',
+      note: cold ? 'cold start' : '',
+      startMs: acceptedMs,
+      endMs: startedMs,
+      tone: 'queue',
+    },
+    ...(startedAt === undefined
+      ? []
+      : [
+          {
+            name: 'handler',
+            startMs: startedMs,
+            endMs: finishedMs,
+            tone: outcome.ok ? ('handler' as const) : ('error' as const),
+          },
+        ]),
+    ...outbound.map((call) => ({
+      name: call.method,
+      note: hostOf(call.url),
+      startMs: Date.parse(call.startedAt),
+      endMs: Date.parse(call.startedAt) + call.durationMs,
+      tone: isBad(call) ? ('error' as const) : ('outbound' as const),
+      depth: 1,
+    })),
+    ...(isAwaited && request && endMs > finishedMs
+      ? [
+          {
+            name: 'answer',
+            note: request.status === undefined ? 'not taken' : String(request.status),
+            startMs: finishedMs,
+            endMs,
+            tone: 'gateway' as const,
+          },
+        ]
+      : []),
+  ];
+}
+
+function gatewaySteps(steps: readonly { name: string; afterMs: number }[], arrivedMs: number): Span[] {
+  return steps.flatMap(({ name, afterMs }, index) => {
+    const shown = STEPS[name];
+    if (shown === undefined) return [];
+    const startMs = arrivedMs + (steps[index - 1]?.afterMs ?? 0);
+    return [{ name: shown, startMs, endMs: arrivedMs + afterMs, tone: 'gateway' as const, depth: 1 }];
+  });
+}
+
+export function isBad({ status, error }: OutboundCall): boolean {
+  return error !== undefined || status === undefined || status >= 400;
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}

@@ -1,0 +1,67 @@
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { CodeEditor } from '../../parts/code-editor.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import type { InvocationDetail } from './use-invocations.ts';
+import { useReplay } from './use-replay.ts';
+
+/** The event of an invocation, to be changed before the lambda is given it again. */
+export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDetail; onClose(): void }) {
+  const { body } = invocation.event;
+  const [text, setText] = useState(() => printed(body.text ?? ''));
+  const replay = useReplay(invocation, onClose);
+  const isJson = isJsonText(text);
+  const run = () => replay.run(isJson ? JSON.parse(text) : text);
+  return (
+    <Dialog
+      title={`Replay ${invocation.lambdaName} with another event`}
+      isOpen
+      onClose={onClose}
+      width="medium"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button look="primary" isPending={replay.isPending} onPress={run} shortcut="Ctrl Enter">
+            Replay
+          </Button>
+        </>
+      }
+    >
+      <div className="overflow-hidden rounded-md border border-line">
+        <CodeEditor
+          label="Event"
+          value={text}
+          onChange={setText}
+          onSubmit={run}
+          language={isJson ? 'json' : 'text'}
+          height="46vh"
+        />
+      </div>
+      <p className="mt-2 text-muted">
+        {body.text?.includes('<hidden>')
+          ? 'Values that are hidden here have to be written anew: they are not sent back to the page. '
+          : ''}
+        It runs in your name, with the headers and parameters of the first call but without its credentials.
+      </p>
+      {replay.failure && (
+        <div className="mt-3">
+          <FailureNote failure={replay.failure} />
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function printed(text: string): string {
+  return isJsonText(text) ? JSON.stringify(JSON.parse(text), null, 2) : text;
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,41 @@
+import { useMutation } from '@tanstack/react-query';
+import { send } from '../../api/client.ts';
+import { type Failure, failureOf } from '../../api/failure.ts';
+import { toast } from '../../parts/toasts.tsx';
+import { useSearch } from '../../url.ts';
+import { statusOf } from './invocation-words.ts';
+import type { InvocationDetail } from './use-invocations.ts';
+
+export interface Replay {
+  /** With the event that it was given, or with another. */
+  run(event?: unknown): void;
+  isPending: boolean;
+  failure: Failure | undefined;
+}
+
+/** Runs an invocation again and goes to the new one. */
+export function useReplay({ executionId, lambdaName }: InvocationDetail, onDone?: () => void): Replay {
+  const [, change] = useSearch();
+  const running = useMutation({
+    mutationFn: (event: unknown) =>
+      send<InvocationDetail>(
+        'POST',
+        `/inspect/invocations/${executionId}/replay`,
+        event === undefined ? undefined : { event },
+      ),
+    onSuccess: (invocation) => {
+      toast({
+        tone: invocation.outcome.ok ? 'ok' : 'error',
+        text: `${lambdaName} was replayed: ${statusOf(invocation)}.`,
+      });
+      change({ sel: invocation.executionId, with: executionId }, { isNewStep: true });
+      onDone?.();
+    },
+    onError: (error) => toast({ tone: 'error', text: failureOf(error).message }),
+  });
+  return {
+    run: (event) => running.mutate(event),
+    isPending: running.isPending,
+    failure: running.error ? failureOf(running.error) : undefined,
+  };
+}

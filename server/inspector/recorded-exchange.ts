@@ -1,0 +1,88 @@
+import type { CapturedBody, ExchangeRecord } from '../model/exchange-record.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { ExchangeFacts } from '../model/recorded-queries.ts';
+import { headerIn, shownBody, shownHeaders, shownTarget } from './shown-body.ts';
+
+/** What a record weighs besides its texts. */
+const BASE_BYTES = 600;
+/** So much of a body is looked through for words. */
+const SEARCHED_BYTES = 16 * 1024;
+
+/** A request and its answer as they are kept. */
+export interface RecordedExchange extends ExchangeRecord {
+  /** Were headers and bodies let go to make room? */
+  isThinned: boolean;
+}
+
+/** About so much memory it takes. */
+export function sizeOfExchange(one: RecordedExchange): number {
+  let bytes = BASE_BYTES + one.target.length * 2;
+  for (const lines of [one.requestHeaders, one.responseHeaders]) for (const text of lines) bytes += 24 + text.length;
+  for (const body of [one.requestBody, one.responseBody]) bytes += body?.bytes.length ?? 0;
+  return bytes;
+}
+
+export function thinnedExchange(one: RecordedExchange): RecordedExchange {
+  return {
+    ...one,
+    steps: [],
+    requestHeaders: [],
+    responseHeaders: [],
+    requestBody: undefined,
+    responseBody: undefined,
+    isThinned: true,
+  };
+}
+
+export function factsOfExchange(one: RecordedExchange): ExchangeFacts {
+  const { plane, method, target, status, durationMs, peer } = one;
+  return {
+    plane,
+    method,
+    target,
+    status,
+    durationMs,
+    peer,
+    body: () => [one.requestBody, one.responseBody].flatMap((body) => (body ? [beginningOf(body)] : [])),
+  };
+}
+
+/** One row of the list. */
+export function shownExchange(one: RecordedExchange, seq: number): JsonObject {
+  const { plane, atMs, durationMs, upstreamMs, method, target, peer, status, isComplete } = one;
+  const { endpointId, executionId, userId } = one;
+  return {
+    seq,
+    plane,
+    at: new Date(atMs).toISOString(),
+    durationMs,
+    upstreamMs,
+    method,
+    target: shownTarget(target),
+    peer,
+    ...(status !== undefined && { status }),
+    isComplete,
+    ...(endpointId !== undefined && { endpointId }),
+    ...(executionId !== undefined && { executionId }),
+    ...(userId !== undefined && { userId }),
+  };
+}
+
+/** One request with headers and bodies; credentials in them are hidden. */
+export function shownWholeExchange(one: RecordedExchange, seq: number): JsonObject {
+  const side = (headers: readonly string[], body: CapturedBody | undefined) => ({
+    headers: shownHeaders(headers),
+    ...(body && { body: shownBody(body, headerIn(headers, 'content-type')) }),
+  });
+  return {
+    ...shownExchange(one, seq),
+    steps: one.steps.map((step) => ({ ...step })),
+    request: side(one.requestHeaders, one.requestBody),
+    ...(one.status !== undefined && { response: side(one.responseHeaders, one.responseBody) }),
+    ...(one.isThinned && { isThinned: true }),
+  };
+}
+
+function beginningOf({ bytes }: CapturedBody): string {
+  return new TextDecoder().decode(bytes.subarray(0, SEARCHED_BYTES));
+}

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basic, send } from '../../e2e/client.ts';
+import { type Body, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
+import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
+
+const code = `exports.run = (event, context, callback) => {
+  const { wait, fail, say } = JSON.parse(event);
+  if (say) console.log(say);
+  setTimeout(() => fail ? callback(new Error(fail)) : callback(null, { got: JSON.parse(event), who: JSON.parse(context).user?.name, api_key: 'k' }), wait ?? 0);
+};`;
+
+let platform: Platform;
+let acme: Place;
+let echo: Body;
+let endpoint: Body;
+let root: string;
+let elsewhere: Place;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
+  root = basic(apiKey, apiSecret);
+  acme = await makePlace(platform.root, 'acme');
+  elsewhere = await makePlace(platform.root, 'other');
+  echo = await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'echo', { code }));
+  const api = await platform.root.create(`${acme.environment}/apis`, { name: 'web', properties: {} });
+  endpoint = await platform.root.create(`/root/apis/${api.id}/apiendpoints`, {
+    name: 'echo',
+    properties: { resource: '/echo', implementation_type: 'lambda', implementation_id: echo.id },
+  });
+});
+afterAll(() => platform?.stop());
+
+const inspect = (path: string, auth: string | undefined = root) =>
+  send('GET', `${platform.emulator.baseUrl}/inspect${path}`, { auth });
+const call = (event: object, headers: Record<string, string> = {}) =>
+  send('POST', `${platform.emulator.gatewayUrl}/web/echo?page=2&token=t`, { body: event, headers });
+const replay = (id: string, body?: object, auth = root) =>
+  send('POST', `${platform.emulator.baseUrl}/inspect/invocations/${id}/replay`, { auth, ...(body && { body }) });
+const newest = async () => (await inspect('/invocations?limit=1')).body.newest;
+const idOf = ({ headers }: { headers: Headers }) => headers.get('x-terrarium-execution-id') ?? '';
+
+describe('GET /inspect/invocations', () => {
+  it('lists in pages, narrows to a query, a lambda and a scope, and tells what is newer', async () => {
+    const before = await newest();
+    await call({ n: 1 });
+    const failed = await call({ n: 2, fail: 'no such lead', say: 'looking' });
+    await call({ n: 3 });
+    const find = async (query: string) =>
+      (await inspect(`/invocations?after=${before}&${query}`)).body.invocations.map(
+        ({ executionId }: { executionId: string }) => executionId,
+      );
+    const all = await find('');
+    expect(all).toHaveLength(3);
+    expect(await find('q=status:error')).toEqual([idOf(failed)]);
+    expect(await find('q=http:500')).toEqual([idOf(failed)]);
+    expect(await find('q=log:looking')).toEqual([idOf(failed)]);
+    expect(await find('q=lead')).toEqual([idOf(failed)]);
+    expect(await find(`q=${encodeURIComponent('event:"\\"n\\":3"')}`)).toEqual(all.slice(0, 1));
+    expect(await find(`q=-status:error lambda:echo&lambda=${echo.id}`)).toEqual([all[0], all[2]]);
+    expect(await find(`lambda=${randomUUID()}`)).toEqual([]);
+    expect(await find(`scope=${acme.organizationId}`)).toEqual(all);
+    expect(await find(`scope=${elsewhere.organizationId}`)).toEqual([]);
+    const page = await inspect('/invocations?limit=2');
+    expect(page.body.invocations).toHaveLength(2);
+    expect(await find(`limit=2&before=${page.body.next}`)).toEqual(all.slice(2));
+    expect(await find(`after=${before + 2}`.replace('after', 'limit=9&before'))).toEqual(all.slice(2));
+  });
+
+  it('shows what runs while it runs', async () => {
+    const running = call({ wait: 400 });
+    await expect
+      .poll(async () => (await inspect('/invocations')).body.running, { timeout: 5_000 })
+      .toMatchObject([{ lambdaId: echo.id, lambdaName: 'echo', trigger: 'gateway', acceptedAt: expect.any(String) }]);
+    await running;
+    expect((await inspect('/invocations')).body.running).toEqual([]);
+  });
+
+  it.each([
+    ['q=status', 200],
+    ['q=colour:red', 400],
+    ['q=dur:>x', 400],
+    ['limit=0', 400],
+    ['after=-1', 400],
+    ['before=x', 400],
+    ['scope=x', 400],
+    ['limit=1&limit=2', 400],
+  ])('answers ?%s with %i', async (query, status) => {
+    expect((await inspect(`/invocations?${query}`)).status).toBe(status);
+  });
+
+  it('is for those who may see the root organization', async () => {
+    expect(await inspect('/invocations', 'Bearer none')).toMatchObject(refusal(401));
+  });
+});
+
+describe('GET /inspect/invocations/{id}', () => {
+  it('shows the event, the log, the result, and the request with the steps of its way; no credentials', async () => {
+    const id = idOf(await call({ n: 7, say: 'hello', password: 'hunter2' }, { Authorization: root, 'X-Page': 'p' }));
+    const { body } = await inspect(`/invocations/${id}`);
+    expect(body).toMatchObject({
+      executionId: id,
+      event: {
+        method: 'POST',
+        path: '',
+        params: { page: ['2'] },
+        headers: { authorization: 'Basic <hidden>', 'x-page': 'p' },
+        user: { name: 'root' },
+        body: { text: '{"n":7,"say":"hello","password":"<hidden>"}' },
+      },
+      outcome: { ok: true, result: { got: { n: 7, password: '<hidden>' }, who: 'root', api_key: '<hidden>' } },
+      logs: [{ text: 'hello' }],
+      request: {
+        plane: 'gateway',
+        method: 'POST',
+        target: '/web/echo?page=2&token=%3Chidden%3E',
+        status: 200,
+        endpointId: endpoint.id,
+        request: { body: { text: expect.stringContaining('"n":7') } },
+        response: { body: { text: expect.stringContaining('"who":"root"') } },
+      },
+    });
+    expect(body.request.steps.map(({ name }: { name: string }) => name)).toEqual(
+      expect.arrayContaining(['route', 'auth', 'body', 'upstream']),
+    );
+    const after = body.request.steps.map(({ afterMs }: { afterMs: number }) => afterMs);
+    expect(after).toEqual(after.toSorted((a: number, b: number) => a - b));
+    expect(JSON.stringify(body)).not.toMatch(/hunter2|"t"/);
+    expect(JSON.stringify(body)).not.toContain(root.slice('Basic '.length));
+  });
+
+  it('knows none that is not kept', async () => {
+    expect(await inspect(`/invocations/${randomUUID()}`)).toMatchObject(refusal(404));
+  });
+});
+
+describe('POST /inspect/invocations/{id}/replay', () => {
+  it('runs it again with the same event, in the name of the one who asks', async () => {
+    const id = idOf(await call({ n: 8, password: 'hunter2' }));
+    const { status, body } = await replay(id);
+    expect([status, body.replayOf, body.trigger]).toEqual([200, id, 'manual']);
+    // What was hidden from the eyes was not lost.
+    expect(body.outcome.result).toMatchObject({ got: { n: 8, password: 'hunter2' }, who: 'root' });
+    expect((await inspect(`/invocations/${body.executionId}`)).body).toMatchObject({
+      replayOf: id,
+      event: { method: 'POST', params: { page: ['2'] } },
+    });
+  });
+
+  it('runs it with another event', async () => {
+    const id = idOf(await call({ n: 9, fail: 'no' }));
+    const { body } = await replay(id, { event: { n: 10 } });
+    expect(body.outcome).toMatchObject({ ok: true, result: { got: { n: 10 } } });
+  });
+
+  it('takes the right lambda.invoke, and an invocation that is kept', async () => {
+    const id = idOf(await call({ n: 11 }));
+    const { id: adaId } = await makeUser(platform, 'ada');
+    await grant(platform.root, '/root', 'org.view', adaId);
+    const form = new URLSearchParams({ grant_type: 'password', username: 'ada', password: 'ada-secret' });
+    const issued = await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, { body: form });
+    const ada = `Bearer ${issued.body.access_token}`;
+    expect((await inspect(`/invocations/${id}`, ada)).status).toBe(200);
+    expect(await replay(id, undefined, ada)).toMatchObject(refusal(403));
+    expect(await replay(randomUUID())).toMatchObject(refusal(404));
+    expect(await replay(id, { evnt: 1 })).toMatchObject(refusal(400));
+  });
+});
+
+describe('GET /inspect/traffic', () => {
+  it('has requests of both planes, but not those of the window', async () => {
+    const { newest: before } = (await inspect('/traffic')).body;
+    await call({ n: 12 });
+    await platform.root.get('/acme');
+    await platform.root.send('GET', '/acme', { headers: { 'X-Terrarium-Client': 'ui' } });
+    await send('GET', `${platform.emulator.baseUrl}/ui/`);
+    const { requests } = (await inspect(`/traffic?after=${before}`)).body;
+    expect(requests).toMatchObject([
+      { plane: 'control', method: 'GET', target: '/meta/acme', status: 200, userId: expect.any(String) },
+      { plane: 'gateway', method: 'POST', status: 200, endpointId: endpoint.id },
+    ]);
+    expect((await inspect(`/traffic?after=${before}&plane=gateway`)).body.requests).toHaveLength(1);
+    expect((await inspect(`/traffic?after=${before}&q=path:acme`)).body.requests).toHaveLength(1);
+    expect((await inspect(`/traffic?after=${before}&endpoint=${endpoint.id}`)).body.requests).toHaveLength(1);
+    expect((await inspect(`/traffic?after=${before}&scope=${acme.organizationId}`)).body.requests).toHaveLength(1);
+    expect(await inspect('/traffic?plane=air')).toMatchObject(refusal(400));
+  });
+
+  it('shows one with headers and bodies, and no secrets', async () => {
+    const { newest: before } = (await inspect('/traffic')).body;
+    await platform.root.post('/root/users', { name: 'eve', properties: { password: 'hunter2' } });
+    const form = new URLSearchParams({ grant_type: 'password', username: 'eve', password: 'hunter2' });
+    await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, { body: form });
+    const [issued, made] = (await inspect(`/traffic?after=${before}`)).body.requests;
+    const { body: create } = await inspect(`/traffic/${made.seq}`);
+    expect(create.request.body.text).toContain('"password":"<hidden>"');
+    expect(create.request.headers).toContainEqual(['Authorization', 'Basic <hidden>']);
+    const { body: token } = await inspect(`/traffic/${issued.seq}`);
+    expect(token.request.body.text).toContain('username=eve&password=%3Chidden%3E');
+    expect(token.response.body.text).toMatch(/"access_token":"<hidden>"/);
+    expect(JSON.stringify([create, token])).not.toContain('hunter2');
+    expect(await inspect('/traffic/999999')).toMatchObject(refusal(404));
+    expect(await inspect('/traffic/x')).toMatchObject(refusal(404));
+  });
+});

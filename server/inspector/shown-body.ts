@@ -1,0 +1,130 @@
+import type { CapturedBody } from '../model/exchange-record.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { HIDDEN, isHiddenPlace } from './masking.ts';
+
+/** Names whose values are nobody's business: in JSON, forms and queries. */
+const SECRET_NAME =
+  /pass(word|phrase)|secret|(^|[_-])(access|refresh|id|private|auth|bearer|api|session)?[_-]?token$|credential|api[_-]?key|private[_-]?key|^authorization$|^creds$|^code$/i;
+/** Of a scheme, not of what follows it. */
+const SECRET_HEADER = /^(proxy-)?authorization$/i;
+const HIDDEN_HEADER = /^(set-)?cookie$|token|secret|api-?key/i;
+const FORM = 'application/x-www-form-urlencoded';
+const TEXTUAL = /^text\/|json|xml|javascript|urlencoded|graphql|yaml/i;
+
+/** Header lines, names and values alternating, without credentials: of those one sees which kind they were. */
+export function shownHeaders(lines: readonly string[]): [string, string][] {
+  const shown: [string, string][] = [];
+  for (let at = 0; at < lines.length; at += 2) {
+    const [name = '', value = ''] = [lines[at], lines[at + 1]];
+    shown.push([name, shownHeader(name, value)]);
+  }
+  return shown;
+}
+
+export function shownHeader(name: string, value: string): string {
+  if (SECRET_HEADER.test(name))
+    return value.replace(/^(\S*)\s*(.*)$/s, (_all, scheme: string, rest: string) =>
+      rest === '' ? HIDDEN : `${scheme} ${HIDDEN}`,
+    );
+  return HIDDEN_HEADER.test(name) ? HIDDEN : value;
+}
+
+/** A request target whose query tells no secrets. */
+export function shownTarget(target: string): string {
+  const [path = '', ...query] = target.split('?');
+  return query.length === 0 ? target : `${path}?${shownForm(query.join('?'))}`;
+}
+
+/** The value of a header, whatever its case. */
+export function headerIn(lines: readonly string[], name: string): string | undefined {
+  for (let at = 0; at < lines.length; at += 2) if (lines[at]?.toLowerCase() === name) return lines[at + 1];
+  return undefined;
+}
+
+/**
+ * A body as it may be shown: text where it is one, else base64, with passwords, tokens and the like hidden.
+ *
+ * @param contentType the header; without one, whatever looks like text is text
+ */
+export function shownBody({ bytes, sizeBytes }: CapturedBody, contentType: string | undefined): JsonObject {
+  const isCut = sizeBytes > bytes.length;
+  const text = contentType === undefined || TEXTUAL.test(contentType) ? textOf(bytes, isCut) : undefined;
+  const shown =
+    text === undefined ? { base64: Buffer.from(bytes).toString('base64') } : { text: shownText(text, contentType) };
+  return { sizeBytes, ...(isCut && { isCut }), ...shown };
+}
+
+/** Text of a body with its secrets hidden; the very same text when it has none. */
+export function shownText(text: string, contentType: string | undefined): string {
+  if (contentType?.toLowerCase().startsWith(FORM)) return shownForm(text);
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    const value: Json = JSON.parse(text);
+    const shown = withoutSecrets(value);
+    return shown === value ? text : JSON.stringify(shown);
+  } catch {
+    // Cut off, or no JSON after all: what looks like a member with a secret name.
+    return text.replace(/"([^"\\]{1,64})"\s*:\s*"(?:[^"\\]|\\.)*("|$)/g, (member, name: string) =>
+      SECRET_NAME.test(name) ? `"${name}":"${HIDDEN}"` : member,
+    );
+  }
+}
+
+/** The same value when nothing in it had to be hidden. */
+export function withoutSecrets(value: Json): Json {
+  if (Array.isArray(value)) {
+    const shown = value.map(withoutSecrets);
+    return shown.every((one, at) => one === value[at]) ? value : shown;
+  }
+  if (!isJsonObject(value)) return value;
+  // The items of a secret: a key may be read, its value may not.
+  const isItem = typeof value.key === 'string' && 'value' in value;
+  const isHiddenChange = typeof value.path === 'string' && isSecretPath(value.path);
+  let isChanged = false;
+  const members = Object.entries(value).map(([name, member]) => {
+    const isSecret = (name === 'value' && (isItem || isHiddenChange)) || (isText(member) && SECRET_NAME.test(name));
+    const shown = isSecret ? HIDDEN : withoutSecrets(member);
+    isChanged ||= shown !== member;
+    return [name, shown] as const;
+  });
+  return isChanged ? Object.fromEntries(members) : value;
+}
+
+/** Does a pointer of a patch lead to, or into, something hidden? */
+function isSecretPath(path: string): boolean {
+  const segments = path.split('/').slice(1);
+  return segments.some((segment) => SECRET_NAME.test(segment)) || isHiddenPlace(segments);
+}
+
+/** Texts alone: a number or a list of references under such a name is no secret. */
+function isText(value: Json): boolean {
+  return Array.isArray(value) ? value.length > 0 && value.every(isText) : typeof value === 'string' && value !== '';
+}
+
+function shownForm(text: string): string {
+  if (!text.split('&').some((field) => SECRET_NAME.test(decoded(field.split('=', 1)[0] ?? '')))) return text;
+  return text
+    .split('&')
+    .map((field) => {
+      const [name = ''] = field.split('=', 1);
+      return SECRET_NAME.test(decoded(name)) ? `${name}=${encodeURIComponent(HIDDEN)}` : field;
+    })
+    .join('&');
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** Undefined for what is no UTF-8; a cut may go through the midst of a character. */
+function textOf(bytes: Uint8Array, isCut: boolean): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return undefined;
+  }
+}
