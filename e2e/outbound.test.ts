@@ -105,3 +105,68 @@ describe('a call to the CRM that a lambda names (D-200)', () => {
     }
   });
 });
+
+describe('rules about outbound calls', () => {
+  let form: Awaited<ReturnType<typeof startWithForm>>;
+  let auth: string;
+  let url: string;
+  beforeAll(async () => {
+    form = await startWithForm({});
+    auth = rootPairOf(form.platform);
+    url = `${form.platform.emulator.baseUrl}/inspect/outbound`;
+  });
+  afterAll(() => form?.platform.stop());
+
+  it('hold at once, for a lambda whose process is there already, and are in the record of the call', async () => {
+    expect((await send('GET', url, { auth })).body).toEqual({ revision: 0, rules: [], crm: 'catch' });
+    expect(await form.submit('Hopper')).toBe(200);
+    const put = await send('PUT', url, { auth, body: { rules: [{ host: '{crm}', action: 'fail', status: 500 }] } });
+    expect(put.body).toMatchObject({
+      revision: 1,
+      rules: [{ host: '{crm}', action: 'fail', status: 500, enabled: true }],
+    });
+    expect(await form.submit('Lovelace')).toBe(500);
+    expect(await form.leads()).toEqual(['Hopper']);
+
+    const invoke = `${form.platform.emulator.baseUrl}/inspect/lambdas/${form.lambda.id}/invoke`;
+    const { body } = await send('POST', invoke, { auth, body: { name: 'Hamilton' } });
+    const { rules } = put.body;
+    expect(body.outbound).toMatchObject([
+      { status: 500, rules: [{ id: rules[0].id, text: 'fail with 500 for {crm}' }] },
+    ]);
+
+    const off = { rules: [{ ...rules[0], enabled: false }], revision: 1 };
+    expect((await send('PUT', url, { auth, body: off })).status).toBe(200);
+    expect((await send('PUT', url, { auth, body: off })).status).toBe(409);
+    expect(await form.submit('Hamilton')).toBe(200);
+  });
+
+  it("are nobody's but root's, and refused with a pointer when they say nothing sensible", async () => {
+    expect((await send('PUT', url, { body: { rules: [] } })).status).toBe(401);
+    const bad = await send('PUT', url, { auth, body: { rules: [{ host: '{crm}', action: 'delay' }] } });
+    expect(bad.status).toBe(400);
+    expect(JSON.stringify(bad.body)).toContain('/rules/0/delayMs');
+  });
+});
+
+it('a lead knows the invocation that sent it, and with what', async () => {
+  const { platform, lambda, submit } = await startWithForm({});
+  try {
+    await submit('Hopper');
+    const base = `${platform.emulator.baseUrl}/inspect`;
+    const auth = rootPairOf(platform);
+    const [lead] = (await send('GET', `${base}/leads`, { auth })).body;
+    expect(lead.sender).toEqual({
+      lambdaId: lambda.id,
+      lambdaName: lambda.name,
+      event: '{"name":"Hopper"}',
+      crmOid: '00D000000000001',
+    });
+    const invocation = (await send('GET', `${base}/invocations/${lead.executionId}`, { auth })).body;
+    expect(invocation).toMatchObject({ lambdaId: lambda.id, outbound: [{ caughtBy: 'crm' }] });
+    const found = (await send('GET', `${base}/leads?execution=${lead.executionId}`, { auth })).body;
+    expect(found).toEqual([lead]);
+  } finally {
+    await platform.stop();
+  }
+});

@@ -8,6 +8,7 @@ export type Topic =
   | 'traffic'
   | 'leads'
   | 'outbound'
+  | 'outbound'
   | 'logs'
   | 'containers'
   | 'pipelines'

@@ -4,6 +4,7 @@ import { deliverySchemas } from './delivery-operations.ts';
 import { historySchemas } from './history-schemas.ts';
 import { outboundSchemas } from './outbound-operations.ts';
 import { treeSchemas } from './tree-operations.ts';
+import { outboundSchemas } from './outbound-operations.ts';
 import { windowSchemas } from './window-operations.ts';
 
 const id = z.uuid();
@@ -21,6 +22,7 @@ export const emulatorSchemas = {
   ...containerSchemas,
   ...historySchemas,
   ...deliverySchemas,
+  ...outboundSchemas,
   ...outboundSchemas,
   ...windowSchemas,
   ...treeSchemas,
@@ -110,6 +112,10 @@ export const emulatorSchemas = {
           status: z.int().optional(),
           error: z.string().optional(),
           caughtBy: z.enum(['crm']).optional(),
+          rules: z
+            .array(z.object({ id: z.string(), text: z.string() }))
+            .optional()
+            .describe('Rules about outbound calls that decided about it'),
           rules: z
             .array(z.object({ id: z.string(), text: z.string() }))
             .optional()

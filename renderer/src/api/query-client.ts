@@ -29,6 +29,8 @@ export const keys = {
   leads: 'leads',
   /** Rules about the calls that lambdas make. */
   outbound: 'outbound',
+  /** Rules about the calls that lambdas make. */
+  outbound: 'outbound',
   logs: 'logs',
   containers: 'containers',
   pipelines: 'pipelines',
