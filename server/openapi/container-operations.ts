@@ -119,7 +119,7 @@ export const containerOperations: readonly Operation[] = [
   ),
   rowsOf('Logs')('get /inspect/logs/{resource_id}/stream', 'followLog', 'What is printed, as it is printed', {
     description:
-      'Of a lambda, a container or a job. Server-sent events `lines`, each a `LogPiece` with its cursor as id: first the newest ' +
+      'Of a lambda, a container or a job. Server-sent events `lines` with `{lines, hasGap}`, each with its cursor as id: first the newest ' +
       '1000 lines, or with `after` or `Last-Event-ID` those since, then each that follows. A slow reader is waited for.',
     query: ['log_after'],
     success: { ...ok({ type: 'string' }), mediaTypes: ['text/event-stream'] },

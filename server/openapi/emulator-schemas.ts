@@ -4,7 +4,6 @@ import { deliverySchemas } from './delivery-operations.ts';
 import { historySchemas } from './history-schemas.ts';
 import { outboundSchemas } from './outbound-operations.ts';
 import { treeSchemas } from './tree-operations.ts';
-import { outboundSchemas } from './outbound-operations.ts';
 import { windowSchemas } from './window-operations.ts';
 
 const id = z.uuid();
@@ -22,7 +21,6 @@ export const emulatorSchemas = {
   ...containerSchemas,
   ...historySchemas,
   ...deliverySchemas,
-  ...outboundSchemas,
   ...outboundSchemas,
   ...windowSchemas,
   ...treeSchemas,
@@ -78,10 +76,6 @@ export const emulatorSchemas = {
     cursor: z.string().describe('For `after` in the next request'),
     hasGap: z.boolean().describe('Lines have gone before they could be read'),
   }),
-  LogPiece: z.object({
-    lines: z.array(logLine).describe('Oldest first'),
-    hasGap: z.boolean().describe('Lines before these have gone before they could be read'),
-  }),
   Invocation: z.object({
     executionId: id,
     lambdaId: id,
@@ -112,10 +106,6 @@ export const emulatorSchemas = {
           status: z.int().optional(),
           error: z.string().optional(),
           caughtBy: z.enum(['crm']).optional(),
-          rules: z
-            .array(z.object({ id: z.string(), text: z.string() }))
-            .optional()
-            .describe('Rules about outbound calls that decided about it'),
           rules: z
             .array(z.object({ id: z.string(), text: z.string() }))
             .optional()
