@@ -23,7 +23,6 @@ import { baseUrlOf } from './http/addresses.ts';
 import { Arrivals } from './inspector/arrivals.ts';
 import { LiveFeed } from './inspector/live-feed.ts';
 import { OutboundRules } from './inspector/outbound-rules.ts';
-import { OutboundRules } from './inspector/outbound-rules.ts';
 import { PipelineRuns } from './inspector/pipeline-runs.ts';
 import { Recorder } from './inspector/recorder.ts';
 import { inspectorRoutes, LEADS } from './inspector/routes.ts';
@@ -32,7 +31,6 @@ import { windowFiles } from './inspector/window-files.ts';
 import { WindowSessions } from './inspector/window-sessions.ts';
 import { offencesOf } from './inspector/world-rules.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
-import { RecentCalls } from './lambdas/recent-calls.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
 import type { ExchangeRecord } from './model/exchange-record.ts';
 import { USER } from './model/type-names.ts';
@@ -147,10 +145,8 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     feed.tell('leads', {});
   };
   const recentCalls = new RecentCalls();
-  const recentCalls = new RecentCalls();
   const crm = new CrmStandIn({
     leads,
-    senderOf: (executionId) => recentCalls.find(executionId),
     senderOf: (executionId) => recentCalls.find(executionId),
     certificate: data.certificate,
     nowMs,
@@ -182,17 +178,8 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       feed.tell('outbound', {});
     },
   });
-  const outboundRules = new OutboundRules({
-    log: data.outbound,
-    newId: randomUUID,
-    onChange: () => {
-      lambdas.applyRules();
-      feed.tell('outbound', {});
-    },
-  });
   const lambdas = new LambdaService({
     view,
-    recentCalls,
     recentCalls,
     addresses,
     nowMs,
@@ -315,7 +302,6 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       newId: randomUUID,
       onChange: ({ id, state }) => feed.tell('pipelines', { id, state }),
     }),
-    outbound: { rules: outboundRules, crm: config.outbound.crm },
     outbound: { rules: outboundRules, crm: config.outbound.crm },
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
 import type { StoredResult } from '../gateway/async-results.ts';
 import type { KeptOutboundRules } from '../inspector/outbound-rules.ts';
-import type { KeptOutboundRules } from '../inspector/outbound-rules.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { PipelineRun } from '../model/pipeline-run.ts';
 import type { World } from '../model/record.ts';
@@ -32,8 +31,6 @@ export interface Data {
   /** Where that was at the last start: what lambdas still name until they follow it. */
   places: KeyedLog<{ url: string }>;
   pipelines: KeyedLog<PipelineRun>;
-  /** Rules about the calls that lambdas make. */
-  outbound: KeyedLog<KeptOutboundRules>;
   /** Rules about the calls that lambdas make. */
   outbound: KeyedLog<KeptOutboundRules>;
   /** Ports of the emulator's own that containers are published on (D-047). */
@@ -79,7 +76,6 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     scm: await log('scm'),
     places: await log('places'),
     pipelines: await log('pipelines'),
-    outbound: await log('outbound-rules'),
     outbound: await log('outbound-rules'),
     servicePorts: await log('service-ports'),
     certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),

@@ -8,7 +8,6 @@ export type Topic =
   | 'traffic'
   | 'leads'
   | 'outbound'
-  | 'outbound'
   | 'logs'
   | 'containers'
   | 'pipelines'

@@ -19,8 +19,6 @@ import { type LogPages, lambdaRoutes, type TargetOf } from './lambda-routes.ts';
 import type { LiveFeed } from './live-feed.ts';
 import { outboundRoutes } from './outbound-routes.ts';
 import type { OutboundRules } from './outbound-rules.ts';
-import { outboundRoutes } from './outbound-routes.ts';
-import type { OutboundRules } from './outbound-rules.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
 import type { Recorder } from './recorder.ts';
 import { recorderRoutes } from './recorder-routes.ts';
@@ -62,7 +60,6 @@ export interface InspectorOptions {
     /** How the platform is: addresses, services, engines, store. */
     status(): object;
   };
-  outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
   outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
   seeds: SeedDesk;
   scm: ScmInspection;
@@ -138,7 +135,6 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(status());
   });
   inspect.use(deliveryRoutes(options.scm, options.pipelines, guard));
-  inspect.use(outboundRoutes(options.outbound, guard));
   inspect.use(outboundRoutes(options.outbound, guard));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));

@@ -68,11 +68,6 @@ export class LambdaPool {
     return this.#definition;
   }
 
-  /** What holds from the next invocation on. */
-  get definition(): LambdaDefinition {
-    return this.#definition;
-  }
-
   get stats(): { running: number; waiting: number } {
     return { running: this.#running.size, waiting: this.#waiting.length };
   }

@@ -12,7 +12,6 @@ import { LambdaPool, type PoolHost } from './lambda-pool.ts';
 import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
 import { LogRing } from './log-ring.ts';
 import type { RecentCalls } from './recent-calls.ts';
-import type { RecentCalls } from './recent-calls.ts';
 import { RunningCall } from './running-call.ts';
 
 /** Bounds of D-142 and D-185; each has a default. */
@@ -44,8 +43,6 @@ export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | '
   onInvocation?(invocation: Invocation, call: LambdaCall): void;
   /** Told of every invocation that was accepted, before it waits or runs. */
   onBegin?(begun: BegunInvocation): void;
-  /** Given every call that was accepted. */
-  recentCalls?: RecentCalls;
   /** Given every call that was accepted. */
   recentCalls?: RecentCalls;
   /** Told of every line that a lambda writes, at once. */

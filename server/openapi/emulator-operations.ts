@@ -4,7 +4,6 @@ import { historyOperations } from './history-operations.ts';
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 import { outboundOperations } from './outbound-operations.ts';
 import { treeOperations } from './tree-operations.ts';
-import { outboundOperations } from './outbound-operations.ts';
 import { windowOperations } from './window-operations.ts';
 
 const logs = rowsOf('Logs');
@@ -62,7 +61,6 @@ export const emulatorOperations: readonly Operation[] = [
     success: { ...ok(ref('SeedDocument')), mediaTypes: seedFormats },
     errors: [400, 403, 404],
   }),
-  ...outboundOperations,
   ...outboundOperations,
   ...windowOperations,
   ...treeOperations,

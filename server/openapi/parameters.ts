@@ -156,7 +156,6 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     description: 'Only leads of this moment or later',
   },
   lead_execution: { name: 'execution', schema: uuid, description: 'Only leads that this invocation sent' },
-  lead_execution: { name: 'execution', schema: uuid, description: 'Only leads that this invocation sent' },
   dry_run: { name: 'dryRun', schema: flag, description: 'Only tell what would be changed' },
   prune: {
     schema: flag,

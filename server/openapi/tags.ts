@@ -40,7 +40,6 @@ export function tagGroups(): readonly TagGroup[] {
         ['Invocations', 'Lambdas run by hand.'],
         ['Outbound calls', 'What becomes of the calls that lambdas make to other hosts.'],
         ['Containers and jobs', 'How they run, beyond their records.'],
-        ['Outbound calls', 'What becomes of the calls that lambdas make to other hosts.'],
         ['Caught leads', 'Web forms that lambdas meant to send to a CRM.'],
         ['Window', 'What the window signs in with and is told.'],
         ['Delivery', 'The source-control stand-in, and runs of pipelines.'],

@@ -29,8 +29,6 @@ export const keys = {
   leads: 'leads',
   /** Rules about the calls that lambdas make. */
   outbound: 'outbound',
-  /** Rules about the calls that lambdas make. */
-  outbound: 'outbound',
   logs: 'logs',
   containers: 'containers',
   pipelines: 'pipelines',
