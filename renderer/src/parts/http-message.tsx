@@ -16,11 +16,15 @@ export function HttpMessage({
     <>
       <table className="m-3 w-[calc(100%-24px)] table-fixed text-[12px]">
         <caption className="sr-only">Headers of the {what}</caption>
+        <colgroup>
+          <col className="w-[190px]" />
+          <col />
+        </colgroup>
         <tbody>
           {headers.map(([name, value], index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a message that was sent does not change
             <tr key={index} className="align-top">
-              <th scope="row" className="mono w-[190px] truncate py-0.5 pr-3 text-left font-normal text-muted">
+              <th scope="row" className="mono truncate py-0.5 pr-3 text-left font-normal text-muted">
                 {name}
               </th>
               <td className="mono py-0.5 break-all">{value}</td>

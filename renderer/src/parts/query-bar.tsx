@@ -69,7 +69,7 @@ export function QueryBar({ what, faultOf, example, suggestions = [] }: QueryBarP
   };
 
   return (
-    <search className="relative min-w-0 flex-1">
+    <search className="group relative min-w-0 flex-1">
       <div className="field-frame flex items-center" {...(fault && { 'data-invalid': true })}>
         <Search aria-hidden size={13} className="ml-2 shrink-0 text-faint" />
         <input
@@ -116,7 +116,7 @@ export function QueryBar({ what, faultOf, example, suggestions = [] }: QueryBarP
         </div>
       )}
       {!fault && suggestions.length > 0 && text === '' && (
-        <div className="absolute inset-x-0 top-full z-20 mt-1 hidden gap-1.5 rounded-md border border-line bg-overlay p-2 shadow-pop in-focus-within:flex">
+        <div className="absolute inset-x-0 top-full z-20 mt-1 hidden gap-1.5 rounded-md border border-line bg-overlay p-2 shadow-pop group-focus-within:flex">
           {suggestions.map((word) => (
             <button
               key={word}

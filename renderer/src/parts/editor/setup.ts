@@ -44,6 +44,8 @@ const look = EditorView.theme({
     background: 'color-mix(in srgb, var(--error) 24%, transparent)',
   },
   '.cm-collapsedLines': { background: 'var(--raised)', color: 'var(--muted)' },
+  // The arrows that come with it are in no font that one can count on.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"···"' },
 });
 
 const colours = HighlightStyle.define([

@@ -1,0 +1,127 @@
+import { expect, test, type WindowPlatform } from './window.ts';
+
+const FORM = {
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  company: 'Analytical Engines',
+  phone: '1',
+  email: 'ada@example.com',
+  title: 'Programmer',
+  size: '10',
+  message: 'Please call me back',
+};
+const sendForm = (platform: WindowPlatform, fields: object = {}) =>
+  platform.call('/website/lead', { payload: { ...FORM, ...fields } });
+
+test('a query narrows the list, a row opens in detail, a replay is compared with what it repeats', async ({
+  page,
+  platform,
+}) => {
+  await sendForm(platform);
+  await platform.call('/website/orders/1001');
+  await platform.open(page, 'invocations');
+  const grid = page.getByRole('grid', { name: 'Invocations' });
+  const rows = grid.getByRole('row');
+  await expect(rows).toHaveCount(3);
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('lambda:contact');
+  await page.keyboard.press('Enter');
+  await expect(rows).toHaveCount(2);
+  expect(page.url()).toContain('q=lambda%3Acontact');
+
+  await rows.nth(1).click();
+  const detail = page.getByRole('region', { name: 'Invocation' }).or(page.getByLabel('Invocation', { exact: true }));
+  await expect(page.getByText('"Analytical Engines"')).toBeVisible();
+  await expect(page.getByRole('table', { name: 'Where the time went' })).toContainText('rate limit');
+  await expect(detail.first()).toContainText('crm.example.com');
+
+  const first = new URL(page.url()).searchParams.get('sel');
+  await grid.focus();
+  await page.keyboard.press('r');
+  await expect(page.getByText('was replayed: ok')).toBeVisible();
+  await expect.poll(() => new URL(page.url()).searchParams.get('sel')).not.toBe(first);
+  expect(new URL(page.url()).searchParams.get('with')).toBe(first);
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(page.getByText(`From ${first?.slice(0, 8)}`)).toBeVisible();
+  await expect(page.locator('.cm-content')).toContainText('manual');
+
+  // What is in the address is the whole state of the page.
+  await page.reload();
+  await expect(page.getByRole('tab', { name: 'Compare' })).toHaveAttribute('aria-selected', 'true');
+  const { body } = await platform.ask(page, 'GET', '/inspect/leads');
+  expect(body).toHaveLength(2);
+});
+
+test('an event is changed before it is replayed', async ({ page, platform }) => {
+  await sendForm(platform);
+  await platform.open(page, 'invocations');
+  await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
+  await page.getByRole('button', { name: 'Replay with edits' }).click();
+  const editor = page.getByRole('dialog').locator('.cm-content');
+  await editor.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('{"payload": {"firstName": "Grace", "lastName": "Hopper", "email": "g@example.com"}}');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await expect
+    .poll(async () => JSON.stringify((await platform.ask(page, 'GET', '/inspect/leads')).body))
+    .toContain('Hopper');
+});
+
+test('what is wrong with a query is said where it is wrong, and the list stays', async ({ page, platform }) => {
+  await sendForm(platform);
+  await platform.open(page, 'invocations');
+  const query = page.getByLabel('Query of invocations');
+  await query.fill('status:ok colour:red');
+  await expect(page.getByRole('alert')).toContainText("there is no 'colour:'");
+  await expect(page.getByRole('grid', { name: 'Invocations' }).getByRole('row')).toHaveCount(2);
+  await query.fill('status:timeout');
+  await query.press('Enter');
+  await expect(page.getByText('No invocations match')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the query' }).last().click();
+  await expect(page.getByRole('grid', { name: 'Invocations' }).getByRole('row')).toHaveCount(2);
+});
+
+test('requests show their headers and bodies, those of the management API too, without credentials', async ({
+  page,
+  platform,
+}) => {
+  await sendForm(platform);
+  const { baseUrl } = platform.ready;
+  const issued = await fetch(`${baseUrl}/security/root/oauth/issue`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'password', username: 'root', password: 'not-it' }),
+  });
+  expect(issued.status).toBeGreaterThanOrEqual(400);
+  await platform.open(page, 'gateway');
+  const grid = page.getByRole('grid', { name: 'Requests' });
+  await grid.getByRole('row').nth(1).click();
+  await expect(page.getByText('"Analytical Engines"')).toBeVisible();
+  await page.getByRole('tab', { name: 'Answer' }).click();
+  await expect(page.getByText('X-Terrarium-Execution-Id')).toBeVisible();
+
+  await page.getByRole('radio', { name: 'Management API' }).click();
+  await grid.getByRole('row').filter({ hasText: '/oauth/issue' }).click();
+  await page.getByRole('tab', { name: 'Request', exact: true }).click();
+  await expect(page.getByText('password=%3Chidden%3E')).toBeVisible();
+  await expect(page.getByText('not-it')).toBeHidden();
+});
+
+test('a lambda that runs is seen before it ends', async ({ page, platform }) => {
+  await platform.open(page, 'invocations');
+  const { body } = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
+  const [lambda] = body as { id: string; properties: { parent: { id: string } } }[];
+  const code = 'exports.run = (event, context, callback) => setTimeout(() => callback(null, "late"), 3000);';
+  const patched = await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${lambda?.id}`, [
+    { op: 'replace', path: '/properties/code_type', value: 'inline' },
+    { op: 'add', path: '/properties/code', value: code },
+    { op: 'replace', path: '/properties/handler', value: 'run' },
+  ]);
+  expect(patched.status, JSON.stringify(patched.body)).toBe(200);
+  const run = platform.ask(page, 'POST', `/inspect/lambdas/${lambda?.id}/invoke`, {});
+  const row = page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1);
+  await expect(row).toContainText('running');
+  await run;
+  await expect(row).toContainText('late');
+});
