@@ -27,6 +27,8 @@ export interface LambdaDefinition {
   /** Secrets of mount type file: path to content. */
   secretFiles: Record<string, string>;
   isIsolated: boolean;
+  /** Does it run in one process that a debugger can attach to, and for as long as it takes? */
+  isDebugged: boolean;
   /** Processes kept ready. */
   preWarm: number;
   /** Content type of answers (D-137). */
@@ -67,8 +69,16 @@ export function isLambda(resource: StoredResource): boolean {
   return resource.type === LAMBDA;
 }
 
-/** Reads a lambda's record and all it inherits. Throws when a stored property is of a wrong type. */
-export function readDefinition(view: WorldView, lambda: StoredResource, maxTimeoutS: number): LambdaDefinition {
+/**
+ * Reads a lambda's record and all it inherits; while it `isDebugged` it has one process, which stays. Throws when a stored property is of a
+ * wrong type.
+ */
+export function readDefinition(
+  view: WorldView,
+  lambda: StoredResource,
+  maxTimeoutS: number,
+  isDebugged = false,
+): LambdaDefinition {
   const sent = properties.parse(lambda.properties);
   const secrets = sent.secrets.map((mount) => ({ ...mount, text: secretText(view, mount) }));
   const mounted = (type: string): Record<string, string> =>
@@ -83,14 +93,15 @@ export function readDefinition(view: WorldView, lambda: StoredResource, maxTimeo
     env: { ...mergedEnv(view, lambda), ...mounted('env') },
     secretFiles: mounted('file'),
     // A process that has served others is none of an isolated lambda's.
-    isIsolated: sent.isolate,
+    isIsolated: sent.isolate && !isDebugged,
+    isDebugged,
   };
   return {
     ...definition,
     name: lambda.name,
     runtime: sent.runtime,
     timeoutMs: Math.min(sent.timeout, maxTimeoutS) * 1_000,
-    preWarm: sent.pre_warm,
+    preWarm: isDebugged ? 1 : sent.pre_warm,
     accept: acceptIn(sent.headers),
     fingerprint: createHash('sha256').update(JSON.stringify(definition)).digest('hex'),
   };

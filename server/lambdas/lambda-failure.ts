@@ -21,6 +21,11 @@ export function interrupted(): LambdaFailure {
   return new LambdaFailure('interrupted', 'the emulator stopped before the invocation had ended');
 }
 
+/** Nobody is left who could let the handler go on. */
+export function debuggingEnded(): LambdaFailure {
+  return new LambdaFailure('interrupted', 'debugging was ended before the handler had');
+}
+
 /** The handler took longer than it may. */
 export function timedOut(timeoutMs: number): LambdaFailure {
   const limit = `${timeoutMs / 1_000} s (the lambda's 'timeout')`;

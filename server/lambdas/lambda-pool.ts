@@ -1,6 +1,7 @@
 import type { Invocation, LambdaCall, LambdaValue, LogLine, Outcome } from '../model/invocation.ts';
+import { isDebuggerTalk } from './debugging.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
-import { failed, type LambdaFailure, notStarted, timedOut } from './lambda-failure.ts';
+import { debuggingEnded, failed, type LambdaFailure, notStarted, timedOut } from './lambda-failure.ts';
 import type { Ending, LambdaProcess } from './lambda-process.ts';
 import { RunningCall } from './running-call.ts';
 
@@ -32,6 +33,9 @@ interface Worker {
  * handlers are served by few processes, long ones soon have as many as they need.
  */
 const GROW_AFTER_MS = 10;
+
+/** Whoever debugs a handler takes the time it takes; by the end of the day it is forgotten. */
+const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
 /** The processes of one lambda and the calls that wait for them (D-142). */
 export class LambdaPool {
@@ -74,7 +78,7 @@ export class LambdaPool {
 
   /** `busy` when neither a process nor a place in the queue is left. */
   refusal(): Outcome | undefined {
-    const { concurrency, queue } = this.#host.limits;
+    const [concurrency, { queue }] = [this.#concurrency, this.#host.limits];
     if (this.#running.size + this.#waiting.length < concurrency + queue) return undefined;
     const message = `lambda '${this.#definition.name}' is busy: ${concurrency} calls run and ${queue} wait; try again in a second`;
     return failed({ failure: 'busy', message });
@@ -96,7 +100,9 @@ export class LambdaPool {
 
   /** From the next invocation on this definition holds; running ones finish with the old (D-057, D-114). */
   update(definition: LambdaDefinition): void {
+    const before = this.#definition;
     this.#definition = definition;
+    if (before.isDebugged && !definition.isDebugged) this.#endDebugging(before.fingerprint);
     for (const worker of [...this.#idle]) if (worker.fingerprint !== definition.fingerprint) this.#retire(worker);
     this.#keepWarm();
   }
@@ -118,7 +124,18 @@ export class LambdaPool {
   }
 
   get #room(): number {
-    return this.#host.limits.concurrency - this.#starting - this.#workers.size;
+    return this.#concurrency - this.#starting - this.#workers.size;
+  }
+
+  get #concurrency(): number {
+    return this.#definition.isDebugged ? 1 : this.#host.limits.concurrency;
+  }
+
+  /** What stands at a breakpoint, in the handler or while it is loaded, would stand there forever. */
+  #endDebugging(fingerprint: string): void {
+    const others = new Set<LambdaProcess>();
+    for (const worker of this.#workers) if (worker.fingerprint !== fingerprint) others.add(worker.process);
+    for (const process of this.#processes) if (!others.has(process)) process.kill(debuggingEnded());
   }
 
   /** Gives work to those that have none, and sees to it that there are enough of them. */
@@ -184,7 +201,10 @@ export class LambdaPool {
   #adopt(process: LambdaProcess): void {
     this.#processes.add(process);
     void process.exited.then(() => this.#processes.delete(process));
-    process.onLine = (stream, text) => this.#addLine(this.#running.get(process), stream, text);
+    process.onLine = (stream, text) => {
+      if (this.#definition.isDebugged && isDebuggerTalk(text)) return;
+      this.#addLine(this.#running.get(process), stream, text);
+    };
     if (this.#closedFor) process.kill(this.#closedFor);
   }
 
@@ -205,7 +225,8 @@ export class LambdaPool {
 
   #run(worker: Worker, running: RunningCall): void {
     const { process } = worker;
-    const { id, name, timeoutMs } = this.#definition;
+    const { id, name, isDebugged } = this.#definition;
+    const timeoutMs = isDebugged ? DEBUGGED_TIMEOUT_MS : this.#definition.timeoutMs;
     const { executionId, context, body } = running.call;
     const startedAtMs = this.#host.nowMs();
     let hasBegun = false;

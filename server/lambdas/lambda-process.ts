@@ -8,7 +8,7 @@ import { type Frame, FrameError, FrameReader, writeFrame } from './frames.ts';
 import { LambdaFailure } from './lambda-failure.ts';
 import { OutputLines } from './output-lines.ts';
 import { type GroupOptions, killGroup, startGroup } from './process-group.ts';
-import { beganHead, messageHead, outboundHead, outcomeHead } from './process-messages.ts';
+import { beganHead, inspectingHead, messageHead, outboundHead, outcomeHead } from './process-messages.ts';
 import {
   CONTROL_FD,
   FrameType,
@@ -58,6 +58,8 @@ export class LambdaProcess {
   readonly exited: Promise<LambdaFailure>;
   /** Told of each line that the process writes. */
   onLine: (stream: LogLine['stream'], text: string) => void = () => {};
+  /** Told where a debugger can attach, before the lambda is loaded. */
+  onInspecting: (url: string) => void = () => {};
 
   readonly #child: ChildProcess;
   readonly #control: Duplex | undefined;
@@ -107,12 +109,15 @@ export class LambdaProcess {
   /** Makes it the process of a lambda. Rejects with LambdaFailure when the code cannot be loaded; the process is killed then. */
   async load(head: LoadHead): Promise<void> {
     if (this.#end) throw this.#end;
-    const timer = setTimeout(() => {
-      const seconds = LOAD_TIMEOUT_MS / 1_000;
-      this.kill(
-        new LambdaFailure('load', `the code did not finish loading within ${seconds} s; look at its top level`),
-      );
-    }, LOAD_TIMEOUT_MS);
+    // Whoever debugs it may have stopped it on its first line.
+    const timer = head.isDebugged
+      ? undefined
+      : setTimeout(() => {
+          const seconds = LOAD_TIMEOUT_MS / 1_000;
+          this.kill(
+            new LambdaFailure('load', `the code did not finish loading within ${seconds} s; look at its top level`),
+          );
+        }, LOAD_TIMEOUT_MS);
     this.#isBusy = true;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -249,6 +254,9 @@ export class LambdaProcess {
         if (outcome.number === this.#calls) this.#ended({ kind: 'outcome', head: outcome, body });
         return;
       }
+      case FrameType.inspecting:
+        this.onInspecting(inspectingHead.parse(head).url);
+        return;
       case FrameType.uncaught:
         this.#uncaught = messageHead.parse(head).message;
         return;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { OutboundRule } from '../model/outbound-rule.ts';
+import type { Debugging } from './debugging.ts';
 import type { LambdaCode } from './lambda-code.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
 import {
@@ -36,6 +37,7 @@ export interface ProcessSettings {
   };
   limits: { resultBytes: number; logLines: number; spares: number };
   code: LambdaCode;
+  debugging: Debugging;
 }
 
 /** Memory of lambdas that ask for none (D-056): the spares have it. */
@@ -77,12 +79,31 @@ export class LambdaProcesses {
     if (this.#isStopped) throw interrupted();
     this.#demandBootstrap();
     const env = lambdaEnvironment(this.#hostEnv, this.#settings.addresses(), code.home, definition);
-    const takesSpare = definition.memoryMb === SPARE_MEMORY_MB && !isReadAtStart(definition.env);
-    const process = (takesSpare && this.#spares.take()) || this.#fork(definition.memoryMb, env, false);
+    const takesSpare =
+      definition.memoryMb === SPARE_MEMORY_MB && !isReadAtStart(definition.env) && !definition.isDebugged;
+    const process =
+      (takesSpare && this.#spares.take()) || this.#fork(definition.memoryMb, env, false, definition.isDebugged);
     adopt(process);
+    if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
-    await process.load({ ...code, env, resultLimitBytes: resultBytes, outbound: this.#routesOf(definition) });
+    await process.load({
+      ...code,
+      env,
+      resultLimitBytes: resultBytes,
+      outbound: this.#routesOf(definition),
+      isDebugged: definition.isDebugged,
+    });
     return process;
+  }
+
+  #followDebugger(process: LambdaProcess, lambdaId: string, file: string): void {
+    const { debugging } = this.#settings;
+    let told: string | undefined;
+    process.onInspecting = (url) => {
+      told = url;
+      debugging.listens(lambdaId, url, file);
+    };
+    void process.exited.then(() => debugging.lost(lambdaId, told));
   }
 
   /** Lets the rules about outbound calls that there are now hold in every process. */
@@ -100,20 +121,22 @@ export class LambdaProcesses {
     this.#reaper.stop();
   }
 
-  #fork(memoryMb: number, env: Record<string, string>, isSpare: boolean): LambdaProcess {
-    const { childFile, execPath = process.execPath, limits } = this.#settings;
+  #fork(memoryMb: number, env: Record<string, string>, isSpare: boolean, isDebugged = false): LambdaProcess {
+    const { childFile, execPath = process.execPath, limits, debugging } = this.#settings;
     const started = new LambdaProcess({
       execPath,
       childFile,
       memoryMb,
       env,
       isSpare,
+      ...(isDebugged && { inspectPort: debugging.port }),
       resultLimitBytes: limits.resultBytes,
       logLimitLines: limits.logLines,
       reaper: this.#reaper,
     });
     this.#living.add(started);
-    this.#memory.add(started);
+    // What a debugger holds on to is not the lambda's.
+    if (!isDebugged) this.#memory.add(started);
     void started.exited.then(() => this.#living.delete(started));
     return started;
   }

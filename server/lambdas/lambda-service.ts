@@ -5,10 +5,12 @@ import type { BegunInvocation, Invocation, LambdaCall, LambdaInvoker, LogLine, O
 import { type LogParameters, parseLogQuery, selectLines } from '../model/log-query.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
+import { Debugging, type DebugState } from './debugging.ts';
 import { LambdaCode } from './lambda-code.ts';
 import { findLambda, isEmulated, isLambda, type LambdaDefinition, readDefinition } from './lambda-definition.ts';
 import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaPool, type PoolHost } from './lambda-pool.ts';
+import type { LambdaProcess } from './lambda-process.ts';
 import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
 import { LogRing } from './log-ring.ts';
 import type { RecentCalls } from './recent-calls.ts';
@@ -32,7 +34,7 @@ export interface LambdaLimits {
   spares: number;
 }
 
-export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | 'code'> {
+export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging'> {
   view: WorldView;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
@@ -45,6 +47,8 @@ export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | '
   onBegin?(begun: BegunInvocation): void;
   /** Given every call that was accepted. */
   recentCalls?: RecentCalls;
+  /** Told whenever the debugging of a lambda begins, ends or comes further. */
+  onDebug?(): void;
   /** Told of every line that a lambda writes, at once. */
   onLog?(lambdaId: Uuid, line: LogLine): void;
 }
@@ -84,6 +88,7 @@ export class LambdaService implements LambdaInvoker {
   readonly #host: PoolHost;
   readonly #code: LambdaCode;
   readonly #processes: LambdaProcesses;
+  readonly #debugging: Debugging;
   readonly #known = new Map<Uuid, Known>();
   readonly #logs = new Map<Uuid, LogRing>();
   #changes = 0;
@@ -93,11 +98,13 @@ export class LambdaService implements LambdaInvoker {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#code = new LambdaCode(path.resolve(options.scratchDir));
-    this.#processes = new LambdaProcesses({ ...options, limits: this.#limits, code: this.#code });
+    this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
+    const debugging = this.#debugging;
+    this.#processes = new LambdaProcesses({ ...options, limits: this.#limits, code: this.#code, debugging });
     this.#host = {
       limits: this.#limits,
       nowMs: options.nowMs,
-      open: (definition, adopt) => this.#processes.open(definition, adopt),
+      open: (definition, adopt) => this.#open(definition, adopt),
       onLine: (lambdaId, line) => this.#addLine(lambdaId, line),
       onBegin: ({ call: { executionId, trigger }, acceptedAtMs }, { id, name }) =>
         options.onBegin?.({ executionId, trigger, acceptedAtMs, lambdaId: id, lambdaName: name }),
@@ -153,6 +160,31 @@ export class LambdaService implements LambdaInvoker {
     for (const [lambdaId, { pool }] of this.#known) if (pool?.keepsWarm) this.#look(lambdaId);
   }
 
+  /** The lambda that is being debugged, if one is. */
+  get debugged(): DebugState | undefined {
+    return this.#debugging.state;
+  }
+
+  /**
+   * From its next call on the lambda runs in one process that a debugger can attach to, without a time-out.
+   *
+   * @throws PlatformError 409 while another lambda is debugged
+   */
+  debug(lambdaId: Uuid): void {
+    this.#debugging.begin(lambdaId);
+    this.#changes += 1;
+    const { refused } = this.#look(lambdaId);
+    if (refused && !refused.ok) this.#debugging.lost(lambdaId, undefined, refused.message);
+  }
+
+  /** It runs as it does otherwise; what stands at a breakpoint ends as `interrupted`. */
+  endDebugging(lambdaId: Uuid): void {
+    if (!this.#debugging.isOf(lambdaId)) return;
+    this.#debugging.end();
+    this.#changes += 1;
+    this.#look(lambdaId);
+  }
+
   /** Lets the rules about outbound calls that there are now hold for every lambda, from its next call on. */
   applyRules(): void {
     this.#processes.applyRules();
@@ -200,7 +232,12 @@ export class LambdaService implements LambdaInvoker {
 
   #read(lambda: StoredResource, pool: LambdaPool | undefined): Pick<Known, 'pool' | 'refused'> {
     try {
-      const definition = readDefinition(this.#options.view, lambda, this.#limits.timeoutMaxS);
+      const definition = readDefinition(
+        this.#options.view,
+        lambda,
+        this.#limits.timeoutMaxS,
+        this.#debugging.isOf(lambda.id),
+      );
       if (!isEmulated(definition.runtime)) return { pool, refused: failed(notEmulated(definition)) };
       pool?.update(definition);
       return { pool: pool ?? new LambdaPool(this.#host, definition), refused: undefined };
@@ -214,7 +251,18 @@ export class LambdaService implements LambdaInvoker {
     for (const { id, properties } of lambdas) if (Number(properties.pre_warm) > 0) this.#look(id);
   }
 
+  async #open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess> {
+    try {
+      return await this.#processes.open(definition, adopt);
+    } catch (thrown) {
+      const problem = thrown instanceof Error ? thrown.message : String(thrown);
+      if (definition.isDebugged) this.#debugging.lost(definition.id, this.#debugging.state?.url, problem);
+      throw thrown;
+    }
+  }
+
   #forget(lambdaId: Uuid): void {
+    if (this.#debugging.isOf(lambdaId)) this.#debugging.end();
     const known = this.#known.get(lambdaId);
     this.#known.delete(lambdaId);
     const ended = known?.pool?.close(deleted(lambdaId)) ?? Promise.resolve();

@@ -10,15 +10,19 @@ export interface GroupOptions {
   env: Readonly<Record<string, string>>;
   /** Is it going to wait for its lambda? Then it loads ahead what a lambda may need. */
   isSpare: boolean;
+  /** Set: a debugger can attach to it on that port of the loopback address; 0 for any. */
+  inspectPort?: number;
 }
 
 /** Starts a process as the leader of a group of its own, with a control channel as its fourth stream. */
-export function startGroup({ execPath, childFile, memoryMb, env, isSpare }: GroupOptions): ChildProcess {
+export function startGroup({ execPath, childFile, memoryMb, env, isSpare, inspectPort }: GroupOptions): ChildProcess {
   const flags = [
     `--max-old-space-size=${memoryMb}`,
     // Of the emulator's making, not of the lambda's: its source may be either kind of module.
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+    // Its address is told over the control channel, not on the lambda's standard error.
+    ...(inspectPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectPort}`, '--inspect-publish-uid=http']),
   ];
   return spawn(execPath, [...flags, childFile, ...(isSpare ? ['spare'] : [])], {
     // `overlapped` is a pipe; on Windows the only kind that Node can read without blocking.

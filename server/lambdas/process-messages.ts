@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_OUTBOUND_RULES } from '../model/outbound-rule-schema.ts';
-import type { BeganHead, MessageHead, OutboundHead, OutcomeHead } from './protocol.ts';
+import type { BeganHead, InspectingHead, MessageHead, OutboundHead, OutcomeHead } from './protocol.ts';
 
 /*
  * What a lambda's process sends is read like anything else from outside: the lambda can reach the channel if it wants to.
@@ -30,6 +30,8 @@ export const outboundHead = z.object({
   error: text.exactOptional(),
   ended: z.literal(true).exactOptional(),
 }) satisfies z.ZodType<OutboundHead>;
+
+export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) }) satisfies z.ZodType<InspectingHead>;
 
 export const outcomeHead = z.object({
   number,

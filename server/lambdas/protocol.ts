@@ -15,6 +15,7 @@ export const FrameType = {
   outcome: 7,
   uncaught: 8,
   rules: 9,
+  inspecting: 10,
 } as const;
 
 /** The host that a lambda's CRM_API_BASEPATH names (D-200). */
@@ -54,6 +55,8 @@ export interface LoadHead {
   exportName: string;
   resultLimitBytes: number;
   outbound: OutboundRoutes;
+  /** Where a debugger can attach is to be told before the code is loaded. */
+  isDebugged: boolean;
 }
 
 /** Other rules about outbound calls than those at load hold from now on. */
@@ -87,6 +90,11 @@ export interface OutboundHead {
   status?: number;
   error?: string;
   ended?: true;
+}
+
+/** A debugger can attach there. */
+export interface InspectingHead {
+  url: string;
 }
 
 /** How the handler ended; the body of the frame is its value. */

@@ -8,6 +8,7 @@ import {
   type BeganHead,
   CONTROL_FD,
   FrameType,
+  type InspectingHead,
   type InvokeHead,
   type LoadHead,
   type MessageHead,
@@ -46,7 +47,7 @@ const outboundCalls = new OutboundCalls((news) => {
 
 const hooks = new OutboundHooks(outboundCalls, () => (current > 0 ? executionId : undefined));
 
-type SentHead = MessageHead | BeganHead | OutboundHead | OutcomeHead | Record<string, never>;
+type SentHead = MessageHead | BeganHead | InspectingHead | OutboundHead | OutcomeHead | Record<string, never>;
 
 function send(type: number, head: SentHead, body?: Uint8Array): void {
   writeFrame(control, type, head, body);
@@ -65,12 +66,20 @@ async function load(head: LoadHead): Promise<void> {
     process.argv = [process.execPath, head.file];
     resultLimitBytes = head.resultLimitBytes;
     hooks.install(head.outbound);
+    if (head.isDebugged) tellInspector();
     handler = await loadHandler(head.file, head.exportName);
     send(FrameType.loaded, {});
   } catch (thrown) {
     await flushed();
     send(FrameType.loadFailed, { message: messageOf(thrown) });
   }
+}
+
+/** Ahead of the lambda's code: a breakpoint may be in that. */
+function tellInspector(): void {
+  // Here, not at the top: no other lambda needs it.
+  const url = (require('node:inspector') as typeof import('node:inspector')).url();
+  if (url !== undefined) send(FrameType.inspecting, { url });
 }
 
 function invoke(head: InvokeHead, body: Buffer): void {

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Inspection } from './inspection-for-tests.ts';
+import { isAlive } from './process-for-tests.ts';
+import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
+
+let bed: ServiceForTests;
+let wake: () => void = () => {};
+beforeAll(async () => {
+  bed = await ServiceForTests.start({ onDebug: () => wake() });
+});
+afterAll(() => bed.stop());
+
+/** Waits until the debugging of a lambda is as wanted. */
+async function until(isWanted: (state: typeof bed.service.debugged) => boolean) {
+  while (!isWanted(bed.service.debugged)) {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+  return bed.service.debugged;
+}
+const listening = async () => {
+  const state = await until((now) => now?.url !== undefined);
+  return { url: state?.url ?? '', file: state?.file ?? '' };
+};
+
+const CODE = `let calls = 0;
+exports.run = (event) => {
+  calls += 1; // here
+  console.log('call ' + calls);
+  return { pid: process.pid, calls, event };
+};`;
+
+describe('a lambda that is debugged', () => {
+  it('stops at a breakpoint for longer than its time-out, and goes on', async () => {
+    const lambda = bed.lambda(CODE, { timeout: 0.1 });
+    bed.service.debug(lambda);
+    const { url, file } = await listening();
+    expect(new URL(url).hostname).toBe('127.0.0.1');
+    const debuggerOf = await Inspection.attach(url);
+    await debuggerOf.breakAt(file, 2);
+    const answer = bed.invoke(lambda, '1');
+    await debuggerOf.paused();
+    // Twice the time-out: a promise about what does not happen needs a moment in which it could.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await debuggerOf.close();
+    const invocation = await answer;
+    expect(JSON.parse(answerOf(invocation))).toMatchObject({ calls: 1, event: '1' });
+    expect(invocation.logs.map(({ text }) => text)).toEqual(['call 1']);
+    bed.service.endDebugging(lambda);
+    expect(bed.service.debugged).toBeUndefined();
+  });
+
+  it('has one process for all its calls, which is gone with the debugging', async () => {
+    const lambda = bed.lambda(CODE, { isolate: true });
+    bed.service.debug(lambda);
+    await listening();
+    const answers = await Promise.all([1, 2, 3].map(() => bed.invoke(lambda)));
+    const results = answers.map((one) => JSON.parse(answerOf(one)));
+    expect(results.map(({ calls }) => calls)).toEqual([1, 2, 3]);
+    bed.service.endDebugging(lambda);
+    const after = JSON.parse(answerOf(await bed.invoke(lambda)));
+    expect(after.calls).toBe(1);
+    expect(after.pid).not.toBe(results[0].pid);
+    await expect.poll(() => isAlive(results[0].pid)).toBe(false);
+  });
+
+  it('is the only one', async () => {
+    const [one, other] = [bed.lambda(CODE), bed.lambda(CODE)];
+    bed.service.debug(one);
+    bed.service.debug(one);
+    expect(() => bed.service.debug(other)).toThrow(`lambda ${one} is being debugged; one at a time`);
+    bed.service.endDebugging(other);
+    expect(bed.service.debugged).toMatchObject({ lambdaId: one });
+    bed.remove(one);
+    expect(bed.service.debugged).toBeUndefined();
+  });
+
+  it('keeps its address when its code is changed', async () => {
+    const lambda = bed.lambda(CODE);
+    bed.service.debug(lambda);
+    const before = await listening();
+    bed.change(lambda, `${CODE} // new`);
+    const after = await until((state) => state?.url !== undefined && state.url !== before.url);
+    expect(new URL(after?.url ?? '').port).toBe(new URL(before.url).port);
+    expect(after?.file).not.toBe(before.file);
+    bed.service.endDebugging(lambda);
+  });
+
+  it('says why it has no process, and has one when the reason is gone', async () => {
+    const lambda = bed.lambda('exports.run = (');
+    bed.service.debug(lambda);
+    const broken = await until((state) => state?.problem !== undefined);
+    expect(broken).toMatchObject({ problem: expect.stringContaining('syntax error') });
+    expect(broken).not.toHaveProperty('url');
+    bed.change(lambda, CODE);
+    expect(await until((state) => state?.url !== undefined)).not.toHaveProperty('problem');
+    bed.service.endDebugging(lambda);
+  });
+
+  it('ends its call when debugging ends while it stands at a breakpoint', async () => {
+    const lambda = bed.lambda(CODE);
+    bed.service.debug(lambda);
+    const { url, file } = await listening();
+    const debuggerOf = await Inspection.attach(url);
+    await debuggerOf.breakAt(file, 2);
+    const answer = bed.invoke(lambda);
+    await debuggerOf.paused();
+    bed.service.endDebugging(lambda);
+    expect(failureOf(await answer)).toBe('interrupted: debugging was ended before the handler had');
+    await debuggerOf.close();
+  });
+});
