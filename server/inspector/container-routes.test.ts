@@ -1,0 +1,311 @@
+import { request } from 'node:http';
+import Docker from 'dockerode';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { basic, send } from '../../e2e/client.ts';
+import { type Maker, makerFor } from '../../e2e/maker.ts';
+import { type Body, containerBody, grant, makePlace, makeUser, type Place } from '../../e2e/place.ts';
+import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
+import { demandEngine, expectNothingLeft, testImage } from '../containers/docker/engine-for-tests.ts';
+import { startSlowRegistry } from '../containers/docker/registry-for-tests.ts';
+
+const LIMIT_MS = 60_000;
+const POLL = { timeout: LIMIT_MS, interval: 50 };
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+let platform: Platform;
+let make: Maker;
+let place: Place;
+let image: string;
+let rootKey: string;
+
+beforeAll(async () => {
+  await demandEngine();
+  image = await testImage();
+  platform = await startPlatform({ containers: { engine: 'auto', onStop: 'remove' } });
+  const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
+  rootKey = basic(apiKey, apiSecret);
+  make = makerFor(platform.root);
+  place = await makePlace(platform.root, 'acme');
+}, LIMIT_MS);
+afterEach(async () => {
+  for (const word of ['containers', 'jobs']) {
+    const records: Body[] = (await platform.root.get(`/acme/${word}`)).body;
+    for (const { id } of records) await platform.root.delete(`/root/${word}/${id}`);
+  }
+});
+afterAll(async () => {
+  const worldId = platform?.emulator.worldId;
+  await platform?.stop();
+  if (worldId) await expectNothingLeft(worldId);
+}, LIMIT_MS);
+
+const inspect = (method: string, path: string, body?: unknown, auth = rootKey) =>
+  send(method, `${platform.emulator.baseUrl}/inspect${path}`, { auth, ...(body !== undefined && { body }) });
+const statusOf = async ({ id }: Body) => (await platform.root.get(`/root/resources/${id}`)).body.properties.status;
+const start = async (properties: object = {}, status = 'RUNNING') => {
+  const container = await make.container(place, { image, memory: 32, ...properties });
+  await expect.poll(() => statusOf(container), POLL).toBe(status);
+  return container;
+};
+const startJob = (cmd: string) =>
+  platform.root.create(
+    `${place.environment}/jobs`,
+    containerBody(place, make.fresh('job'), { image, memory: 32, cmd }),
+  );
+const instancesOf = async ({ id }: Body): Promise<Body[]> => (await inspect('GET', `/containers/${id}/instances`)).body;
+
+describe('the instances of a container', { timeout: LIMIT_MS }, () => {
+  it('are told with state, health, address and the time of their start', async () => {
+    const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
+    const container = await start({ num_instances: 2, cmd: 'exec httpd -f -p 8080', port_mappings: [web] });
+    const reply = await inspect('GET', `/containers/${container.id}/instances`);
+    expect(reply.status).toBe(200);
+    expect(reply.body).toHaveLength(2);
+    for (const instance of reply.body) {
+      expect(instance).toMatchObject({
+        id: expect.stringMatching(/^[0-9a-f]{64}$/),
+        state: 'running',
+        health: 'none',
+        isCurrent: true,
+        image,
+        ports: [{ containerPort: 8080, host: '127.0.0.1', port: expect.any(Number) }],
+        startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      });
+      expect(instance).not.toHaveProperty('exitCode');
+    }
+  });
+
+  it('of a job keep the exit code that they ended with', async () => {
+    const job = await startJob('exit 3');
+    await expect.poll(() => statusOf(job), POLL).toBe('FAILED');
+    expect(await instancesOf(job)).toMatchObject([{ state: 'exited', exitCode: 3 }]);
+  });
+
+  it('are others after a restart; a job runs again', async () => {
+    const container = await start();
+    const [before] = await instancesOf(container);
+    expect((await inspect('POST', `/containers/${container.id}/restart`)).status).toBe(202);
+    await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
+    const [after, ...more] = await instancesOf(container);
+    expect(more).toEqual([]);
+    expect(after?.id).not.toBe(before?.id);
+
+    const job = await startJob('true');
+    await expect.poll(() => statusOf(job), POLL).toBe('SUCCEEDED');
+    const [first] = await instancesOf(job);
+    expect((await inspect('POST', `/containers/${job.id}/restart`)).status).toBe(202);
+    await expect
+      .poll(async () => [(await instancesOf(job))[0]?.id === first?.id, await statusOf(job)], POLL)
+      .toEqual([false, 'SUCCEEDED']);
+  });
+});
+
+describe('what a container uses', { timeout: LIMIT_MS }, () => {
+  it('is measured per instance', async () => {
+    const container = await start();
+    const { status, body } = await inspect('GET', `/containers/${container.id}/stats`);
+    expect(status).toBe(200);
+    expect(body.containerId).toBe(container.id);
+    const [used] = body.instances;
+    expect(used).toMatchObject({ memoryLimitBytes: 32 * 1024 * 1024, receivedBytes: expect.any(Number) });
+    expect(used.memoryBytes).toBeGreaterThan(0);
+    expect(used.memoryBytes).toBeLessThan(used.memoryLimitBytes);
+    expect(used.cpus).toBeGreaterThanOrEqual(0);
+  });
+
+  it('is measured for several at once; what does not run uses nothing', async () => {
+    const busy = await start();
+    const stopped = await start({ num_instances: 0 }, 'SUSPENDED');
+    const { body } = await inspect('GET', `/containers/stats?ids=${busy.id},${stopped.id}`);
+    expect(body).toMatchObject([
+      { containerId: busy.id, instances: [{ instanceId: expect.any(String) }] },
+      { containerId: stopped.id, instances: [] },
+    ]);
+    expect((await inspect('GET', '/containers/stats')).body).toEqual([]);
+    expect(await inspect('GET', `/containers/stats?ids=${NOBODY}`)).toMatchObject(refusal(404));
+    expect(await inspect('GET', `/containers/stats?ids=${Array(51).fill(NOBODY)}`)).toMatchObject(refusal(400));
+  });
+});
+
+describe('a command in a container', { timeout: LIMIT_MS }, () => {
+  it('answers with its exit code and both outputs', async () => {
+    const { id } = await start();
+    const exec = (command: unknown, more: object = {}) =>
+      inspect('POST', `/containers/${id}/exec`, { command, ...more });
+    expect(await exec(['sh', '-c', 'echo out; echo err >&2; exit 7'])).toMatchObject({
+      status: 200,
+      body: { exitCode: 7, stdout: 'out\n', stderr: 'err\n', isCut: false },
+    });
+    // No shell in between.
+    expect((await exec(['echo', '$HOME; ls'])).body.stdout).toBe('$HOME; ls\n');
+    const [instance] = await instancesOf({ id });
+    expect((await exec(['true'], { instance: instance?.id.slice(0, 12) })).body.exitCode).toBe(0);
+    expect(await exec(['true'], { instance: 'ffffffff' })).toMatchObject(refusal(409));
+    expect((await exec(['no-such-program'])).status).not.toBe(500);
+    expect(await exec([])).toMatchObject(refusal(400, '/command'));
+    expect(await exec('ls')).toMatchObject(refusal(400, '/command'));
+  });
+
+  it('is cut when it says too much', async () => {
+    const { id } = await start();
+    const command = ['sh', '-c', 'dd if=/dev/zero bs=1024 count=1500; echo end >&2'];
+    const { body } = await inspect('POST', `/containers/${id}/exec`, { command });
+    expect(body).toMatchObject({ exitCode: 0, isCut: true, stderr: expect.stringContaining('end') });
+    expect(body.stdout).toHaveLength(1024 * 1024);
+  });
+
+  it('takes the right to update, looking takes the right to view (D-116, D-118)', async () => {
+    const container = await start();
+    const { id: userId } = await makeUser(platform, 'vera');
+    const issued = await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, {
+      body: new URLSearchParams({ grant_type: 'password', username: 'vera', password: 'vera-secret' }),
+    });
+    const token = `Bearer ${issued.body.access_token}`;
+    const path = `/containers/${container.id}`;
+    const wish = { command: ['true'] };
+    expect(await inspect('GET', `${path}/instances`, undefined, token)).toMatchObject(refusal(403));
+    await grant(platform.root, '/acme', 'container.view', userId);
+    expect(await inspect('GET', `${path}/instances`, undefined, token)).toMatchObject({ status: 200 });
+    expect(await inspect('GET', `${path}/stats`, undefined, token)).toMatchObject({ status: 200 });
+    for (const [deed, body] of [
+      ['exec', wish],
+      ['restart', undefined],
+    ] as const) {
+      expect(await inspect('POST', `${path}/${deed}`, body, token)).toMatchObject({
+        status: 403,
+        body: { message: expect.stringContaining('container.update') },
+      });
+    }
+    await grant(platform.root, '/acme', 'container.update', userId);
+    expect(await inspect('POST', `${path}/exec`, wish, token)).toMatchObject({ status: 200 });
+    expect(await inspect('POST', `${path}/exec`, wish, 'Basic bm9ib2R5OnB3')).toMatchObject(refusal(401));
+    expect(await inspect('GET', `/containers/${NOBODY}/instances`)).toMatchObject(refusal(404));
+  });
+});
+
+describe('a pull', { timeout: LIMIT_MS }, () => {
+  it('is seen by who looks in the middle of it, and is gone when it is over', async () => {
+    const registry = await startSlowRegistry();
+    try {
+      const container = await make.container(place, { image: registry.image, memory: 32 });
+      await registry.whenHalfWay();
+      const pulls = async (): Promise<Body[]> => (await inspect('GET', '/containers/pulls')).body;
+      await expect.poll(async () => (await pulls())[0]?.currentBytes, POLL).toBeGreaterThan(0);
+      const [pull] = await pulls();
+      expect(pull).toMatchObject({ containerId: container.id, image: registry.image, step: 'Downloading' });
+      expect(pull?.currentBytes).toBeLessThan(pull?.totalBytes);
+      registry.goOn();
+      await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
+      expect(await pulls()).toEqual([]);
+    } finally {
+      registry.stop();
+      for (const { id } of (await platform.root.get('/acme/containers')).body)
+        await platform.root.delete(`/root/containers/${id}`);
+      await expect
+        .poll(
+          () =>
+            new Docker()
+              .getImage(registry.image)
+              .remove({ force: true })
+              .then(() => true),
+          POLL,
+        )
+        .toBe(true);
+    }
+  });
+});
+
+describe('without an engine', () => {
+  it('all that needs its answer is 503, and it can be asked again', async () => {
+    const alone = await startPlatform();
+    const { apiKey, apiSecret = '' } = alone.emulator.rootCredentials;
+    const auth = basic(apiKey, apiSecret);
+    const ask = (method: string, path: string, body?: object) =>
+      send(method, `${alone.emulator.baseUrl}/inspect${path}`, { auth, ...(body && { body }) });
+    const here = await makePlace(alone.root, 'acme');
+    const { id } = await alone.root.create(`${here.environment}/containers`, containerBody(here, 'web'));
+    for (const reply of [
+      await ask('GET', `/containers/${id}/instances`),
+      await ask('GET', `/containers/${id}/stats`),
+      await ask('POST', `/containers/${id}/restart`),
+      await ask('GET', `/logs/${id}/stream`),
+    ]) {
+      expect(reply).toMatchObject({ status: 503, body: { message: expect.stringContaining('engine') } });
+      expect(reply.headers.get('retry-after')).toBe('5');
+    }
+    expect((await ask('GET', `/containers/stats?ids=${id}`)).body).toEqual([]);
+    expect((await ask('POST', '/engines/retry')).body).toMatchObject([{ state: 'unreachable' }]);
+    await alone.stop();
+  });
+});
+
+/** Reads a stream of events until told to end; gives what it has heard. */
+function listen(path: string, headers: Record<string, string> = {}) {
+  let text = '';
+  const sent = request(`${platform.emulator.baseUrl}/inspect${path}`, {
+    headers: { Authorization: rootKey, ...headers },
+  });
+  const answered = new Promise<number>((resolve) =>
+    sent.once('response', (response) => {
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('error', () => undefined); // we hang up
+      resolve(response.statusCode ?? 0);
+    }),
+  );
+  sent.on('error', () => undefined);
+  sent.end();
+  return {
+    answered,
+    lines: () =>
+      [...text.matchAll(/^data: (.*)$/gm)].flatMap(([, data = '']): string[] =>
+        JSON.parse(data).lines.map((line: Body) => `${line.stream} ${line.text}`),
+      ),
+    lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '',
+    end: () => sent.destroy(),
+  };
+}
+
+describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
+  const SAY =
+    'i=0; while [ $i -lt 3 ]; do echo "line $i"; i=$((i+1)); done; echo oops >&2; while true; do sleep 0.2; cat /tmp/more 2>/dev/null && rm /tmp/more; done';
+
+  it('tells what a container has printed, then what it prints, and goes on where a reader was cut off', async () => {
+    const { id } = await start({ cmd: SAY });
+    const say = (text: string) =>
+      inspect('POST', `/containers/${id}/exec`, {
+        command: ['sh', '-c', `printf '${text}' > /tmp/.m && cp /tmp/.m /proc/1/fd/1`],
+      });
+    const first = listen(`/logs/${id}/stream`);
+    expect(await first.answered).toBe(200);
+    await expect
+      .poll(() => first.lines().sort(), POLL)
+      .toEqual(['stderr oops', 'stdout line 0', 'stdout line 1', 'stdout line 2']);
+    await say('while looking\\n');
+    await expect.poll(() => first.lines().at(-1), POLL).toBe('stdout while looking');
+    const lastId = first.lastId();
+    first.end();
+    await say('while away\\nand more\\n');
+    const second = listen(`/logs/${id}/stream`, { 'Last-Event-ID': lastId });
+    await expect.poll(() => second.lines(), POLL).toEqual(['stdout while away', 'stdout and more']);
+    second.end();
+  });
+
+  it('tells what a lambda prints, and takes no nonsense for a cursor', async () => {
+    const { id } = await make.lambda(place, {
+      code: 'exports.run = (event, context, callback) => { console.log("ran " + event); callback(null, "ok"); };',
+    });
+    const stream = listen(`/logs/${id}/stream`);
+    expect(await stream.answered).toBe(200);
+    await inspect('POST', `/lambdas/${id}/invoke`, 1);
+    await expect.poll(() => stream.lines(), POLL).toEqual(['stdout ran 1']);
+    stream.end();
+    const later = listen(`/logs/${id}/stream?after=${stream.lastId()}`);
+    await inspect('POST', `/lambdas/${id}/invoke`, 2);
+    await expect.poll(() => later.lines(), POLL).toEqual(['stdout ran 2']);
+    later.end();
+    expect(await inspect('GET', `/logs/${id}/stream?after=x`)).toMatchObject(refusal(400));
+    expect(await inspect('GET', `/logs/${NOBODY}/stream`)).toMatchObject(refusal(404));
+  });
+});
