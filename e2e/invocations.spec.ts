@@ -61,7 +61,8 @@ test('an event is changed before it is replayed', async ({ page, platform }) => 
   const editor = page.getByRole('dialog').locator('.cm-content');
   await editor.click();
   await page.keyboard.press('ControlOrMeta+a');
-  await page.keyboard.type('{"payload": {"firstName": "Grace", "lastName": "Hopper", "email": "g@example.com"}}');
+  await page.keyboard.press('Delete');
+  await page.keyboard.insertText('{"payload": {"firstName": "Grace", "lastName": "Hopper", "email": "g@example.com"}}');
   await page.keyboard.press('ControlOrMeta+Enter');
   await expect(page.getByRole('dialog')).toBeHidden();
   await expect
@@ -99,7 +100,7 @@ test('requests show their headers and bodies, those of the management API too, w
   await grid.getByRole('row').nth(1).click();
   await expect(page.getByText('"Analytical Engines"')).toBeVisible();
   await page.getByRole('tab', { name: 'Answer' }).click();
-  await expect(page.getByText('X-Terrarium-Execution-Id')).toBeVisible();
+  await expect(page.getByRole('rowheader', { name: 'X-Terrarium-Execution-Id' })).toBeVisible();
 
   await page.getByRole('radio', { name: 'Management API' }).click();
   await grid.getByRole('row').filter({ hasText: '/oauth/issue' }).click();
@@ -112,7 +113,7 @@ test('a lambda that runs is seen before it ends', async ({ page, platform }) => 
   await platform.open(page, 'invocations');
   const { body } = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
   const [lambda] = body as { id: string; properties: { parent: { id: string } } }[];
-  const code = 'exports.run = (event, context, callback) => setTimeout(() => callback(null, "late"), 3000);';
+  const code = 'exports.run = (event, context, callback) => { setTimeout(() => callback(null, "late"), 3000); };';
   const patched = await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${lambda?.id}`, [
     { op: 'replace', path: '/properties/code_type', value: 'inline' },
     { op: 'add', path: '/properties/code', value: code },

@@ -1,13 +1,13 @@
 import { closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { jsonParseLinter } from '@codemirror/lang-json';
-import { bracketMatching, foldGutter, getIndentation, indentOnInput, indentString } from '@codemirror/language';
+import { bracketMatching, foldGutter, indentOnInput } from '@codemirror/language';
 import { linter, lintGutter, setDiagnostics } from '@codemirror/lint';
 import { EditorState, Transaction } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import type { CodeEditorProps } from '../editor-props.ts';
 import { editorLook, rootIn } from './setup.ts';
-import { undoKeys, undoSteps } from './undo.ts';
 
 /** How long one has to pause before JSON is checked. */
 const LINT_DELAY_MS = 300;
@@ -32,13 +32,8 @@ export function CodeMirror(props: CodeEditorProps) {
       root,
       doc: latest.current.value,
       extensions: [
-        keymap.of([
-          { key: 'Mod-Enter', run: submit },
-          { key: 'Enter', run: breakLine },
-          ...closeBracketsKeymap,
-          ...undoKeys,
-        ]),
-        undoSteps,
+        keymap.of([{ key: 'Mod-Enter', run: submit }, ...closeBracketsKeymap, ...historyKeymap, ...defaultKeymap]),
+        history(),
         lineNumbers(),
         foldGutter(),
         drawSelection(),
@@ -87,18 +82,6 @@ export function CodeMirror(props: CodeEditorProps) {
   }, [problems]);
 
   return <div ref={place} className="min-h-0 overflow-hidden" style={{ height }} />;
-}
-
-/** A new line, indented as the language has it. */
-function breakLine({ state, dispatch }: EditorView): boolean {
-  if (state.facet(EditorState.readOnly)) return false;
-  const { from, to } = state.selection.main;
-  const columns = getIndentation(state, from) ?? /^\s*/.exec(state.doc.lineAt(from).text)?.[0].length ?? 0;
-  const insert = `\n${indentString(state, columns)}`;
-  dispatch(
-    state.update({ changes: { from, to, insert }, selection: { anchor: from + insert.length }, scrollIntoView: true }),
-  );
-  return true;
 }
 
 const parseJson = jsonParseLinter();

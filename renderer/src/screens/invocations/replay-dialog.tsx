@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import type { EditorLanguage } from '../../parts/editor-props.ts';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import type { InvocationDetail } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
@@ -11,8 +12,9 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
   const { body } = invocation.event;
   const [text, setText] = useState(() => printed(body.text ?? ''));
   const replay = useReplay(invocation, onClose);
-  const isJson = isJsonText(text);
-  const run = () => replay.run(isJson ? JSON.parse(text) : text);
+  // Whatever is typed meanwhile: the editor stays the same.
+  const [language] = useState<EditorLanguage>(() => (text === '' || isJsonText(text) ? 'json' : 'text'));
+  const run = () => replay.run(isJsonText(text) ? JSON.parse(text) : text);
   return (
     <Dialog
       title={`Replay ${invocation.lambdaName} with another event`}
@@ -29,14 +31,7 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
       }
     >
       <div className="overflow-hidden rounded-md border border-line">
-        <CodeEditor
-          label="Event"
-          value={text}
-          onChange={setText}
-          onSubmit={run}
-          language={isJson ? 'json' : 'text'}
-          height="46vh"
-        />
+        <CodeEditor label="Event" value={text} onChange={setText} onSubmit={run} language={language} height="46vh" />
       </div>
       <p className="mt-2 text-muted">
         {body.text?.includes('<hidden>')
