@@ -16,6 +16,7 @@ import { type RootCredentials, rootAct, settleRootAccount } from './emulator/roo
 import { followScm, startScm } from './emulator/scm-place.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
+import { createWorkbench } from './emulator/workbench.ts';
 import { indexing } from './emulator/world-indexing.ts';
 import { WorldSeeds } from './emulator/world-seeds.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -181,6 +182,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   const lambdas = new LambdaService({
     view,
     recentCalls,
+    onDebug: () => feed.tell('workbench', {}),
     addresses,
     nowMs,
     childFile: packageFile('dist/server/lambda-child.cjs'),
@@ -244,11 +246,21 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     onFault,
     onExchange,
   });
+  const workbench = createWorkbench({
+    data,
+    service,
+    lambdas,
+    nowMs,
+    onChange: () => feed.tell('workbench', {}),
+    onFault,
+  });
+  unwind.add(() => workbench.stop());
   const stopListening = store.onCommit((commit, changes) => {
     feed.tell('world', { seq: commit.seq });
     feed.tell('history', { seq: commit.seq });
     gateway.changed(changes);
     lambdas.changed(changes);
+    workbench.changed(changes);
     containers.service.changed(changes);
     containers.ports.changed(changes);
     for (const { before, after } of changes) {
@@ -302,6 +314,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       newId: randomUUID,
       onChange: ({ id, state }) => feed.tell('pipelines', { id, state }),
     }),
+    workbench,
     outbound: { rules: outboundRules, crm: config.outbound.crm },
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
@@ -383,6 +396,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
   await followScm(service, data.places, scm.apiUrl, rootAct(view.root, 'startup'));
   await lambdas.start();
+  workbench.start();
   await containers.start();
   const rootCredentials = await settleRootAccount(service, credentials, config);
   let stopped: Promise<void> | undefined;

@@ -28,6 +28,7 @@ import { snapshotRoutes } from './snapshot-routes.ts';
 import type { TimeMachine } from './time-machine.ts';
 import { treeRoutes } from './tree-routes.ts';
 import type { WindowSessions } from './window-sessions.ts';
+import { type Workbench, workbenchRoutes } from './workbench-routes.ts';
 
 /** Captured output of lambdas (D-191). */
 export interface LogSource {
@@ -60,6 +61,7 @@ export interface InspectorOptions {
     /** How the platform is: addresses, services, engines, store. */
     status(): object;
   };
+  workbench: Workbench;
   outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
   seeds: SeedDesk;
   scm: ScmInspection;
@@ -135,6 +137,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(status());
   });
   inspect.use(deliveryRoutes(options.scm, options.pipelines, guard));
+  inspect.use(workbenchRoutes(options.workbench, target, guard));
   inspect.use(outboundRoutes(options.outbound, guard));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));

@@ -5,6 +5,7 @@ import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 import { outboundOperations } from './outbound-operations.ts';
 import { treeOperations } from './tree-operations.ts';
 import { windowOperations } from './window-operations.ts';
+import { workbenchOperations } from './workbench-operations.ts';
 
 const logs = rowsOf('Logs');
 const seeds = rowsOf('Seeds');
@@ -63,6 +64,7 @@ export const emulatorOperations: readonly Operation[] = [
   }),
   ...outboundOperations,
   ...windowOperations,
+  ...workbenchOperations,
   ...treeOperations,
   ...containerOperations,
   ...deliveryOperations,

@@ -14,7 +14,7 @@ const commit = z.object({
   at: time,
   cause: z.looseObject({
     actor: z.object({ id, name: z.string() }).nullable().describe('Null for the emulator itself'),
-    via: z.enum(['api', 'ui', 'cli', 'seed', 'engine', 'startup']),
+    via: z.enum(['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file']),
     requestId: z.string().optional(),
     action: z.string().optional(),
     note: z.string().optional().describe('What was brought back, such as `revert of commit 12`'),

@@ -175,7 +175,7 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
   },
   history_via: {
     name: 'via',
-    schema: { type: 'string', enum: ['api', 'ui', 'cli', 'seed', 'engine', 'startup'] },
+    schema: { type: 'string', enum: ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] },
     description: 'Only commits that came this way',
   },
   history_from: { name: 'from', schema: time, description: 'Only commits of this moment or later' },
