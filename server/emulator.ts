@@ -10,10 +10,11 @@ import { createControlPlane } from './emulator/control-plane.ts';
 import { createCore } from './emulator/core.ts';
 import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
-import { makeFirstWorld } from './emulator/first-world.ts';
+import { freshWorlds, makeFirstWorld } from './emulator/first-world.ts';
 import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
 import { followScm, startScm } from './emulator/scm-place.ts';
+import { accessDesk, originsOf, settingsDesk } from './emulator/settings-desk.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
 import { createWorkbench } from './emulator/workbench.ts';
@@ -84,6 +85,8 @@ export interface Emulator {
 
 /** What is told of things that need no answer; the command line prints it. */
 export interface StartHooks {
+  /** Where each setting came from, by its key: a flag, a variable, a file or `default`. Unless given the options said what they hold. */
+  origins?: ReadonlyMap<string, string>;
   onWarning?(message: string): void;
   /** A fault of the emulator itself: the client saw a bare 500. */
   onFault?(fault: unknown): void;
@@ -99,7 +102,8 @@ export interface StartHooks {
 export async function startEmulator(options: StartOptions = {}, hooks: StartHooks = {}): Promise<Emulator> {
   const unwind = new Unwind();
   try {
-    return await start(completeOptions(options), hooks, unwind);
+    const origins = hooks.origins ?? originsOf(options);
+    return await start(completeOptions(options), { ...hooks, origins }, unwind);
   } catch (failure) {
     // Why it did not start is what matters, whatever else goes wrong on the way back.
     await unwind.run().catch(() => undefined);
@@ -107,7 +111,11 @@ export async function startEmulator(options: StartOptions = {}, hooks: StartHook
   }
 }
 
-async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise<Emulator> {
+async function start(
+  config: Config,
+  hooks: StartHooks & Required<Pick<StartHooks, 'origins'>>,
+  unwind: Unwind,
+): Promise<Emulator> {
   const nowMs = Date.now;
   const onWarning = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
@@ -273,6 +281,12 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
 
   const signIns = new AttemptLimiter(config.limits.tokenRequestsPerMinute, nowMs);
   const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs);
+  let firstKey: string | undefined;
+  const allAddresses = () => ({
+    ...addresses(),
+    crmUrl: urlOf(config.host, crmAddress.port, 'https'),
+    scmUrl: scm.url,
+  });
   const windowUrl = (code: string) => `${addresses().baseUrl}/ui/?code=${code}`;
   const { inspect, log: logRoutes } = inspectorRoutes({
     view,
@@ -298,7 +312,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       urlFor: windowUrl,
       status: () => ({
         version: manifest.version,
-        addresses: { ...addresses(), crmUrl: urlOf(config.host, crmAddress.port, 'https'), scmUrl: scm.url },
+        addresses: allAddresses(),
         dataDir: config.data,
         store: { seq: store.seq, resources: store.world.resources.size, ...store.health() },
         engines: containers.service.engines(),
@@ -307,6 +321,15 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
         services: status().services,
       }),
     },
+    settings: settingsDesk({
+      config,
+      origins: hooks.origins,
+      addresses: allAddresses,
+      data,
+      recorder,
+      maxLeads: MAX_LEADS,
+    }),
+    access: accessDesk(credentials, () => firstKey),
     scm: { url: scm.url, apiUrl: scm.apiUrl, token: config.scmToken, snapshot: () => scm.snapshot() },
     pipelines: new PipelineRuns({
       log: data.pipelines,
@@ -316,6 +339,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     }),
     workbench,
     outbound: { rules: outboundRules, crm: config.outbound.crm },
+    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }),
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,
@@ -399,6 +423,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   workbench.start();
   await containers.start();
   const rootCredentials = await settleRootAccount(service, credentials, config);
+  firstKey = rootCredentials.apiKey;
   let stopped: Promise<void> | undefined;
   return {
     ...addresses(),

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Config } from '../config-schema.ts';
+import type { ConfigWithOrigins } from '../config-sources.ts';
 import type { Emulator, StartHooks } from '../emulator.ts';
 import { describeFault } from './describe-failure.ts';
 import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
@@ -14,7 +15,7 @@ export type EmulatorStarter = (config: Config, hooks: StartHooks) => Promise<Emu
 
 /** Starts a platform, tells other processes that it is ready, works with it, and stops it whatever came of the work. */
 export async function withPlatform<T>(
-  config: Config,
+  { config, origins }: ConfigWithOrigins,
   terminal: Terminal,
   startEmulator: EmulatorStarter,
   work: (emulator: Emulator) => Promise<T>,
@@ -23,6 +24,7 @@ export async function withPlatform<T>(
   const readyFiles = [config.readyFile, terminal.env[SHELL_READY_FILE]].filter((file) => file !== undefined);
   for (const file of readyFiles) await rm(file, { force: true });
   const emulator = await startEmulator(config, {
+    origins,
     onWarning: (message) => terminal.complain(`terrarium: ${message}`),
     onFault: (fault) => terminal.complain(`terrarium: ${describeFault(fault)}`),
   });
