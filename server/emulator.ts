@@ -16,6 +16,7 @@ import { type RootCredentials, rootAct, settleRootAccount } from './emulator/roo
 import { followScm, startScm } from './emulator/scm-place.ts';
 import { accessDesk, originsOf, settingsDesk } from './emulator/settings-desk.ts';
 import { Unwind } from './emulator/unwind.ts';
+import { windowKeys } from './emulator/window-keys.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
 import { createWorkbench } from './emulator/workbench.ts';
 import { indexing } from './emulator/world-indexing.ts';
@@ -304,6 +305,7 @@ async function start(
       return offencesOf(rules, changes);
     }),
     snapshots: data.snapshots,
+    keys: windowKeys(view, credentials),
     archive: { leads, results: data.results, parseLead, version: manifest.version, nowMs },
     window: {
       feed,

@@ -16,6 +16,7 @@ import type { ContainerLog } from './container-log.ts';
 import { type ContainerDesk, containerRoutes } from './container-routes.ts';
 import { deliveryRoutes, type ScmInspection } from './delivery-routes.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
+import { type KeyMaker, keyRoutes } from './key-routes.ts';
 import { type LogPages, lambdaRoutes, type TargetOf } from './lambda-routes.ts';
 import type { LiveFeed } from './live-feed.ts';
 import { outboundRoutes } from './outbound-routes.ts';
@@ -69,6 +70,7 @@ export interface InspectorOptions {
   settings: SettingsDesk;
   access: AccessDesk;
   seeds: SeedDesk;
+  keys: KeyMaker;
   freshWorld: FreshWorld;
   scm: ScmInspection;
   pipelines: PipelineRuns;
@@ -150,6 +152,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
   inspect.use(treeRoutes({ view, judge, guard }));
+  inspect.use(keyRoutes({ view, judge, keys: options.keys, callerOf }));
   inspect.use(resetRoutes(options.machine, () => options.freshWorld, guard));
   inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));
   const archive = () => ({ ...options.archive, machine: options.machine, store: options.machine.store });

@@ -1,6 +1,7 @@
 import { containerOperations } from './container-operations.ts';
 import { deliveryOperations } from './delivery-operations.ts';
 import { historyOperations } from './history-operations.ts';
+import { keyOperations } from './key-operations.ts';
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 import { outboundOperations } from './outbound-operations.ts';
 import { settingsOperations } from './settings-operations.ts';
@@ -76,6 +77,7 @@ export const emulatorOperations: readonly Operation[] = [
   ...workbenchOperations,
   ...settingsOperations,
   ...treeOperations,
+  ...keyOperations,
   ...containerOperations,
   ...deliveryOperations,
   ...historyOperations,

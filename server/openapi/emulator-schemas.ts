@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { containerSchemas } from './container-operations.ts';
 import { deliverySchemas } from './delivery-operations.ts';
 import { historySchemas } from './history-schemas.ts';
+import { keySchemas } from './key-operations.ts';
 import { outboundSchemas } from './outbound-operations.ts';
 import { settingsSchemas } from './settings-operations.ts';
 import { treeSchemas } from './tree-operations.ts';
@@ -28,6 +29,7 @@ export const emulatorSchemas = {
   ...workbenchSchemas,
   ...settingsSchemas,
   ...treeSchemas,
+  ...keySchemas,
   AsyncCall: z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda'),
   AsyncAcceptance: z.object({ lambdaId: id.describe('Id of this invocation, for `/results/{result_id}`') }),
   AsyncResult: z.object({

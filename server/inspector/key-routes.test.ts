@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { basic, type Reply, send } from '../../e2e/client.ts';
+import { grant, makeUser } from '../../e2e/place.ts';
+import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform?.stop());
+
+it('makes a key pair that opens the platform, and tells its secret once', async () => {
+  const { id } = await makeUser(platform, 'ada');
+  const made = await platform.root.send('POST', '/../inspect/access/keys', { body: { userId: id } });
+  expect(made).toMatchObject({ status: 201, body: { accountId: id, disabled: false } });
+  const { apiKey, apiSecret } = made.body;
+  const self: Reply = await send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: basic(apiKey, apiSecret) });
+  expect(self).toMatchObject({ status: 200, body: { id } });
+  const { body } = await platform.root.get('/../inspect/access');
+  expect(JSON.stringify(body)).toContain(apiKey);
+  expect(JSON.stringify(body)).not.toContain(apiSecret);
+});
+
+it('makes one of somebody else for those only who may change that account', async () => {
+  const [ben, eve] = [await makeUser(platform, 'ben'), await makeUser(platform, 'eve')];
+  const wish = { body: { userId: ben.id } };
+  expect(await eve.voice.send('POST', '/../inspect/access/keys', wish)).toMatchObject(refusal(403));
+  expect((await ben.voice.send('POST', '/../inspect/access/keys', wish)).status).toBe(201);
+  await grant(platform.root, `/root/users/${ben.id}`, 'user.update', eve.id);
+  expect((await eve.voice.send('POST', '/../inspect/access/keys', wish)).status).toBe(201);
+});
+
+it('refuses organizations where the account does not exist, and accounts that there are not', async () => {
+  const org = await platform.root.create('/root', { name: 'elsewhere' });
+  const other = await platform.root.create('/root', { name: 'home' });
+  const { id } = await platform.root.create('/home/users', { name: 'kay', properties: { password: 'secret' } });
+  const make = (body: object) => platform.root.send('POST', '/../inspect/access/keys', { body });
+  expect(await make({ userId: id, orgId: org.id })).toMatchObject(refusal(400, '/orgId'));
+  expect(await make({ userId: id, orgId: id })).toMatchObject(refusal(400, '/orgId'));
+  expect((await make({ userId: id, orgId: other.id })).status).toBe(201);
+  expect(await make({ userId: org.id })).toMatchObject(refusal(404));
+});
