@@ -84,6 +84,8 @@ export interface Emulator {
 /** What is told of things that need no answer; the command line prints it. */
 export interface StartHooks {
   onWarning?(message: string): void;
+  /** Runs the sample app's pipeline against the platform, for the window; rejects with what is to be put right. */
+  runDemoPipeline?(): Promise<void>;
   /** A fault of the emulator itself: the client saw a bare 500. */
   onFault?(fault: unknown): void;
 }
@@ -302,6 +304,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       newId: randomUUID,
       onChange: ({ id, state }) => feed.tell('pipelines', { id, state }),
     }),
+    runDemoPipeline: hooks.runDemoPipeline,
     outbound: { rules: outboundRules, crm: config.outbound.crm },
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,

@@ -13,7 +13,7 @@ import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { ContainerLog } from './container-log.ts';
 import { type ContainerDesk, containerRoutes } from './container-routes.ts';
-import { deliveryRoutes, type ScmInspection } from './delivery-routes.ts';
+import { deliveryRoutes, type RunDemoPipeline, type ScmInspection } from './delivery-routes.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type LogPages, lambdaRoutes, type TargetOf } from './lambda-routes.ts';
 import type { LiveFeed } from './live-feed.ts';
@@ -64,6 +64,7 @@ export interface InspectorOptions {
   seeds: SeedDesk;
   scm: ScmInspection;
   pipelines: PipelineRuns;
+  runDemoPipeline: RunDemoPipeline | undefined;
   machine: TimeMachine;
   snapshots: NamedSnapshots;
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
@@ -134,7 +135,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     guard.viewer(req);
     res.json(status());
   });
-  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard));
+  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, options.runDemoPipeline));
   inspect.use(outboundRoutes(options.outbound, guard));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
