@@ -205,6 +205,7 @@ async function examplesIn({ root, emulator }: Platform, auth: string): Promise<M
     ['type_id', typeOfWord('lambdas').id],
     ['api_key', 'none'],
     ['token', 'none'],
+    ['token_id', 'none'],
     ['resource_id', environment.id],
     ['child_id', lambda.id],
     ['org_id', (await root.get('/demo')).body.id],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configSchema, settingNotes } from './config-schema.ts';
+import { type Config, configSchema, DEFAULT_ROOT_PASSWORD, settingNotes } from './config-schema.ts';
 
 /** One setting as the outside names and writes it. */
 export interface Setting {
@@ -57,6 +57,15 @@ function* settingsIn(shape: z.core.$ZodShape, above: readonly string[] = []): Ge
 
 /** All settings, in the order of the schema. */
 export const settings: readonly Setting[] = [...settingsIn(configSchema.shape)];
+
+const MASK = '****';
+
+/** A setting's value as it may be seen: secrets and the credentials in addresses are masked; the password that everybody knows is none. */
+export function shownValue(setting: Setting, config: Config): unknown {
+  const value = valueAt(config, setting.path);
+  if (setting.isSecret && value !== undefined && value !== DEFAULT_ROOT_PASSWORD) return MASK;
+  return typeof value === 'string' ? value.replace(/(?<=^[a-z+]+:\/\/)[^/@]*(?=@)/, MASK) : value;
+}
 
 /** The value at a path, or undefined; reaches own members of plain objects only. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -10,12 +10,14 @@ import { createControlPlane } from './emulator/control-plane.ts';
 import { createCore } from './emulator/core.ts';
 import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
-import { makeFirstWorld } from './emulator/first-world.ts';
+import { freshWorlds, makeFirstWorld } from './emulator/first-world.ts';
 import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
 import { followScm, startScm } from './emulator/scm-place.ts';
+import { accessDesk, originsOf, settingsDesk } from './emulator/settings-desk.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
+import { createWorkbench } from './emulator/workbench.ts';
 import { indexing } from './emulator/world-indexing.ts';
 import { WorldSeeds } from './emulator/world-seeds.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -83,6 +85,8 @@ export interface Emulator {
 
 /** What is told of things that need no answer; the command line prints it. */
 export interface StartHooks {
+  /** Where each setting came from, by its key: a flag, a variable, a file or `default`. Unless given the options said what they hold. */
+  origins?: ReadonlyMap<string, string>;
   onWarning?(message: string): void;
   /** Runs the sample app's pipeline against the platform, for the window; rejects with what is to be put right. */
   runDemoPipeline?(): Promise<void>;
@@ -100,7 +104,8 @@ export interface StartHooks {
 export async function startEmulator(options: StartOptions = {}, hooks: StartHooks = {}): Promise<Emulator> {
   const unwind = new Unwind();
   try {
-    return await start(completeOptions(options), hooks, unwind);
+    const origins = hooks.origins ?? originsOf(options);
+    return await start(completeOptions(options), { ...hooks, origins }, unwind);
   } catch (failure) {
     // Why it did not start is what matters, whatever else goes wrong on the way back.
     await unwind.run().catch(() => undefined);
@@ -108,7 +113,11 @@ export async function startEmulator(options: StartOptions = {}, hooks: StartHook
   }
 }
 
-async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise<Emulator> {
+async function start(
+  config: Config,
+  hooks: StartHooks & Required<Pick<StartHooks, 'origins'>>,
+  unwind: Unwind,
+): Promise<Emulator> {
   const nowMs = Date.now;
   const onWarning = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
@@ -183,6 +192,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   const lambdas = new LambdaService({
     view,
     recentCalls,
+    onDebug: () => feed.tell('workbench', {}),
     addresses,
     nowMs,
     childFile: packageFile('dist/server/lambda-child.cjs'),
@@ -246,11 +256,21 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
     onFault,
     onExchange,
   });
+  const workbench = createWorkbench({
+    data,
+    service,
+    lambdas,
+    nowMs,
+    onChange: () => feed.tell('workbench', {}),
+    onFault,
+  });
+  unwind.add(() => workbench.stop());
   const stopListening = store.onCommit((commit, changes) => {
     feed.tell('world', { seq: commit.seq });
     feed.tell('history', { seq: commit.seq });
     gateway.changed(changes);
     lambdas.changed(changes);
+    workbench.changed(changes);
     containers.service.changed(changes);
     containers.ports.changed(changes);
     for (const { before, after } of changes) {
@@ -263,6 +283,12 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
 
   const signIns = new AttemptLimiter(config.limits.tokenRequestsPerMinute, nowMs);
   const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs);
+  let firstKey: string | undefined;
+  const allAddresses = () => ({
+    ...addresses(),
+    crmUrl: urlOf(config.host, crmAddress.port, 'https'),
+    scmUrl: scm.url,
+  });
   const windowUrl = (code: string) => `${addresses().baseUrl}/ui/?code=${code}`;
   const { inspect, log: logRoutes } = inspectorRoutes({
     view,
@@ -288,7 +314,7 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       urlFor: windowUrl,
       status: () => ({
         version: manifest.version,
-        addresses: { ...addresses(), crmUrl: urlOf(config.host, crmAddress.port, 'https'), scmUrl: scm.url },
+        addresses: allAddresses(),
         dataDir: config.data,
         store: { seq: store.seq, resources: store.world.resources.size, ...store.health() },
         engines: containers.service.engines(),
@@ -297,6 +323,15 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
         services: status().services,
       }),
     },
+    settings: settingsDesk({
+      config,
+      origins: hooks.origins,
+      addresses: allAddresses,
+      data,
+      recorder,
+      maxLeads: MAX_LEADS,
+    }),
+    access: accessDesk(credentials, () => firstKey),
     scm: { url: scm.url, apiUrl: scm.apiUrl, token: config.scmToken, snapshot: () => scm.snapshot() },
     pipelines: new PipelineRuns({
       log: data.pipelines,
@@ -305,7 +340,9 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
       onChange: ({ id, state }) => feed.tell('pipelines', { id, state }),
     }),
     runDemoPipeline: hooks.runDemoPipeline,
+    workbench,
     outbound: { rules: outboundRules, crm: config.outbound.crm },
+    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }),
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,
@@ -386,8 +423,10 @@ async function start(config: Config, hooks: StartHooks, unwind: Unwind): Promise
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
   await followScm(service, data.places, scm.apiUrl, rootAct(view.root, 'startup'));
   await lambdas.start();
+  workbench.start();
   await containers.start();
   const rootCredentials = await settleRootAccount(service, credentials, config);
+  firstKey = rootCredentials.apiKey;
   let stopped: Promise<void> | undefined;
   return {
     ...addresses(),

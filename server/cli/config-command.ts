@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { DEFAULT_ROOT_PASSWORD } from '../config-schema.ts';
-import { type Setting, settings, valueAt } from '../config-settings.ts';
+import { settings, shownValue } from '../config-settings.ts';
 import type { ConfigWithOrigins } from '../config-sources.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
 import { printAnswer } from './print-answer.ts';
@@ -23,13 +22,8 @@ type Row = [key: string, { value: unknown; origin: string }];
 function rows({ config, origins }: ConfigWithOrigins): Row[] {
   return settings.map((setting) => [
     setting.key,
-    { value: shown(setting, valueAt(config, setting.path)) ?? null, origin: origins.get(setting.key) ?? 'default' },
+    { value: shownValue(setting, config) ?? null, origin: origins.get(setting.key) ?? 'default' },
   ]);
-}
-
-/** Secrets are masked; the password that everybody knows is none. */
-function shown({ isSecret }: Setting, value: unknown): unknown {
-  return isSecret && value !== undefined && value !== DEFAULT_ROOT_PASSWORD ? '****' : value;
 }
 
 function printTable(table: readonly Row[], terminal: Terminal): void {

@@ -35,9 +35,10 @@ export function addExecCommand(program: Command, terminal: Terminal, startEmulat
     .addHelpText('after', NOTES);
   addConfigOptions(command).action(async (words: string[]) => {
     const presets = { data: IN_MEMORY, basePort: '0', gatewayPort: '0', crmPort: '0', scmPort: '0' };
-    const { config } = configOf(command, terminal, presets);
+    const found = configOf(command, terminal, presets);
+    const { config } = found;
     const signals = new SignalRelay(terminal);
-    const exitCode = await withPlatform(config, terminal, startEmulator, async (emulator) => {
+    const exitCode = await withPlatform(found, terminal, startEmulator, async (emulator) => {
       if (signals.received) return 128 + constants.signals[signals.received];
       const env = { ...terminal.env, ...(await platformVariables(emulator, config)) };
       return run(words, { env, folder: terminal.folder, signals });

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Config } from '../config-schema.ts';
+import type { ConfigWithOrigins } from '../config-sources.ts';
 import type { Emulator, StartHooks } from '../emulator.ts';
 import { DemoPipeline } from './demo-pipeline.ts';
 import { describeFault } from './describe-failure.ts';
@@ -15,7 +16,7 @@ export type EmulatorStarter = (config: Config, hooks: StartHooks) => Promise<Emu
 
 /** Starts a platform, tells other processes that it is ready, works with it, and stops it whatever came of the work. */
 export async function withPlatform<T>(
-  config: Config,
+  { config, origins }: ConfigWithOrigins,
   terminal: Terminal,
   startEmulator: EmulatorStarter,
   work: (emulator: Emulator) => Promise<T>,
@@ -30,6 +31,7 @@ export async function withPlatform<T>(
       if (demo.isRunning || !running) throw new Error("it is running already; see the window's pipelines");
       await demo.run(running);
     },
+    origins,
     onWarning: (message) => terminal.complain(`terrarium: ${message}`),
     onFault: (fault) => terminal.complain(`terrarium: ${describeFault(fault)}`),
   });

@@ -24,7 +24,8 @@ export function addStartCommand(
 ): void {
   const command = program.command('start').description('start the platform (the default command)');
   addConfigOptions(command).action(async () => {
-    const { config, origins } = configOf(command, terminal);
+    const found = configOf(command, terminal);
+    const { config, origins } = found;
     const stopSignal = untilStopSignal(terminal);
     const isHeadless = origins.get('headless') === 'default' ? undefined : config.headless;
     let surroundings = windowSurroundings(terminal, isHeadless);
@@ -36,7 +37,7 @@ export function addStartCommand(
       surroundings = { ...surroundings, electron: { missing: `Electron could not start (${end.failure})` } };
     }
     const window = chooseWindow(surroundings);
-    await withPlatform(config, terminal, startEmulator, async (emulator) => {
+    await withPlatform(found, terminal, startEmulator, async (emulator) => {
       for (const line of greeting(emulator, terminal)) terminal.print(line);
       await showWindow(window, surroundings, emulator.windowUrl(), terminal);
       terminal.print(`\n${await stopSignal}: stopping ...`);

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
 import type { StoredResult } from '../gateway/async-results.ts';
+import type { FileLink } from '../inspector/linked-files.ts';
 import type { KeptOutboundRules } from '../inspector/outbound-rules.ts';
+import type { TestEvent } from '../inspector/test-events.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { PipelineRun } from '../model/pipeline-run.ts';
 import type { World } from '../model/record.ts';
@@ -33,6 +35,10 @@ export interface Data {
   pipelines: KeyedLog<PipelineRun>;
   /** Rules about the calls that lambdas make. */
   outbound: KeyedLog<KeptOutboundRules>;
+  /** Files that lambdas' code follows, by lambda. */
+  linkedFiles: KeyedLog<FileLink>;
+  /** Events to try lambdas with, by lambda. */
+  testEvents: KeyedLog<{ events: TestEvent[] }>;
   /** Ports of the emulator's own that containers are published on (D-047). */
   servicePorts: KeyedLog<{ port: number }>;
   /** Of the stand-ins. */
@@ -77,6 +83,8 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     places: await log('places'),
     pipelines: await log('pipelines'),
     outbound: await log('outbound-rules'),
+    linkedFiles: await log('linked-files'),
+    testEvents: await log('test-events'),
     servicePorts: await log('service-ports'),
     certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),
     scratchDir: await makeScratch(dir, unwind),

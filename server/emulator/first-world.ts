@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config-schema.ts';
+import type { FreshWorld } from '../inspector/reset-routes.ts';
+import { PlatformError } from '../model/errors.ts';
 import { ORGANIZATION } from '../model/hierarchy.ts';
 import type { StoredResource, World } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
@@ -7,6 +9,7 @@ import { packageFile } from '../package-file.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { applySeed } from '../seed/apply-seed.ts';
 import { readSeed } from '../seed/read-seed.ts';
+import { SeedError } from '../seed/seed-error.ts';
 import { openStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';
 import { idleContainers } from './idle-containers.ts';
@@ -42,6 +45,19 @@ export async function makeFirstWorld(
   } finally {
     await store.close();
   }
+}
+
+/** Makes worlds as a first start would, for those who begin anew. */
+export function freshWorlds(config: Config, options: Parameters<typeof makeFirstWorld>[1]): FreshWorld {
+  return async (seed) => {
+    try {
+      const world = await makeFirstWorld({ ...config, seed: seed === 'configured' ? config.seed : seed }, options);
+      return new Map(Object.entries(world.resources));
+    } catch (cause) {
+      if (!(cause instanceof SeedError)) throw cause;
+      throw new PlatformError(409, `the seed cannot be used: ${cause.message}`, { cause });
+    }
+  };
 }
 
 function seedFile(seed: string): string {

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type Router } from 'express';
+import { booleanParameter, queryOf } from '../http/query.ts';
 import { viaOf } from '../http/via.ts';
 import { PlatformError } from '../model/errors.ts';
 import { notSaved } from '../store/append-file.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
-import { shownCommit, type WorldGuard } from './history-routes.ts';
-import { type ArchiveTarget, importArchive } from './import-archive.ts';
+import { demandKnown } from './history-query.ts';
+import { briefDifference, shownCommit, type WorldGuard } from './history-routes.ts';
+import { type ArchiveTarget, checkArchive, importArchive } from './import-archive.ts';
 import { sendStream } from './send-stream.ts';
 
 const ZIP_TYPE = 'application/zip';
@@ -23,7 +25,8 @@ export type ArchiveOptions = ArchiveSource & ArchiveTarget<object>;
  * The whole instance as one file, for the root user.
  *
  * - `GET /archive`: a zip of world, history, leads and results, without anything secret.
- * - `POST /archive` with such a zip: `{commit?, leads, hidden}`; 400 with the reason for any other, which changes nothing.
+ * - `POST /archive?dryRun=` with such a zip: `{commit?, leads, hidden}`; 400 with the reason for any other, which changes nothing.
+ *   With `dryRun=true` it only answers what it would do: `{leads, hidden, resources, total}`.
  */
 export function archiveRoutes(options: () => ArchiveOptions, guard: WorldGuard): Router {
   const router = express.Router({ caseSensitive: true });
@@ -35,10 +38,19 @@ export function archiveRoutes(options: () => ArchiveOptions, guard: WorldGuard):
   });
   router.post('/archive', async (req, res) => {
     const caller = guard.root(req);
+    const query = queryOf(req);
+    demandKnown(query, ['dryRun']);
+    const isDry = booleanParameter(query, 'dryRun');
     const folder = await mkdtemp(join(tmpdir(), 'terrarium-import-'));
     try {
       const path = join(folder, 'archive.zip');
       await receive(req, path);
+      if (isDry) {
+        const { difference, ...checked } = await checkArchive(path, options());
+        const { resources, total } = briefDifference(difference);
+        res.json({ ...checked, resources, total });
+        return;
+      }
       const { commit, ...rest } = await importArchive(path, options(), { caller, via: viaOf(req) });
       res.json({ ...(commit && { commit: shownCommit(commit) }), ...rest });
     } finally {

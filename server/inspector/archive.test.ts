@@ -161,6 +161,23 @@ describe('the archive of an instance', () => {
     await platform.as('ada', 'sesame-1');
   });
 
+  it('says beforehand what it would change, and changes nothing', async () => {
+    const other = await startPlatform();
+    const before = await seqOf(other);
+    const headers = { 'Content-Type': 'application/zip' };
+    const url = `${other.emulator.baseUrl}/inspect/archive?dryRun=true`;
+    const { status, body } = await send('POST', url, { auth: authOf(other), body: archive, headers });
+    expect(status).toBe(200);
+    expect(body.total.create).toBeGreaterThan(5);
+    expect(body.resources.map(({ path }: { path: string }) => path)).toContain('/acme');
+    expect(await seqOf(other)).toBe(before);
+    const damaged = await send('POST', url, { auth: authOf(other), body: archive.subarray(0, 99), headers });
+    expect(damaged).toMatchObject(refusal(400));
+    const { body: made } = await importInto(other, archive);
+    expect(made.commit.resources).toHaveLength(body.total.create + body.total.update + body.total.delete);
+    await other.stop();
+  });
+
   it('makes another instance the same, whose root keeps its keys and password, by one commit that can be undone', async () => {
     const other = await startPlatform();
     const before = await other.root.get('/root');

@@ -1,4 +1,4 @@
-import { singleParameter } from '../http/query.ts';
+import { booleanParameter, singleParameter } from '../http/query.ts';
 import type { Commit } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
@@ -11,7 +11,7 @@ const MAX_LIMIT = 500;
 const MAX_SCANNED = 20_000;
 const MAX_OPERATIONS = 10_000;
 
-const KNOWN = ['resource', 'type', 'actor', 'action', 'via', 'from', 'to', 'before', 'limit'] as const;
+const KNOWN = ['resource', 'type', 'actor', 'action', 'via', 'from', 'to', 'before', 'limit', 'brief'] as const;
 
 /** Which commits are asked for. */
 export interface HistoryQuery {
@@ -20,6 +20,8 @@ export interface HistoryQuery {
   fromMs: number;
   beforeSeq: number | undefined;
   limit: number;
+  /** Without operations. */
+  isBrief: boolean;
 }
 
 /** Some commits, newest first, and where older ones begin. */
@@ -43,6 +45,7 @@ export function parseHistoryQuery(query: URLSearchParams): HistoryQuery {
     fromMs,
     beforeSeq: parseCount('before', text('before')),
     limit: Math.min(parseCount('limit', text('limit')) ?? DEFAULT_LIMIT, MAX_LIMIT),
+    isBrief: booleanParameter(query, 'brief'),
     matches: ({ atMs, cause, resources }) =>
       atMs >= fromMs &&
       atMs <= toMs &&
@@ -63,7 +66,7 @@ export async function findCommits(history: WorldHistory, query: HistoryQuery): P
     scanned += 1;
     if (query.matches(commit)) {
       commits.push(commit);
-      operations += commit.ops.length;
+      operations += query.isBrief ? 0 : commit.ops.length;
     }
     const isFull = commits.length >= query.limit || operations > MAX_OPERATIONS || scanned >= MAX_SCANNED;
     if (isFull) return { commits, ...(commit.seq > 1 && { next: commit.seq }) };

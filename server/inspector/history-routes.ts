@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
-import { queryOf, singleParameter } from '../http/query.ts';
+import { booleanParameter, queryOf, singleParameter } from '../http/query.ts';
 import { readJson } from '../http/read-body.ts';
 import { viaOf } from '../http/via.ts';
 import type { Caller } from '../model/caller.ts';
@@ -11,10 +11,12 @@ import { parseUuid, type Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { parseWith } from '../model/validate.ts';
 import { worldFileContent } from '../store/world-file.ts';
+import type { PastWorld } from '../store/world-history.ts';
 import { demandKnown, findCommits, parseHistoryQuery, parseMoment } from './history-query.ts';
 import { maskedCommit, maskedOperations, maskedRecord } from './masking.ts';
+import { PastOutline, parseOutlineWish } from './past-outline.ts';
 import { sendStream } from './send-stream.ts';
-import { type Difference, differenceBetween, type TimeMachine } from './time-machine.ts';
+import { type Difference, differenceBetween, type ResourceDifference, type TimeMachine } from './time-machine.ts';
 
 /** Who may look at the whole world, and who may bring a past one back. */
 export interface WorldGuard {
@@ -30,11 +32,14 @@ const restoreBody = z.strictObject({ at: z.union([z.int().nonnegative(), z.strin
  * The history of the world over HTTP. Hidden values (password hashes, values of secrets, credentials) never go out.
  * A moment is the number of a commit, or an ISO time; 404 says where the history begins when it is before that.
  *
- * - `GET /history?resource=&type=&actor=&action=&via=&from=&to=&before=&limit=`: `{commits, next?}`, newest first.
+ * - `GET /history?resource=&type=&actor=&action=&via=&from=&to=&before=&limit=&brief=`: `{commits, next?, oldest, newest}`, newest
+ *   first; `oldest` and `newest` are the moments between which one can look back. `brief` leaves operations out.
  * - `GET /history/{seq}`: one commit.
  * - `POST /history/{seq}/revert`: undoes it by a new commit `{commit}`; 409 with the pointers that are in the way.
  * - `GET /world?at=&resource=`: the world then (now unless given), in the format of `world.json`; or one record of it.
- * - `GET /diff?from=&to=`: `{from, to, ops, resources}` between two moments (`to` is now unless given).
+ * - `GET /world/outline?at=&q=&offset=&limit=`: `{seq, total, resources}`, what there was then, by path.
+ * - `GET /diff?from=&to=&resource=&brief=`: `{from, to, ops, resources, total}` between two moments (`to` is now unless given), of all
+ *   resources or of one. `brief` leaves operations out, and tells of the first resources only.
  * - `POST /restore {at}`: makes the world what it was then, by one commit; `{}` when it is so already.
  */
 export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
@@ -44,11 +49,15 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
     return history.worldAt(value === undefined ? { seq } : parseMoment(name, value));
   };
 
+  const outline = new PastOutline();
   const router = express.Router({ caseSensitive: true });
   router.get('/history', async (req, res) => {
     guard.viewer(req);
-    const { commits, next } = await findCommits(machine.store.history, parseHistoryQuery(queryOf(req)));
-    res.json({ commits: commits.map(shownCommit), ...(next !== undefined && { next }) });
+    const { history } = machine.store;
+    const query = parseHistoryQuery(queryOf(req));
+    const { commits, next } = await findCommits(history, query);
+    const shown = commits.map(query.isBrief ? briefCommit : shownCommit);
+    res.json({ commits: shown, ...(next !== undefined && { next }), ...(await history.span()) });
   });
   router.get('/history/:seq', async (req, res) => {
     guard.viewer(req);
@@ -74,14 +83,24 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
     })();
     await sendStream(Readable.from(worldFileContent(machine.store.world.id, seq, masked)), res);
   });
+  router.get('/world/outline', async (req, res) => {
+    guard.viewer(req);
+    const query = queryOf(req);
+    demandKnown(query, ['at', 'q', 'offset', 'limit']);
+    res.json(await outline.page(await worldAt(query, 'at'), parseOutlineWish(query)));
+  });
   router.get('/diff', async (req, res) => {
     guard.viewer(req);
     const query = queryOf(req);
-    demandKnown(query, ['from', 'to']);
+    demandKnown(query, ['from', 'to', 'resource', 'brief']);
+    const resource = singleParameter(query, 'resource');
+    const isBrief = booleanParameter(query, 'brief');
     if (!query.has('from'))
       throw new PlatformError(400, "say with 'from' which moment to compare with: a commit or an ISO time");
     const [from, to] = [await worldAt(query, 'from'), await worldAt(query, 'to')];
-    res.json({ from: from.seq, to: to.seq, ...shownDifference(differenceBetween(from, to)) });
+    const id = resource === undefined ? undefined : parseUuid(resource, 'resource');
+    const difference = differenceBetween(onlyOne(from, id), onlyOne(to, id), { from, to });
+    res.json({ from: from.seq, to: to.seq, ...(isBrief ? briefDifference : shownDifference)(difference) });
   });
   router.post('/restore', async (req, res) => {
     const caller = guard.root(req);
@@ -110,8 +129,33 @@ export function shownCommit(commit: Commit): object {
   return { seq, at: new Date(atMs).toISOString(), ...rest };
 }
 
+/** The same without its operations, for a list. */
+function briefCommit(commit: Commit): object {
+  const { ops, inverse: _, atMs, ...rest } = commit;
+  return { ...rest, at: new Date(atMs).toISOString(), operations: ops.length };
+}
+
+type ShownDifference = Difference & { total: Record<ResourceDifference['action'], number> };
+
 /** A difference as it goes out: hidden values hidden. */
-export function shownDifference({ ops, resources }: Difference): Difference {
+export function shownDifference({ ops, resources }: Difference): ShownDifference {
   const typeNames = new Map(resources.map(({ id, type }) => [id, type]));
-  return { ops: maskedOperations(ops, (id) => typeNames.get(id)), resources };
+  const total = { create: 0, update: 0, delete: 0 };
+  for (const { action } of resources) total[action] += 1;
+  return { ops: maskedOperations(ops, (id) => typeNames.get(id)), resources, total };
+}
+
+/** Most resources that a brief difference names; `total` counts all. */
+const MAX_BRIEF = 1000;
+
+/** What a person looks over before asking for more. */
+export function briefDifference({ resources }: Difference): ShownDifference {
+  return { ...shownDifference({ ops: [], resources }), resources: resources.slice(0, MAX_BRIEF) };
+}
+
+/** One resource of a world, or all of it. */
+function onlyOne(world: PastWorld, id: Uuid | undefined): PastWorld {
+  const record = id === undefined ? undefined : world.resources.get(id);
+  if (id === undefined) return world;
+  return { ...world, resources: new Map(record && [[id, record]]) };
 }

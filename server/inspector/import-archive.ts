@@ -10,7 +10,7 @@ import { USER } from '../model/type-names.ts';
 import { sharingRecords } from '../store/world-difference.ts';
 import { hasHidden, unmaskedRecord } from './masking.ts';
 import { readArchive } from './read-archive.ts';
-import { causeOf, type TimeMachine, type Undoing } from './time-machine.ts';
+import { causeOf, type Difference, differenceBetween, type TimeMachine, type Undoing } from './time-machine.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
@@ -31,6 +31,11 @@ export interface ImportedArchive {
   hidden: CommitResource[];
 }
 
+/** What an import would do. */
+export interface CheckedArchive extends Pick<ImportedArchive, 'leads' | 'hidden'> {
+  difference: Difference;
+}
+
 /**
  * Makes the world what an archive says, by one commit, and adds its leads. The root organization and the root user stay who
  * they are here, with their keys; hidden values stay what they are here.
@@ -38,6 +43,24 @@ export interface ImportedArchive {
  * @throws PlatformError 400 with the reason for a damaged or foreign file, and then nothing was changed
  */
 export async function importArchive<L>(path: string, target: ArchiveTarget<L>, by: Undoing): Promise<ImportedArchive> {
+  const { world, seq, added, hidden } = await planImport(path, target);
+  const commit = await target.machine.become(
+    world,
+    causeOf(by, 'archive.import', `import of an archive of commit ${seq}`),
+  );
+  for (const { key, record } of added) await target.leads.put(key, record);
+  return { commit, leads: added.length, hidden };
+}
+
+/** Says what an import would change, and changes nothing. Throws as that. */
+export async function checkArchive<L>(path: string, target: ArchiveTarget<L>): Promise<CheckedArchive> {
+  const { world, added, hidden } = await planImport(path, target);
+  const difference = differenceBetween(target.machine.store.world, { resources: world });
+  return { difference, leads: added.length, hidden };
+}
+
+/** The world that an archive makes of the present one, and the leads that are not there yet. */
+async function planImport<L>(path: string, target: ArchiveTarget<L>) {
   const { machine, leads } = target;
   const archive = await readArchive(path);
   const parsed = archive.leads.map(({ key, record }) => ({ key, record: checked(() => target.parseLead(record)) }));
@@ -56,15 +79,10 @@ export async function importArchive<L>(path: string, target: ArchiveTarget<L>, b
     resources.set(renamed.id, unmaskedRecord(renamed, present.get(renamed.id)));
   }
   const world = await sharingRecords(resources, present);
-  const commit = await machine.become(
-    world,
-    causeOf(by, 'archive.import', `import of an archive of commit ${archive.world.seq}`),
-  );
-  const added = parsed.filter(({ key }) => leads.get(key) === undefined);
-  for (const { key, record } of added) await leads.put(key, record);
   return {
-    commit,
-    leads: added.length,
+    world,
+    seq: archive.world.seq,
+    added: parsed.filter(({ key }) => leads.get(key) === undefined),
     hidden: [...world.values()].filter(hasHidden).map((one) => described(one, world)),
   };
 }

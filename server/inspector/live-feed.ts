@@ -8,6 +8,7 @@ export type Topic =
   | 'traffic'
   | 'leads'
   | 'outbound'
+  | 'workbench'
   | 'logs'
   | 'containers'
   | 'pipelines'

@@ -9,6 +9,7 @@ import type { LogParameters } from '../model/log-query.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
+import { type AccessDesk, accessRoutes } from './access-routes.ts';
 import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { ContainerLog } from './container-log.ts';
@@ -22,12 +23,15 @@ import type { OutboundRules } from './outbound-rules.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
 import type { Recorder } from './recorder.ts';
 import { recorderRoutes } from './recorder-routes.ts';
+import { type FreshWorld, resetRoutes } from './reset-routes.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
+import { type SettingsDesk, settingsRoutes } from './settings-routes.ts';
 import { snapshotRoutes } from './snapshot-routes.ts';
 import type { TimeMachine } from './time-machine.ts';
 import { treeRoutes } from './tree-routes.ts';
 import type { WindowSessions } from './window-sessions.ts';
+import { type Workbench, workbenchRoutes } from './workbench-routes.ts';
 
 /** Captured output of lambdas (D-191). */
 export interface LogSource {
@@ -60,8 +64,12 @@ export interface InspectorOptions {
     /** How the platform is: addresses, services, engines, store. */
     status(): object;
   };
+  workbench: Workbench;
   outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
+  settings: SettingsDesk;
+  access: AccessDesk;
   seeds: SeedDesk;
+  freshWorld: FreshWorld;
   scm: ScmInspection;
   pipelines: PipelineRuns;
   runDemoPipeline: RunDemoPipeline | undefined;
@@ -136,10 +144,14 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(status());
   });
   inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, options.runDemoPipeline));
+  inspect.use(workbenchRoutes(options.workbench, target, guard));
   inspect.use(outboundRoutes(options.outbound, guard));
+  inspect.use(settingsRoutes(() => options.settings, guard));
+  inspect.use(accessRoutes(() => options.access, view, callerOf));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
   inspect.use(treeRoutes({ view, judge, guard }));
+  inspect.use(resetRoutes(options.machine, () => options.freshWorld, guard));
   inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));
   const archive = () => ({ ...options.archive, machine: options.machine, store: options.machine.store });
   inspect.use(archiveRoutes(archive, guard));

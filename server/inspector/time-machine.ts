@@ -84,8 +84,16 @@ function inTheWay(what: string, details: ErrorDetail[]): PlatformError {
   });
 }
 
-/** How two worlds differ, in an order in which the operations can be applied. */
-export function differenceBetween(from: Pick<PastWorld, 'resources'>, to: Pick<PastWorld, 'resources'>): Difference {
+/**
+ * How two worlds differ, in an order in which the operations can be applied.
+ *
+ * @param whole the worlds that paths are looked up in, where `from` and `to` are parts of them
+ */
+export function differenceBetween(
+  from: Pick<PastWorld, 'resources'>,
+  to: Pick<PastWorld, 'resources'>,
+  whole: { from: Pick<PastWorld, 'resources'>; to: Pick<PastWorld, 'resources'> } = { from, to },
+): Difference {
   const { put, remove } = changesBetween(from.resources, to.resources);
   const difference: Difference = { ops: [], resources: [] };
   const tell = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
@@ -97,7 +105,7 @@ export function differenceBetween(from: Pick<PastWorld, 'resources'>, to: Pick<P
     const action = after ? (before ? 'update' : 'create') : 'delete';
     difference.resources.push({ id: record.id, type: record.type, name: record.name, path, action });
   };
-  for (const after of put) tell(from.resources.get(after.id), after, to.resources);
-  for (const id of remove) tell(from.resources.get(id), undefined, from.resources);
+  for (const after of put) tell(from.resources.get(after.id), after, whole.to.resources);
+  for (const id of remove) tell(from.resources.get(id), undefined, whole.from.resources);
   return difference;
 }

@@ -6,7 +6,8 @@ import type { StoredResource } from './record.ts';
 export interface Cause {
   /** The acting user; null for the emulator itself. */
   actor: { id: Uuid; name: string } | null;
-  via: 'api' | 'ui' | 'cli' | 'seed' | 'engine' | 'startup';
+  /** `file`: the file that a lambda's code follows was saved. */
+  via: 'api' | 'ui' | 'cli' | 'seed' | 'engine' | 'startup' | 'file';
   requestId?: string;
   /** `noun.verb`, e.g. `container.update`. */
   action?: string;

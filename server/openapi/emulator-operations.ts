@@ -3,8 +3,10 @@ import { deliveryOperations } from './delivery-operations.ts';
 import { historyOperations } from './history-operations.ts';
 import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 import { outboundOperations } from './outbound-operations.ts';
+import { settingsOperations } from './settings-operations.ts';
 import { treeOperations } from './tree-operations.ts';
 import { windowOperations } from './window-operations.ts';
+import { workbenchOperations } from './workbench-operations.ts';
 
 const logs = rowsOf('Logs');
 const seeds = rowsOf('Seeds');
@@ -52,6 +54,14 @@ export const emulatorOperations: readonly Operation[] = [
     success: ok(ref('AppliedSeed'), 'What was done, or with `dryRun` what would be'),
     errors: [403, 404, 409, 422],
   }),
+  seeds('post /inspect/reset', 'resetWorld', 'Begin the world anew with a seed that is there', {
+    description:
+      'For the root user. The world becomes what a first start with the seed makes, but for the root user, who stays as he is. One ' +
+      'commit holds all changes, so it can be undone by reverting that. Leads, results, keys and snapshots stay.',
+    body: { schema: ref('ResetWish') },
+    success: ok(ref('ResetWorld'), 'What was changed, or with `dryRun` would be'),
+    errors: [403, 409, 503],
+  }),
   seeds('get /inspect/export', 'exportSeed', 'The world, or one organization, as a seed document', {
     description:
       'For the root user. YAML, or JSON where the Accept header prefers that. Passwords, values of secrets and credentials ' +
@@ -63,6 +73,8 @@ export const emulatorOperations: readonly Operation[] = [
   }),
   ...outboundOperations,
   ...windowOperations,
+  ...workbenchOperations,
+  ...settingsOperations,
   ...treeOperations,
   ...containerOperations,
   ...deliveryOperations,

@@ -3,8 +3,10 @@ import { containerSchemas } from './container-operations.ts';
 import { deliverySchemas } from './delivery-operations.ts';
 import { historySchemas } from './history-schemas.ts';
 import { outboundSchemas } from './outbound-operations.ts';
+import { settingsSchemas } from './settings-operations.ts';
 import { treeSchemas } from './tree-operations.ts';
 import { windowSchemas } from './window-operations.ts';
+import { workbenchSchemas } from './workbench-operations.ts';
 
 const id = z.uuid();
 const time = z.iso.datetime();
@@ -23,6 +25,8 @@ export const emulatorSchemas = {
   ...deliverySchemas,
   ...outboundSchemas,
   ...windowSchemas,
+  ...workbenchSchemas,
+  ...settingsSchemas,
   ...treeSchemas,
   AsyncCall: z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda'),
   AsyncAcceptance: z.object({ lambdaId: id.describe('Id of this invocation, for `/results/{result_id}`') }),

@@ -20,6 +20,7 @@ export const historyOperations: readonly Operation[] = [
       'history_to',
       'history_before',
       'history_limit',
+      'brief',
     ],
     success: ok(ref('CommitPage')),
     errors: [400, 403, 503],
@@ -43,8 +44,15 @@ export const historyOperations: readonly Operation[] = [
     success: ok({ anyOf: [ref('WorldFile'), ref('StoredRecord')] }),
     errors: [400, 403, 404, 503],
   }),
+  history('get /inspect/world/outline', 'outlineWorldAt', 'What there was at a moment, by path', {
+    query: ['world_at', 'outline_query', 'outline_offset', 'outline_limit'],
+    success: ok(ref('WorldOutline')),
+    errors: [400, 403, 404, 503],
+  }),
   history('get /inspect/diff', 'compareMoments', 'What leads from one moment to another', {
-    query: ['diff_from', 'diff_to'],
+    description:
+      'Of all resources, or of one. `brief` names the first thousand resources without operations; `total` counts all.',
+    query: ['diff_from', 'diff_to', 'history_resource', 'brief'],
     success: ok(ref('WorldDifference')),
     errors: [400, 403, 404, 503],
   }),
@@ -65,6 +73,7 @@ export const historyOperations: readonly Operation[] = [
     errors: [403, 409, 503],
   }),
   snapshots('get /inspect/snapshots/{snapshot_name}/diff', 'compareSnapshot', 'What leads from a snapshot to now', {
+    query: ['brief'],
     success: ok(ref('WorldDifference')),
     errors: [400, 403, 404, 503],
   }),
@@ -88,7 +97,8 @@ export const historyOperations: readonly Operation[] = [
     description:
       'For the root user. One commit holds all that changes in the world, so it can be undone by reverting that; leads are ' +
       'added. The root organization and the root user keep their ids, keys and password. A damaged or foreign file is refused with the reason, ' +
-      'and nothing is changed.',
+      'and nothing is changed. With `dryRun` nothing is changed either: `resources` and `total` say what would be.',
+    query: ['dry_run'],
     body: { schema: archive, mediaTypes: ['application/zip'] },
     success: ok(ref('ImportedArchive')),
     errors: [403, 503],

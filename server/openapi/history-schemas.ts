@@ -14,7 +14,7 @@ const commit = z.object({
   at: time,
   cause: z.looseObject({
     actor: z.object({ id, name: z.string() }).nullable().describe('Null for the emulator itself'),
-    via: z.enum(['api', 'ui', 'cli', 'seed', 'engine', 'startup']),
+    via: z.enum(['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file']),
     requestId: z.string().optional(),
     action: z.string().optional(),
     note: z.string().optional().describe('What was brought back, such as `revert of commit 12`'),
@@ -23,6 +23,9 @@ const commit = z.object({
   inverse: operations,
   resources: z.array(z.object(about)).describe('Those that it changed, as it left them'),
 });
+
+const { ops: _, inverse: __, ...briefMembers } = commit.shape;
+const briefCommit = z.object({ ...briefMembers, operations: z.int().min(0).describe('How many it has') });
 
 const snapshot = z.object({
   name: z.string(),
@@ -33,23 +36,44 @@ const snapshot = z.object({
 
 const storedRecord = z.looseObject({ id, type: z.string(), name: z.string(), properties: z.looseObject({}) });
 
+const differing = z.object({ ...about, action: z.enum(['create', 'update', 'delete']) });
+const totals = z.object({ create: z.int(), update: z.int(), delete: z.int() }).describe('How many of each');
+
 /** What time travel is sent and answers. */
 export const historySchemas = {
   Commit: commit,
   CommitPage: z.object({
-    commits: z.array(commit),
+    commits: z.array(z.union([commit, briefCommit])),
     next: z.int().optional().describe('`before` of the next page; absent when there is none'),
+    oldest: seq.describe('The first moment that one can look back to'),
+    newest: seq,
   }),
   ImportedArchive: z.object({
-    commit: commit.optional().describe('Absent when the world was as in the archive already'),
+    commit: commit.optional().describe('Absent when the world was as in the archive already, and in a dry run'),
     leads: z.int().describe('How many were not there before'),
     hidden: z.array(z.object(about)).describe('Resources whose passwords, values or credentials have to be set anew'),
+    resources: z.array(differing).optional().describe('In a dry run: the first of those that would be changed'),
+    total: totals.optional(),
   }),
   MadeCommit: z.object({ commit: commit.optional() }),
   RestoreWish: z.object({ at: z.union([seq, z.string()]).describe('Number of a commit, or an ISO time') }),
+  ResetWish: z.strictObject({
+    seed: z.enum(['demo', 'empty', 'configured']).describe('`configured`: what the setting `seed` says'),
+    dryRun: z.boolean().optional(),
+  }),
+  ResetWorld: z.object({
+    resources: z.array(differing).describe('The first of those that it changes'),
+    total: totals,
+    commit: seq.optional().describe('Absent when nothing was to be changed, and in a dry run'),
+  }),
   Snapshot: snapshot,
   SnapshotWish: z.object({ name: z.string() }),
   StoredRecord: storedRecord,
+  WorldOutline: z.object({
+    seq,
+    total: z.int().describe('How many match'),
+    resources: z.array(z.object(about)),
+  }),
   WorldFile: z.looseObject({
     format: z.literal(1),
     id,
@@ -60,6 +84,7 @@ export const historySchemas = {
     from: seq,
     to: seq,
     ops: operations,
-    resources: z.array(z.object({ ...about, action: z.enum(['create', 'update', 'delete']) })),
+    resources: z.array(differing),
+    total: totals,
   }),
 };

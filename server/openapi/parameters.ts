@@ -28,6 +28,7 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
   directory_id: ['Id of a directory', uuid],
   api_key: ['An API key', text],
   token: ['An access token', text],
+  token_id: ['SHA-256 of a token, in hex', text],
   commit_seq: ['Number of a commit', { type: 'integer', minimum: 1 }],
   execution_id: ['Id of an invocation', uuid],
   request_seq: ['Place of a request among those recorded', { type: 'integer', minimum: 1 }],
@@ -175,7 +176,7 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
   },
   history_via: {
     name: 'via',
-    schema: { type: 'string', enum: ['api', 'ui', 'cli', 'seed', 'engine', 'startup'] },
+    schema: { type: 'string', enum: ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] },
     description: 'Only commits that came this way',
   },
   history_from: { name: 'from', schema: time, description: 'Only commits of this moment or later' },
@@ -187,6 +188,18 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     description: 'Most commits on a page',
   },
   world_at: { name: 'at', schema: moment, description: 'A moment; now unless given' },
+  outline_query: { name: 'q', schema: text, description: 'Words that path, type or id hold' },
+  outline_offset: {
+    name: 'offset',
+    schema: { type: 'integer', minimum: 0, default: 0 },
+    description: 'How many to skip',
+  },
+  outline_limit: {
+    name: 'limit',
+    schema: { type: 'integer', minimum: 0, maximum: 1000, default: 200 },
+    description: 'How many',
+  },
+  brief: { schema: flag, description: 'Without operations' },
   diff_from: { name: 'from', required: true, schema: moment, description: 'The moment to compare with' },
   diff_to: { name: 'to', schema: moment, description: 'The moment that is compared; now unless given' },
   seed_scope: {

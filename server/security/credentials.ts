@@ -53,6 +53,8 @@ export class Credentials {
   readonly #keys: KeyedLog<KeyRecord>;
   readonly #tokens: KeyedLog<TokenRecord>;
   readonly #nowMs: () => number;
+  /** When each key, and each token by its hash, last proved somebody, epoch milliseconds. Not kept beyond this run. */
+  readonly #usedAtMs = new Map<string, number>();
 
   constructor(options: CredentialsOptions) {
     this.#keys = options.keys;
@@ -73,13 +75,36 @@ export class Credentials {
   /** The record of a token, unless it is unknown, revoked or expired. */
   findToken(token: string): TokenRecord | undefined {
     // Looked up by its hash: what the time of the look-up tells is nothing of the token.
-    const record = this.#tokens.get(sha256(token));
-    return record && record.expiresAtMs > this.#nowMs() ? record : undefined;
+    const id = sha256(token);
+    const record = this.#tokens.get(id);
+    const nowMs = this.#nowMs();
+    if (!record || record.expiresAtMs <= nowMs) return undefined;
+    this.#usedAtMs.set(id, nowMs);
+    return record;
   }
 
   /** Ends a token. Resolves to whether there was one. */
   revokeToken(token: string): Promise<boolean> {
-    return this.#tokens.remove(sha256(token));
+    return this.endToken(sha256(token));
+  }
+
+  /** The tokens that are still good, oldest first, each with what names it: its hash, which proves nothing. */
+  *tokens(): Generator<TokenRecord & { id: string; lastUsedAtMs: number | undefined }> {
+    const nowMs = this.#nowMs();
+    for (const [id, record] of this.#tokens.entries()) {
+      if (record.expiresAtMs > nowMs) yield { ...record, id, lastUsedAtMs: this.#usedAtMs.get(id) };
+    }
+  }
+
+  /** What names a token in `tokens`. */
+  idOfToken(token: string): string {
+    return sha256(token);
+  }
+
+  /** Ends a token by what names it. Resolves to whether there was one. */
+  endToken(id: string): Promise<boolean> {
+    this.#usedAtMs.delete(id);
+    return this.#tokens.remove(id);
   }
 
   /** A new API key for an account. The secret is in this answer and nowhere else (D-173). */
@@ -87,6 +112,13 @@ export class Credentials {
     const pair = { key: randomUUID(), secret: newSecret() };
     await this.#putKey(pair, accountId, orgId);
     return pair;
+  }
+
+  /** All keys, oldest first, without what their secrets are checked by. */
+  *keys(): Generator<Omit<KeyRecord, 'secretHash'> & { lastUsedAtMs: number | undefined }> {
+    for (const [key, { secretHash: _, ...record }] of this.#keys.entries()) {
+      yield { ...record, lastUsedAtMs: this.#usedAtMs.get(key) };
+    }
   }
 
   /** The record of a key. */
@@ -98,11 +130,14 @@ export class Credentials {
   verifyKey(key: string, secret: string): KeyRecord | undefined {
     const record = this.#keys.get(key);
     if (!record || record.disabled) return undefined;
-    return timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(record.secretHash)) ? record : undefined;
+    if (!timingSafeEqual(Buffer.from(sha256(secret)), Buffer.from(record.secretHash))) return undefined;
+    this.#usedAtMs.set(key, this.#nowMs());
+    return record;
   }
 
   /** Ends a key. Resolves to whether there was one. */
   revokeKey(key: string): Promise<boolean> {
+    this.#usedAtMs.delete(key);
     return this.#keys.remove(key);
   }
 
@@ -111,8 +146,8 @@ export class Credentials {
     const tokens = [...this.#tokens.entries()].filter(([, record]) => record.accountId === accountId);
     const keys = [...this.#keys.entries()].filter(([, record]) => record.accountId === accountId);
     await Promise.all([
-      ...tokens.map(([tokenHash]) => this.#tokens.remove(tokenHash)),
-      ...keys.map(([key]) => this.#keys.remove(key)),
+      ...tokens.map(([tokenHash]) => this.endToken(tokenHash)),
+      ...keys.map(([key]) => this.revokeKey(key)),
     ]);
   }
 
@@ -151,6 +186,6 @@ export class Credentials {
       if (record.expiresAtMs > nowMs) break;
       expired.push(tokenHash);
     }
-    await Promise.all(expired.map((tokenHash) => this.#tokens.remove(tokenHash)));
+    await Promise.all(expired.map((tokenHash) => this.endToken(tokenHash)));
   }
 }

@@ -22,7 +22,7 @@ export interface Retention {
 
 const cause = z.looseObject({
   actor: z.object({ id: z.string(), name: z.string() }).nullable(),
-  via: z.enum(['api', 'ui', 'cli', 'seed', 'engine', 'startup']),
+  via: z.enum(['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file']),
 });
 const operation = z.looseObject({ op: z.string(), path: z.string() });
 /** Shape of a journal line. The checksum has shown that it is as it was written, so this finds only foreign lines. */

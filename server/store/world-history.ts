@@ -34,6 +34,12 @@ export class WorldHistory {
     return this.#journal.backwards(beforeSeq);
   }
 
+  /** The first and the last moment that `worldAt` knows, as commits (0: the world as created). */
+  async span(): Promise<{ oldest: number; newest: number }> {
+    const { seq: newest } = this.#world;
+    return { oldest: Math.max(0, Math.min(newest, (await this.#journal.oldestSeq()) - 1)), newest };
+  }
+
   /** One commit. Throws PlatformError 404 when it is not made yet, or no longer kept. */
   async get(seq: number): Promise<Commit> {
     for await (const commit of this.commits(seq + 1)) {

@@ -29,6 +29,8 @@ export const keys = {
   leads: 'leads',
   /** Rules about the calls that lambdas make. */
   outbound: 'outbound',
+  /** What a person works on a lambda with: linked file, test events, debugger. */
+  workbench: 'workbench',
   logs: 'logs',
   containers: 'containers',
   pipelines: 'pipelines',

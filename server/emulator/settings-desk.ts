@@ -1,0 +1,100 @@
+import type { Config, StartOptions } from '../config-schema.ts';
+import { IN_MEMORY } from '../config-schema.ts';
+import { settings, shownValue, valueAt } from '../config-settings.ts';
+import type { AccessDesk } from '../inspector/access-routes.ts';
+import { MAX_BYTES, MAX_EXCHANGES, MAX_INVOCATIONS, type Recorder } from '../inspector/recorder.ts';
+import type { SettingsDesk, ShownSetting } from '../inspector/settings-routes.ts';
+import { readAuthorization } from '../security/authorization-header.ts';
+import type { Credentials } from '../security/credentials.ts';
+import type { Data } from './data.ts';
+
+export interface SettingsDeskOptions {
+  config: Config;
+  /** Where each setting came from, by its key. */
+  origins: ReadonlyMap<string, string>;
+  addresses(): Readonly<Record<string, string>>;
+  data: Data;
+  recorder: Recorder;
+  maxLeads: number;
+}
+
+/** What the window tells of how the platform was set up and of what it keeps. */
+export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {
+  const { config, origins, addresses, data, recorder } = options;
+  const { store, leads, results, scm, pipelines, keys, tokens } = data;
+  return {
+    addresses,
+    folder: config.data === IN_MEMORY ? undefined : config.data,
+    settings: () =>
+      settings.map((setting) => ({
+        key: setting.key,
+        value: shownValue(setting, config) ?? null,
+        ...originOf(origins.get(setting.key) ?? 'default'),
+        description: setting.description,
+        flag: setting.flag,
+        env: setting.env,
+        isSecret: setting.isSecret ?? false,
+      })),
+    stored: () => ({
+      world: { items: store.world.resources.size },
+      history: { maxItems: config.history.maxCommits, maxBytes: config.history.maxBytes },
+      leads: { items: leads.size, maxItems: options.maxLeads },
+      results: { items: results.size },
+      scm: { items: scm.size },
+      pipelines: { items: pipelines.size },
+      credentials: { items: keys.size + tokens.size },
+    }),
+    memory: () => ({
+      invocations: amountOf(recorder.invocations, MAX_INVOCATIONS),
+      requests: amountOf(recorder.exchanges, MAX_EXCHANGES),
+      logs: { maxItems: config.limits.logLines },
+    }),
+  };
+}
+
+/** Where the settings of a platform that code has started came from. */
+export function originsOf(options: StartOptions): ReadonlyMap<string, string> {
+  return new Map(
+    settings.map(({ key, path }) => [key, valueAt(options, path) === undefined ? 'default' : `option ${key}`]),
+  );
+}
+
+/** What the window tells of keys and tokens. @param firstKey root's first key, once it is known */
+export function accessDesk(credentials: Credentials, firstKey: () => string | undefined): AccessDesk {
+  const used = (lastUsedAtMs: number | undefined) => lastUsedAtMs !== undefined && { lastUsedAtMs };
+  return {
+    keys: () =>
+      [...credentials.keys()].map(({ key, accountId, createdAtMs, disabled, lastUsedAtMs }) => ({
+        id: key,
+        accountId,
+        createdAtMs,
+        isDisabled: disabled,
+        ...used(lastUsedAtMs),
+      })),
+    tokens: () =>
+      [...credentials.tokens()].map(({ id, accountId, issuedAtMs, expiresAtMs, lastUsedAtMs }) => ({
+        id,
+        accountId,
+        createdAtMs: issuedAtMs,
+        expiresAtMs,
+        ...used(lastUsedAtMs),
+      })),
+    revokeToken: (id) => credentials.endToken(id),
+    idOfToken(authorization) {
+      const claim = authorization === undefined ? undefined : readAuthorization(authorization);
+      return claim?.scheme === 'bearer' ? credentials.idOfToken(claim.token) : undefined;
+    },
+    firstKey,
+  };
+}
+
+function originOf(origin: string): Pick<ShownSetting, 'source' | 'origin'> {
+  if (origin === 'default') return { source: 'default', origin };
+  if (origin.startsWith('--')) return { source: 'flag', origin };
+  if (origin.startsWith('TERRARIUM_')) return { source: 'environment', origin };
+  return { source: origin.startsWith('option ') ? 'option' : 'file', origin };
+}
+
+function amountOf({ size, sizeBytes }: { size: number; sizeBytes: number }, maxItems: number) {
+  return { items: size, maxItems, sizeBytes, maxBytes: MAX_BYTES };
+}

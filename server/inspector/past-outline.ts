@@ -1,0 +1,67 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { singleParameter } from '../http/query.ts';
+import type { CommitResource } from '../model/commit.ts';
+import { PlatformError } from '../model/errors.ts';
+import { pathOf } from '../model/resource-path.ts';
+import type { PastWorld } from '../store/world-history.ts';
+
+const DEFAULT_LIMIT = 200;
+const MAX_LIMIT = 1000;
+/** How many resources are described before others have their turn. */
+const SLICE_RECORDS = 2000;
+
+/** Which of a past world's resources are asked for. */
+export interface OutlineWish {
+  /** Words that name, path, type or id hold, in lower case. */
+  words: readonly string[];
+  offset: number;
+  limit: number;
+}
+
+/** Resources of a past world in the order of their paths. */
+export interface OutlinePage {
+  seq: number;
+  /** How many match. */
+  total: number;
+  resources: CommitResource[];
+}
+
+/** Reads `q`, `offset` and `limit`. Throws 400. */
+export function parseOutlineWish(query: URLSearchParams): OutlineWish {
+  const count = (name: string, otherwise: number) => {
+    const text = singleParameter(query, name);
+    if (text === undefined) return otherwise;
+    if (/^\d{1,9}$/.test(text)) return Number(text);
+    throw new PlatformError(400, `'${name}' must be a whole number, not '${text.slice(0, 64)}'`);
+  };
+  const words = (singleParameter(query, 'q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  return { words, offset: count('offset', 0), limit: Math.min(count('limit', DEFAULT_LIMIT), MAX_LIMIT) };
+}
+
+/** Lists what there was at a moment. The moment that was looked at last is remembered, for its next pages. */
+export class PastOutline {
+  #latest: { seq: number; resources: CommitResource[] } | undefined;
+
+  async page(world: PastWorld, { words, offset, limit }: OutlineWish): Promise<OutlinePage> {
+    const all = await this.#outlineOf(world);
+    const matching = words.length === 0 ? all : all.filter((one) => words.every((word) => holds(one, word)));
+    return { seq: world.seq, total: matching.length, resources: matching.slice(offset, offset + limit) };
+  }
+
+  async #outlineOf({ seq, resources }: PastWorld): Promise<CommitResource[]> {
+    if (this.#latest?.seq === seq) return this.#latest.resources;
+    const outline: CommitResource[] = [];
+    for (const record of resources.values()) {
+      const { id, type, name } = record;
+      outline.push({ id, type, name, path: pathOf(record, (parent) => resources.get(parent)) });
+      if (outline.length % SLICE_RECORDS === 0) await nextTurn();
+    }
+    outline.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+    this.#latest = { seq, resources: outline };
+    return outline;
+  }
+}
+
+function holds({ id, type, path }: CommitResource, word: string): boolean {
+  return path.toLowerCase().includes(word) || type.toLowerCase().includes(word) || id.startsWith(word);
+}

@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util';
+import express, { type Router } from 'express';
+import { z } from 'zod';
+import { readJson } from '../http/read-body.ts';
+import { viaOf } from '../http/via.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { StoredResource } from '../model/record.ts';
+import { pathOf } from '../model/resource-path.ts';
+import { parseWith } from '../model/validate.ts';
+import { sharingRecords } from '../store/world-difference.ts';
+import { briefDifference, type WorldGuard } from './history-routes.ts';
+import { causeOf, differenceBetween, type TimeMachine } from './time-machine.ts';
+
+const resetWish = z.strictObject({ seed: z.enum(['demo', 'empty', 'configured']), dryRun: z.boolean().default(false) });
+
+/** A seed that needs no sending: those that come along, and the one that the configuration names. */
+export type OwnSeed = z.output<typeof resetWish>['seed'];
+
+type Resources = ReadonlyMap<Uuid, StoredResource>;
+
+/** Makes the world that a first start with the seed would have. Throws PlatformError when the seed cannot be used. */
+export type FreshWorld = (seed: OwnSeed) => Promise<Resources>;
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/**
+ * `POST /reset {seed, dryRun?}`, for the root user: the world begins anew with a seed, by one commit, which can be undone.
+ * `{resources, total, commit?}`: what it changes, or with `dryRun` would. The root user stays who he is, with his password; leads,
+ * results, keys, snapshots and the history stay, too.
+ */
+export function resetRoutes(machine: TimeMachine, freshWorld: () => FreshWorld, guard: WorldGuard): Router {
+  const router = express.Router({ caseSensitive: true });
+  router.post('/reset', async (req, res) => {
+    const caller = guard.root(req);
+    const { seed, dryRun } = parseWith(resetWish, await readJson(req));
+    const fresh = await freshWorld()(seed);
+    const present = machine.store.world.resources;
+    const world = await sharingRecords(asContinuation(fresh, present), present);
+    const { resources, total } = briefDifference(differenceBetween({ resources: present }, { resources: world }));
+    const cause = causeOf({ caller, via: viaOf(req) }, 'world.reset', `reset to the seed '${seed}'`);
+    const commit = dryRun ? undefined : await machine.become(world, cause);
+    res.json({ resources, total, ...(commit && { commit: commit.seq }) });
+  });
+  return router;
+}
+
+/** A new world in which whatever has its like at the same place of the present one keeps its id, its history and its creation. */
+function asContinuation(fresh: Resources, present: Resources): Resources {
+  const now = new Map([...present.values()].map((record) => [placeOf(record, present), record]));
+  const counterparts = new Map<Uuid, StoredResource>();
+  for (const record of fresh.values()) {
+    const counterpart = record.parent === null ? rootOf(present) : now.get(placeOf(record, fresh));
+    if (counterpart) counterparts.set(record.id, counterpart);
+  }
+  const owner = rootOf(present)?.owner;
+  const world = new Map<Uuid, StoredResource>();
+  for (const record of fresh.values()) {
+    const text = JSON.stringify(record).replace(UUID, (id) => counterparts.get(id)?.id ?? id);
+    const renamed: StoredResource = JSON.parse(text); // one id for another leaves it a record
+    const before = present.get(renamed.id);
+    const isKept = before && (renamed.id === owner || isSame(before, renamed));
+    world.set(renamed.id, isKept ? before : { ...renamed, created: before?.created ?? renamed.created });
+  }
+  return world;
+}
+
+/** Type and path: what a person would call the same resource. */
+function placeOf(record: StoredResource, world: Resources): string {
+  return `${record.type} ${pathOf(record, (id) => world.get(id))}`;
+}
+
+function rootOf(world: Resources): StoredResource | undefined {
+  for (const record of world.values()) if (record.parent === null) return record;
+  return undefined;
+}
+
+/** Do they say the same, whenever and by whomever it was said? */
+function isSame(one: StoredResource, other: StoredResource): boolean {
+  const { created, modified } = one;
+  return isDeepStrictEqual(one, { ...other, created, modified });
+}
