@@ -89,6 +89,8 @@ export interface StartHooks {
   /** Where each setting came from, by its key: a flag, a variable, a file or `default`. Unless given the options said what they hold. */
   origins?: ReadonlyMap<string, string>;
   onWarning?(message: string): void;
+  /** Runs the sample app's pipeline against the platform, for the window; rejects with what is to be put right. */
+  runDemoPipeline?(): Promise<void>;
   /** A fault of the emulator itself: the client saw a bare 500. */
   onFault?(fault: unknown): void;
 }
@@ -339,6 +341,7 @@ async function start(
       newId: randomUUID,
       onChange: ({ id, state }) => feed.tell('pipelines', { id, state }),
     }),
+    runDemoPipeline: hooks.runDemoPipeline,
     workbench,
     outbound: { rules: outboundRules, crm: config.outbound.crm },
     freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }),

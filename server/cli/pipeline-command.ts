@@ -10,40 +10,62 @@ import { PipelineProcess } from './pipeline-process.ts';
 import { askedFor, makePipelineKey, targetVariables } from './pipeline-variables.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { type Repository, readRepository } from './repository.ts';
+import { withSampleRepository } from './sample-repository.ts';
 import { ScmClient, type ScmProjectRecord } from './scm-client.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How often the platform is told how a run goes on. */
 const TELL_EVERY_MS = 500;
 
+const SAMPLE_BRANCH = 'feature/ferns';
+const SAMPLE_PROJECT = 'fern-moss/shop';
+
 const NOTES = `
-Runs DIR's .gitlab-ci.yml as it stands, on this machine, and hands its result to the platform: makes the merge request and the
+Runs the repository's .gitlab-ci.yml as it stands, on this machine, and hands its result to the platform: makes the merge request and the
 review environment in the source-control stand-in, fills the pipeline's variables, and tells the window how the jobs get on.
 Variables: those given with --variable, then those of the project in the stand-in, then what fits the platform.`;
 
-/** `terrarium pipeline run DIR --branch NAME`: a feature branch through its own pipeline, on this machine. */
+/** `terrarium pipeline run DIR --branch NAME`: a feature branch through its own pipeline, on this machine; `demo`: the sample app's. */
 export function addPipelineCommand(program: Command, terminal: Terminal): void {
   const pipeline = program.command('pipeline').description('run pipelines that deploy to the platform');
-  const command = pipeline
-    .command('run')
-    .description("run a repository's pipeline for a branch")
-    .argument('<dir>', 'the repository')
-    .requiredOption('--branch <NAME>', 'the branch, which has to be checked out')
-    .option('--project <PATH>', 'project in the source-control stand-in, e.g. fern-moss/shop')
+  const command = addRunOptions(
+    pipeline
+      .command('run')
+      .description("run a repository's pipeline for a branch")
+      .argument('<dir>', 'the repository')
+      .requiredOption('--branch <NAME>', 'the branch, which has to be checked out')
+      .option('--project <PATH>', 'project in the source-control stand-in, e.g. fern-moss/shop'),
+  ).action(async (folder: string) => {
+    const client = await connect(command, terminal);
+    const branch = textOption(command, 'branch') ?? '';
+    const repository = await readRepository(resolve(terminal.folder, folder), branch);
+    await runPipeline({ command, terminal, client, branch, repository });
+  });
+  const demo = addRunOptions(
+    pipeline
+      .command('demo')
+      .description("run the sample app's pipeline: an app behind an address, without a repository of one's own")
+      .option('--branch <NAME>', 'name of the feature branch', SAMPLE_BRANCH)
+      .option('--project <PATH>', 'project in the source-control stand-in', SAMPLE_PROJECT),
+  ).action(async () => {
+    const client = await connect(demo, terminal);
+    const branch = textOption(demo, 'branch') ?? SAMPLE_BRANCH;
+    await withSampleRepository(branch, async (repository) => {
+      await runPipeline({ command: demo, terminal, client, branch, repository });
+    });
+  });
+}
+
+/** What both ways to run a pipeline can be told. */
+function addRunOptions(command: Command): Command {
+  command
     .option('--org <NAME>', 'organization to deploy to', 'demo')
     .option('--environment <ENVIRONMENT>', 'environment there: id, name or workspace/name')
     .option('--api <API>', 'API there that publishes the app: id or name')
     .option('--account <NAME>', 'user that the pipeline acts as', 'ci-service')
     .option('--variable <NAME=VALUE>', 'one more variable (repeatable)', collect, [])
     .option('--job <NAME>', 'run this job only, even a manual one (repeatable)', collect, []);
-  addPlatformOptions(command, 'print the record of the run as JSON')
-    .addHelpText('after', NOTES)
-    .action(async (folder: string) => {
-      const client = await connect(command, terminal);
-      const branch = textOption(command, 'branch') ?? '';
-      const repository = await readRepository(resolve(terminal.folder, folder), branch);
-      await runPipeline({ command, terminal, client, branch, repository });
-    });
+  return addPlatformOptions(command, 'print the record of the run as JSON').addHelpText('after', NOTES);
 }
 
 const scmSchema = z.looseObject({ apiUrl: z.string(), token: z.string() });

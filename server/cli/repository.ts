@@ -20,13 +20,18 @@ export interface Repository {
   definition: string;
 }
 
-/** Looks at the repository, checked out at the branch. Throws UserError for what has to be put right first. */
-export async function readRepository(dir: string, branch: string): Promise<Repository> {
+/** Throws UserError for a program that pipelines need and that is not there. */
+export async function demandPrograms(): Promise<void> {
   for (const program of PROGRAMS) {
     await run(program, ['--version']).catch(() => {
       throw new UserError(`pipelines need ${PROGRAMS.join(', ')}, and '${program}' is not on the PATH: install it`);
     });
   }
+}
+
+/** Looks at the repository, checked out at the branch. Throws UserError for what has to be put right first. */
+export async function readRepository(dir: string, branch: string): Promise<Repository> {
+  await demandPrograms();
   const git = async (...args: string[]) => (await run('git', ['-C', dir, ...args])).stdout.trim();
   const top = await git('rev-parse', '--show-toplevel').catch(() => {
     throw new UserError(`${dir} is no git repository: run \`git init\` and commit there, or name another folder`);

@@ -1,5 +1,6 @@
 import express, { type Router } from 'express';
 import { readJson } from '../http/read-body.ts';
+import { PlatformError } from '../model/errors.ts';
 import { pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
 import { parseWith } from '../model/validate.ts';
 import type { WorldGuard } from './history-routes.ts';
@@ -15,14 +16,23 @@ export interface ScmInspection {
   snapshot(): object[];
 }
 
+/** Runs the sample app's pipeline to its end; rejects with what is to be put right. */
+export type RunDemoPipeline = () => Promise<void>;
+
 /**
  * What pipelines leave behind, below `/inspect`:
  *
  * - `GET /scm`: `{url, apiUrl, projects, token?}`, the source-control stand-in with all it keeps; the token for root only.
  * - `GET /pipelines`, `GET /pipelines/{id}`: runs, newest first, one with its log.
+ * - `POST /pipelines/demo` 202: the sample app's pipeline has begun; 409 with the reason when it cannot. Root only.
  * - `POST /pipelines` 201, `PUT /pipelines/{id}`: a runner begins a run, and tells how it goes on. Root only.
  */
-export function deliveryRoutes(scm: ScmInspection, runs: PipelineRuns, guard: WorldGuard): Router {
+export function deliveryRoutes(
+  scm: ScmInspection,
+  runs: PipelineRuns,
+  guard: WorldGuard,
+  runDemo: RunDemoPipeline | undefined,
+): Router {
   const router = express.Router({ caseSensitive: true });
   router.get('/scm', (req, res) => {
     const { isRoot } = guard.viewer(req);
@@ -36,6 +46,26 @@ export function deliveryRoutes(scm: ScmInspection, runs: PipelineRuns, guard: Wo
   router.get('/pipelines/:id', (req, res) => {
     guard.viewer(req);
     res.json(runs.get(req.params.id));
+  });
+  router.post('/pipelines/demo', async (req, res) => {
+    guard.root(req);
+    if (!runDemo) {
+      throw new PlatformError(
+        501,
+        'this platform was not started by the command line: run `terrarium pipeline demo` there',
+      );
+    }
+    const begun = runs.nextBegun();
+    const failed = runDemo().then(
+      // It began a run long before it ended; only a reader of this very line could tell otherwise.
+      () => begun,
+      (cause: Error) => {
+        throw new PlatformError(409, `the demo pipeline could not run: ${cause.message}`, { cause });
+      },
+    );
+    const { log: _log, ...run } = await Promise.race([begun, failed]);
+    failed.catch(() => undefined); // the run itself tells how it ended
+    res.status(202).location(`/inspect/pipelines/${run.id}`).json(run);
   });
   router.post('/pipelines', async (req, res) => {
     guard.root(req);

@@ -16,6 +16,7 @@ export interface PipelineRunsOptions {
 /** The newest runs of pipelines, as their runners tell of them. */
 export class PipelineRuns {
   readonly #options: PipelineRunsOptions;
+  readonly #waiting: ((run: PipelineRun) => void)[] = [];
 
   constructor(options: PipelineRunsOptions) {
     this.#options = options;
@@ -37,9 +38,15 @@ export class PipelineRuns {
     const { log, newId, nowMs } = this.#options;
     const run: PipelineRun = { ...start, id: newId(), state: 'running', startedAtMs: nowMs(), log: [] };
     await this.#keep(run);
+    for (const tell of this.#waiting.splice(0)) tell(run);
     const [oldest] = log.entries();
     if (log.size > MAX_RUNS && oldest) await log.remove(oldest[0]);
     return run;
+  }
+
+  /** The next run that anybody begins. */
+  nextBegun(): Promise<PipelineRun> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** Throws 404; 409 for a run that has ended. */

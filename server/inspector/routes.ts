@@ -14,7 +14,7 @@ import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { ContainerLog } from './container-log.ts';
 import { type ContainerDesk, containerRoutes } from './container-routes.ts';
-import { deliveryRoutes, type ScmInspection } from './delivery-routes.ts';
+import { deliveryRoutes, type RunDemoPipeline, type ScmInspection } from './delivery-routes.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type KeyMaker, keyRoutes } from './key-routes.ts';
 import { type LogPages, lambdaRoutes, type TargetOf } from './lambda-routes.ts';
@@ -74,6 +74,7 @@ export interface InspectorOptions {
   freshWorld: FreshWorld;
   scm: ScmInspection;
   pipelines: PipelineRuns;
+  runDemoPipeline: RunDemoPipeline | undefined;
   machine: TimeMachine;
   snapshots: NamedSnapshots;
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
@@ -144,7 +145,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     guard.viewer(req);
     res.json(status());
   });
-  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard));
+  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, options.runDemoPipeline));
   inspect.use(workbenchRoutes(options.workbench, target, guard));
   inspect.use(outboundRoutes(options.outbound, guard));
   inspect.use(settingsRoutes(() => options.settings, guard));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
-import { created, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
+import { accepted, created, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const delivery = rowsOf('Delivery');
 
@@ -41,6 +41,11 @@ export const deliveryOperations: readonly Operation[] = [
     body: { schema: ref('PipelineStart') },
     success: created(ref('PipelineRun')),
     errors: [403, 503],
+  }),
+  delivery('post /inspect/pipelines/demo', 'runDemoPipeline', "Run the sample app's pipeline", {
+    description: 'For the root user. Answers as soon as the run has begun; follow it by its id.',
+    success: accepted(ref('PipelineRun')),
+    errors: [403, 409, 501],
   }),
   delivery('get /inspect/pipelines/{pipeline_id}', 'readPipelineRun', 'One run with its log', {
     success: ok(ref('PipelineRun')),

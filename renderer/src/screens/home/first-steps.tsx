@@ -76,10 +76,21 @@ export function FirstSteps() {
             )}
           </Step>
           <Step isDone={tour.runCount > 0} text="Run the pipeline of the sample app">
-            <p className="flex items-center gap-1">
+            {tour.deployUrl !== undefined && (
+              <Button
+                look={tour.runCount > 0 ? 'plain' : 'primary'}
+                isPending={tour.pipeline.isStarting}
+                isDisabled={tour.pipeline.isRunning}
+                onPress={tour.pipeline.run}
+              >
+                {tour.pipeline.isRunning ? 'It runs ...' : tour.runCount > 0 ? 'Run it again' : 'Run the pipeline'}
+              </Button>
+            )}
+            <p className="flex items-center gap-1 text-muted">
               <code className="rounded bg-raised px-1.5 py-0.5">{PIPELINE_COMMAND}</code>
               <Copy text={PIPELINE_COMMAND} what="command" />
             </p>
+            {tour.pipeline.failure && <FailureNote failure={tour.pipeline.failure} />}
           </Step>
           <Step isDone={tour.appUrl !== undefined} text="Open the app">
             {tour.appUrl ? (
@@ -96,7 +107,7 @@ export function FirstSteps() {
   );
 }
 
-const PIPELINE_COMMAND = 'terrarium pipeline run';
+const PIPELINE_COMMAND = 'npx terrarium pipeline demo';
 
 function Guide({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
   return (

@@ -5,6 +5,15 @@ import { keys, queryClient } from '../../api/query-client.ts';
 import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { toast } from '../../parts/toasts.tsx';
 
+/** The sample app's pipeline, run from here. */
+interface DemoPipeline {
+  /** Asked for, but nothing has begun yet. */
+  isStarting: boolean;
+  isRunning: boolean;
+  failure: Failure | undefined;
+  run(): void;
+}
+
 /** How far someone has come with the first steps. */
 export interface Tour {
   hasDemo: boolean;
@@ -14,6 +23,7 @@ export interface Tour {
   deployUrl: string | undefined;
   leadCount: number;
   runCount: number;
+  pipeline: DemoPipeline;
   /** Where the app of the latest good pipeline is. */
   appUrl: string | undefined;
   isSending: boolean;
@@ -65,6 +75,11 @@ export function useTour(): Tour {
     },
   });
 
+  const starting = useMutation({
+    mutationFn: () => send('POST', '/inspect/pipelines/demo'),
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: [keys.pipelines] }),
+  });
+
   return {
     hasDemo,
     form,
@@ -72,6 +87,12 @@ export function useTour(): Tour {
     deployUrl: urlOf(endpoints.find(({ properties }) => properties.resource === '/deploy')),
     leadCount: leads.data?.length ?? 0,
     runCount: runs.data?.length ?? 0,
+    pipeline: {
+      isStarting: starting.isPending,
+      isRunning: runs.data?.some(({ state }) => state === 'running') ?? false,
+      failure: starting.error ? failureOf(starting.error) : undefined,
+      run: () => starting.mutate(),
+    },
     appUrl: runs.data?.find(({ state, appUrl }) => state === 'success' && appUrl !== undefined)?.appUrl,
     isSending: sending.isPending,
     failure: sending.error ? failureOf(sending.error) : undefined,

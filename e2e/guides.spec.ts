@@ -1,0 +1,51 @@
+import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { expect, test } from './window.ts';
+
+const PIPELINE_LIMIT_MS = 90_000;
+
+test('the first guide leads through the demo world', async ({ page, platform }) => {
+  await platform.open(page);
+  await page.getByRole('link', { name: 'Open the tree' }).click();
+  await expect(page.getByRole('treegrid').or(page.getByRole('tree'))).toContainText('demo');
+  await page.goBack();
+  await page.getByRole('link', { name: 'Open the history' }).click();
+  await expect(page.getByRole('heading', { name: 'History' })).toBeVisible();
+});
+
+test('the second guide ends with a lead in the inbox', async ({ page, platform }) => {
+  await platform.open(page);
+  await page.getByRole('button', { name: 'Send the form' }).click();
+  await expect(page.getByRole('button', { name: 'Send again' })).toBeVisible();
+  await page.getByRole('link', { name: '1 in the inbox' }).click();
+  await expect(page.getByText('Lovelace').first()).toBeVisible();
+});
+
+test.describe('with a container engine', () => {
+  test.use({ startArgs: ['--containers-engine', 'auto', '--containers-on-stop', 'remove'] });
+
+  test('the third guide ends with an app behind an address', async ({ page, platform }) => {
+    test.setTimeout(PIPELINE_LIMIT_MS + 60_000);
+    const docker = await demandEngine();
+    await testImage('busybox:1.36');
+    const before = new Set((await docker.listImages()).map(({ Id }) => Id));
+    await platform.open(page);
+    await page.getByRole('button', { name: 'Run the pipeline' }).click();
+    await expect(page.getByRole('button', { name: 'It runs' })).toBeVisible();
+    const link = page.getByRole('link', { name: platform.ready.gatewayUrl });
+    await expect(link).toBeVisible({ timeout: PIPELINE_LIMIT_MS });
+    const address = (await link.getAttribute('href')) ?? '';
+    await expect.poll(async () => (await fetch(address)).status, { timeout: 20_000 }).toBe(200);
+    expect(await (await fetch(address)).text()).toContain('<html');
+
+    await page.getByRole('navigation').getByRole('link', { name: 'Pipelines' }).click();
+    await page.getByRole('row').filter({ hasText: 'feature/ferns' }).first().click();
+    await expect(page.getByText('deploy').first()).toBeVisible();
+    await platform.end('SIGTERM');
+    const left = await docker.listContainers({ all: true });
+    expect(left.filter(({ Image }) => Image.startsWith('shop:'))).toEqual([]);
+    for (const { Id, RepoTags } of await docker.listImages()) {
+      if (!before.has(Id) && RepoTags?.some((tag) => tag.startsWith('shop:')))
+        await docker.getImage(Id).remove({ force: true });
+    }
+  });
+});
