@@ -1,20 +1,16 @@
 import { z } from 'zod';
-import { NETWORK_ERRORS, OWN_CRM } from './outbound-rule.ts';
+import { faultOfHost, NETWORK_ERRORS, OWN_CRM } from './outbound-rule.ts';
 
 /** A patient person's patience: longer than any lambda may take. */
 const MAX_DELAY_MS = 600_000;
 export const MAX_OUTBOUND_RULES = 100;
-/** A pattern with more of them is slow to compare, and no host needs it. */
-const MAX_STARS = 4;
 
 const host = z
   .string()
-  .max(255)
-  .regex(
-    /^(\{crm\}|([A-Za-z0-9._*-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?)$/,
-    `is no host such as api.example, *.example:8443 or ${OWN_CRM}`,
-  )
-  .refine((text) => text.split('*').length <= MAX_STARS + 1, `has more than ${MAX_STARS} stars`)
+  .superRefine((text, context) => {
+    const fault = faultOfHost(text);
+    if (fault) context.addIssue({ code: 'custom', message: fault });
+  })
   .describe(`A host, \`*\` for any part of it, with or without a port; \`${OWN_CRM}\` is the lambda's own CRM`);
 const shared = { id: z.guid().optional(), host, enabled: z.boolean().default(true) };
 

@@ -81,6 +81,16 @@ export function describeRule({ host, action, delayMs, status, error }: Omit<Outb
   return action === 'fail' ? `fail with ${status ?? error} for ${host}` : `${action} for ${host}`;
 }
 
+/** A pattern with more of them is slow to compare, and no host needs it. */
+const MAX_STARS = 4;
+const PATTERN = /^(\{crm\}|([A-Za-z0-9._*-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?)$/;
+
+/** What is wrong with the text as a rule's `host`; undefined when nothing is. */
+export function faultOfHost(text: string): string | undefined {
+  if (text.length > 255 || !PATTERN.test(text)) return `is no host such as api.example, *.example:8443 or ${OWN_CRM}`;
+  return text.split('*').length > MAX_STARS + 1 ? `has more than ${MAX_STARS} stars` : undefined;
+}
+
 /** Does the pattern of a rule mean this host? */
 export function meets(pattern: string, { hostname, port, isCrm }: OutboundTarget): boolean {
   if (pattern === OWN_CRM) return isCrm;

@@ -68,7 +68,7 @@ function Detail({ invocation, previousId }: { invocation: InvocationDetail; prev
       id: 'outbound',
       title: 'Outbound',
       count: invocation.outbound.length,
-      content: <OutboundTab calls={invocation.outbound} />,
+      content: <OutboundTab calls={invocation.outbound} leadHref={`execution:${invocation.executionId}`} />,
     },
     { id: 'result', title: 'Result', content: <ResultTab invocation={invocation} /> },
     ...(request?.response

@@ -53,6 +53,12 @@ export function OutboundTab({ calls, leadHref }: { calls: readonly OutboundCall[
             )}
           </p>
           <p className="mono mt-1 break-all text-muted">{call.url}</p>
+          {call.rules && (
+            <p className="mt-1 text-muted">
+              <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }}>Outbound rule</PlaceLink>:{' '}
+              {call.rules.map(({ text }) => text).join(', then ')}
+            </p>
+          )}
           {call.error && <p className="mt-1 text-error">{call.error}</p>}
         </li>
       ))}

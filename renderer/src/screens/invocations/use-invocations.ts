@@ -41,6 +41,8 @@ export interface OutboundCall {
   status?: number;
   error?: string;
   caughtBy?: string;
+  /** Rules about outbound calls that decided about it. */
+  rules?: readonly { id: string; text: string }[];
 }
 
 /** What the lambda was given. */

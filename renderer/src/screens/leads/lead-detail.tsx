@@ -1,23 +1,34 @@
-import { Check, X } from 'lucide-react';
+import { Check, CircleHelp, Minus, Plus, X } from 'lucide-react';
 import { Time } from '../../parts/amount.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { mappingOf } from './mapping.ts';
+import { type MappingRow, mappingOf, payloadOf, type Verdict } from './mapping.ts';
 import type { Lead } from './use-leads.ts';
+
+const MARKS: Record<Verdict, { icon: typeof Check; word: string; colour: string }> = {
+  ok: { icon: Check, word: 'right', colour: 'text-ok' },
+  wrong: { icon: X, word: 'wrong', colour: 'text-error' },
+  absent: { icon: Minus, word: 'not given', colour: 'text-muted' },
+  unknown: { icon: CircleHelp, word: 'unknown', colour: 'text-muted' },
+  extra: { icon: Plus, word: 'extra', colour: 'text-muted' },
+};
 
 /** One lead: each field of the form beside the member of the payload that it came from. */
 export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
-  const { mapped, source, executionId } = lead;
+  const { mapped, source, executionId, sender } = lead;
   const rows = mappingOf(lead);
+  const { why } = payloadOf(lead);
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <div className="border-b border-line px-4 py-2.5">
         <div className="flex items-center gap-2">
-          <h2 className="text-[14px]">
+          <h2 className="truncate text-[14px]">
             {[mapped.firstName, mapped.lastName].filter(Boolean).join(' ') || '(no name)'}
           </h2>
-          <span className="text-muted">{mapped.company}</span>
+          <span className="truncate text-muted">{mapped.company}</span>
           <IconButton icon={X} label="Close the detail" onPress={onClose} className="ml-auto" />
         </div>
         <p className="mono flex items-center text-muted">
@@ -25,47 +36,97 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           <Copy text={lead.id} what="id of the lead" className="scale-90" />
         </p>
         <p className="text-muted">
-          caught <Time at={lead.receivedAt} /> on its way to {source.host ?? 'the CRM'}
-          {source.path && <span className="mono"> {source.path}</span>}
+          Caught <Time at={lead.receivedAt} /> on its way to{' '}
+          <span className="mono break-all">
+            {source.host || 'the CRM'}
+            {source.path}
+          </span>
+        </p>
+        <p className="text-muted">
+          {sender ? (
+            <>
+              Sent by <PlaceLink to={{ screen: 'lambdas', id: sender.lambdaId }}>{sender.lambdaName}</PlaceLink>
+            </>
+          ) : (
+            'Sent by nobody that this platform knows'
+          )}
           {executionId && (
             <>
               {' '}
-              by <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>this invocation</PlaceLink>
+              in <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>this invocation</PlaceLink>
             </>
           )}
         </p>
       </div>
+      <Summary rows={rows} />
       <table className="w-full table-fixed">
-        <caption className="sr-only">Fields of the form and where they came from</caption>
+        <caption className="sr-only">Fields of the form beside what they come from</caption>
         <thead>
           <tr className="h-7 border-b border-line text-left text-[11.5px] text-faint">
-            <th className="w-[34%] px-4 font-normal">Form field</th>
-            <th className="px-2 font-normal">Value sent</th>
-            <th className="w-20 px-2 font-normal">Given</th>
-            <th className="w-[24%] px-2 font-normal">From payload</th>
+            <th className="w-[27%] px-4 font-normal">Form field</th>
+            <th className="px-2 font-normal">Given</th>
+            <th className="px-2 font-normal">Sent</th>
+            <th className="w-24 px-2 font-normal">As it has to be</th>
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ field, value, from, isGiven }, index) => (
+          {rows.map((row, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a form may have a field twice; a caught one does not change
-            <tr key={`${index} ${field}`} className="h-[29px] border-b border-line/55">
-              <td className="mono truncate px-4">{field}</td>
-              <td className={`mono px-2 break-words ${value === undefined ? 'text-error' : ''}`}>
-                {value ?? '(absent)'}
-              </td>
-              <td className="px-2">
-                <span
-                  className={`inline-flex items-center gap-1 ${isGiven ? 'text-ok' : value === undefined ? 'text-error' : 'text-muted'}`}
-                >
-                  {isGiven ? <Check aria-hidden size={14} /> : <X aria-hidden size={14} />}
-                  <span className="text-[12px]">{isGiven ? 'yes' : value === undefined ? 'no' : 'empty'}</span>
-                </span>
-              </td>
-              <td className="mono truncate px-2 text-muted">{from}</td>
-            </tr>
+            <Row key={`${index} ${row.field}`} row={row} />
           ))}
         </tbody>
       </table>
+      {sender?.event === undefined ? (
+        <p className="px-4 py-3 text-muted">There is no payload to show: {why}.</p>
+      ) : (
+        <details className="border-t border-line">
+          <summary className="cursor-pointer px-4 py-2">The event that the lambda was called with</summary>
+          <JsonView value={sender.event} what="event" />
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Row({ row: { field, from, expected, value, verdict, why } }: { row: MappingRow }) {
+  const { icon: Icon, word, colour } = MARKS[verdict];
+  return (
+    <tr className="border-b border-line/55 align-top">
+      <td className="px-4 py-1.5">
+        <span className="mono break-all">{field}</span>
+        <span className="block text-[11.5px] break-words text-muted">{from}</span>
+      </td>
+      <td className="mono px-2 py-1.5 break-words text-muted">{expected}</td>
+      <td className={`mono px-2 py-1.5 break-words ${verdict === 'wrong' ? 'text-error' : ''}`}>
+        {value ?? <span className="italic">not in the form</span>}
+      </td>
+      <td className={`px-2 py-1.5 ${colour}`} title={why}>
+        <span className="flex items-center gap-1">
+          <Icon aria-hidden size={14} className="shrink-0" />
+          <span className="text-[12px]">{word}</span>
+        </span>
+        <span className="sr-only">: {why}</span>
+      </td>
+    </tr>
+  );
+}
+
+/** Whether the table was kept to, and what to look at first. */
+function Summary({ rows }: { rows: readonly MappingRow[] }) {
+  const wrong = rows.filter(({ verdict }) => verdict === 'wrong');
+  const right = rows.filter(({ verdict }) => verdict === 'ok').length;
+  const compared = rows.filter(({ verdict }) => verdict === 'ok' || verdict === 'wrong').length;
+  const [first] = wrong;
+  return (
+    <div className="border-b border-line px-4 py-2">
+      <State is={first ? 'error' : 'ok'}>
+        {right} of {compared} fields are as the CRM integration wants them
+      </State>
+      {first && (
+        <p className="mt-0.5 break-words text-muted">
+          Look at <span className="mono text-error">{first.field}</span> first: {first.why}.
+        </p>
+      )}
     </div>
   );
 }

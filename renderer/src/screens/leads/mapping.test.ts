@@ -1,25 +1,67 @@
 import { expect, it } from 'vitest';
-import { mappingOf } from './mapping.ts';
+import { mappingOf, payloadOf } from './mapping.ts';
+import type { Lead } from './use-leads.ts';
 
-const lead = {
-  id: '1',
-  receivedAt: '2026-01-01T00:00:00.000Z',
-  fields: [
-    { name: 'first_name', value: 'Ada' },
-    { name: 'title', value: '' },
-    { name: '00N5g00000XXXXX', value: 'Please call' },
-  ],
-  mapped: { firstName: 'Ada', message: 'Please call' },
-  source: {},
-};
+const payload = { firstName: 'Ada', email: 'ada@example.com', size: 10, message: 'Please call' };
 
-it('tells what was given from what was empty and what was not in the form at all', () => {
-  const rows = new Map(mappingOf(lead).map((row) => [row.field, row]));
-  expect(rows.get('first_name')).toMatchObject({ value: 'Ada', isGiven: true, from: 'firstName' });
-  expect(rows.get('title')).toMatchObject({ value: '', isGiven: false });
-  expect(rows.get('oid')).toMatchObject({ value: undefined, isGiven: false });
+function leadWith(fields: Record<string, string>, event: unknown = { payload }, crmOid = '00D1'): Lead {
+  return {
+    id: '1',
+    receivedAt: '2026-01-01T00:00:00.000Z',
+    fields: Object.entries(fields).map(([name, value]) => ({ name, value })),
+    mapped: {},
+    source: {},
+    ...(event !== null && {
+      executionId: '2',
+      sender: { lambdaId: '3', lambdaName: 'web-form', event: JSON.stringify(event), crmOid },
+    }),
+  };
+}
+const rowsOf = (lead: Lead) => new Map(mappingOf(lead).map((row) => [row.field, row]));
+
+it('ticks what was sent as it was given, numbers included', () => {
+  const rows = rowsOf(
+    leadWith({
+      oid: '00D1',
+      lead_source: 'Website',
+      first_name: 'Ada',
+      employees: '10',
+      '00N5g00000XXXXX': 'Please call',
+    }),
+  );
+  for (const field of ['oid', 'lead_source', 'first_name', 'employees', '00N5g00000XXXXX'])
+    expect(rows.get(field), field).toMatchObject({ verdict: 'ok' });
+  expect(rows.get('00N5g00000XXXXX')).toMatchObject({ from: 'payload.message', expected: 'Please call' });
 });
 
-it('knows the custom field of the message by its value', () => {
-  expect(mappingOf(lead).at(-1)).toMatchObject({ field: '00N5g00000XXXXX', from: 'message', isGiven: true });
+it('crosses another value, an empty one, and a field that is not there', () => {
+  const rows = rowsOf(leadWith({ oid: '00D2', lead_source: '', first_name: 'Bob' }));
+  expect(rows.get('oid')).toMatchObject({ verdict: 'wrong', why: 'another value was sent', expected: '00D1' });
+  expect(rows.get('lead_source')).toMatchObject({ verdict: 'wrong', why: 'given, but sent empty' });
+  expect(rows.get('first_name')).toMatchObject({ verdict: 'wrong', expected: 'Ada', value: 'Bob' });
+  expect(rows.get('email')).toMatchObject({ verdict: 'wrong', why: 'given, but not in the form' });
+  expect(rows.get('(a custom field)')).toMatchObject({ verdict: 'wrong', value: undefined });
+});
+
+it('neither ticks nor crosses what nobody gave', () => {
+  const rows = rowsOf(leadWith({ title: '' }));
+  expect(rows.get('title')).toMatchObject({ verdict: 'absent' });
+  expect(rows.get('phone')).toMatchObject({ verdict: 'absent', value: undefined });
+});
+
+it('says why there is nothing to compare with', () => {
+  const alone = leadWith({ oid: '00D1', lead_source: 'Website', first_name: 'Ada' }, null);
+  expect(rowsOf(alone).get('first_name')).toMatchObject({
+    verdict: 'unknown',
+    why: 'nothing to compare with: no lambda of this platform sent it',
+  });
+  expect(rowsOf(alone).get('lead_source')).toMatchObject({ verdict: 'ok' });
+  expect(payloadOf(leadWith({}, { other: 1 })).why).toBe("its event has no 'payload'");
+  expect(payloadOf(leadWith({}, [])).why).toBe("its event has no 'payload'");
+});
+
+it('names fields that the table does not have, once each time they were sent', () => {
+  const lead = leadWith({ retURL: 'https://x' });
+  const twice = { ...lead, fields: [...lead.fields, ...lead.fields] };
+  expect(mappingOf(twice).filter(({ verdict }) => verdict === 'extra')).toHaveLength(2);
 });

@@ -1,9 +1,28 @@
+import { isJsonObject, type JsonObject } from '../../../../server/model/json.ts';
 import type { Lead } from './use-leads.ts';
 
-/** The CRM integration's table: form field, and the member of the payload it comes from. */
-const MAPPING = [
-  ['oid', 'CRM_OID of the lambda'],
-  ['lead_source', 'constant'],
+/**
+ * Is a row of the CRM integration's table as it has to be? `ok` and `wrong` compare with what the lambda was given; `absent` is a
+ * field that nobody gave a value; `unknown` cannot be compared; `extra` is none of the table's.
+ */
+export type Verdict = 'ok' | 'wrong' | 'absent' | 'unknown' | 'extra';
+
+export interface MappingRow {
+  /** Name of the form's field. */
+  field: string;
+  /** Where the table takes it from. */
+  from: string;
+  /** What is there; undefined when it is not known, or not there. */
+  expected: string | undefined;
+  /** What was sent; undefined when the form does not have the field. */
+  value: string | undefined;
+  verdict: Verdict;
+  /** The verdict in words. */
+  why: string;
+}
+
+/** Form field, and the member of the payload it comes from (the platform's specification, "Lambda contract"). */
+const MEMBERS = [
   ['first_name', 'firstName'],
   ['last_name', 'lastName'],
   ['company', 'company'],
@@ -12,27 +31,76 @@ const MAPPING = [
   ['phone', 'phone'],
   ['employees', 'size'],
 ] as const;
+const LEAD_SOURCE = 'Website';
+/** Custom fields are named by ids of the CRM organization. */
+const CUSTOM_FIELD = /^00N[0-9A-Za-z]+$/;
 
-export interface MappingRow {
-  field: string;
-  /** Undefined when the form does not have the field. */
-  value: string | undefined;
-  from: string;
-  /** Is there something in it? */
-  isGiven: boolean;
+/** The payload in the event that the lambda was called with, or why there is none to compare with. */
+export function payloadOf({ sender }: Pick<Lead, 'sender'>): { payload?: JsonObject; why: string } {
+  if (!sender) return { why: 'no lambda of this platform sent it' };
+  if (sender.event === undefined) return { why: 'its event was not kept: it was empty, very long, or no text' };
+  let event: unknown;
+  try {
+    event = JSON.parse(sender.event);
+  } catch {
+    return { why: 'its event is no JSON' };
+  }
+  const payload = isJsonObject(event) ? event.payload : undefined;
+  return isJsonObject(payload) ? { payload, why: '' } : { why: "its event has no 'payload'" };
 }
 
-/** Every field of the mapping table, then those that only this form has: the custom field of the message, and what is unknown. */
-export function mappingOf({ fields, mapped }: Lead): MappingRow[] {
-  const sent = new Map(fields.map(({ name, value }) => [name, value]));
-  const known = new Set<string>(MAPPING.map(([field]) => field));
-  const row = (field: string, from: string): MappingRow => {
-    const value = sent.get(field);
-    return { field, value, from, isGiven: value !== undefined && value !== '' };
-  };
-  const custom = fields.filter(({ name }) => !known.has(name));
+/** Every row of the table, then the fields that only this form has. */
+export function mappingOf(lead: Lead): MappingRow[] {
+  const { fields, sender } = lead;
+  const { payload, why: noPayload } = payloadOf(lead);
+  const sent = new Map(fields.toReversed().map(({ name, value }) => [name, value]));
+  const custom = fields.find(({ name }) => CUSTOM_FIELD.test(name))?.name;
+  const inPayload = (member: string) => (payload ? textOf(payload[member]) : undefined);
+  const compared = (field: string, from: string, expected: string | undefined, unknown = noPayload): MappingRow => ({
+    field,
+    from,
+    expected,
+    value: sent.get(field),
+    ...judge(expected, sent.get(field), unknown),
+  });
+  const known = new Set<string>(['oid', 'lead_source', ...MEMBERS.map(([field]) => field), custom ?? '']);
   return [
-    ...MAPPING.map(([field, from]) => row(field, from)),
-    ...custom.map(({ name, value }) => row(name, value === mapped.message ? 'message' : 'not in the table')),
+    compared('oid', "the lambda's CRM_OID", sender?.crmOid, sender ? 'the lambda has no CRM_OID' : noPayload),
+    compared('lead_source', 'constant', LEAD_SOURCE),
+    ...MEMBERS.map(([field, member]) => compared(field, `payload.${member}`, inPayload(member))),
+    compared(custom ?? '(a custom field)', 'payload.message', inPayload('message')),
+    ...fields
+      .filter(({ name }) => !known.has(name))
+      .map(
+        ({ name, value }): MappingRow => ({
+          field: name,
+          from: '-',
+          expected: undefined,
+          value,
+          verdict: 'extra',
+          why: 'not in the table; a form may have fields of its own',
+        }),
+      ),
   ];
+}
+
+function judge(
+  expected: string | undefined,
+  value: string | undefined,
+  unknown: string,
+): Pick<MappingRow, 'verdict' | 'why'> {
+  if (expected === undefined) {
+    if (value === undefined) return { verdict: 'wrong', why: 'the form does not have the field' };
+    return { verdict: 'unknown', why: `nothing to compare with: ${unknown}` };
+  }
+  if (expected === '' && (value ?? '') === '') return { verdict: 'absent', why: 'nobody gave it a value' };
+  if (value === expected) return { verdict: 'ok', why: 'as it was given' };
+  if (value === undefined) return { verdict: 'wrong', why: 'given, but not in the form' };
+  return { verdict: 'wrong', why: value === '' ? 'given, but sent empty' : 'another value was sent' };
+}
+
+/** A member as a form sends it: nothing for what is not there. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

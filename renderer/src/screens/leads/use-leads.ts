@@ -11,7 +11,10 @@ export interface Lead {
   /** The fields under the names of the web form's payload. */
   mapped: Readonly<Record<string, string>>;
   source: { host?: string; path?: string };
+  /** The invocation that sent it. */
   executionId?: string;
+  /** What was known of that lambda and its call then. */
+  sender?: { lambdaId: string; lambdaName: string; event?: string; crmOid?: string };
 }
 
 /** Caught leads, the newest first. */

@@ -1,0 +1,184 @@
+import { ArrowDown, ArrowUp, Pencil, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { ToggleButton } from 'react-aria-components';
+import { type OutboundRule, OWN_CRM } from '../../../../server/model/outbound-rule.ts';
+import { failureOf } from '../../api/failure.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { Switch } from '../../parts/fields.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { announce } from '../../parts/toasts.tsx';
+import { RuleDialog } from './rule-dialog.tsx';
+import { RuleTrial } from './rule-trial.tsx';
+import { deedOf, PRESETS } from './rule-words.ts';
+import type { RuleWish, useOutboundRules } from './use-outbound-rules.ts';
+
+const NEW_RULE: RuleWish = { host: OWN_CRM, action: 'fail', status: 503, enabled: true };
+
+/** What becomes of the calls that lambdas make: seen, ordered, switched on and off. Every change holds at once. */
+export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnType<typeof useOutboundRules> }) {
+  const [edited, setEdited] = useState<RuleWish>();
+  if (!query.data) {
+    return query.error ? <ErrorState error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
+  }
+  const { rules, crm } = query.data;
+  const put = (next: readonly RuleWish[], said: string) => {
+    change.mutate(next, { onSuccess: () => announce(said) });
+  };
+  const keep = (rule: RuleWish) => {
+    const isNew = !rules.some(({ id }) => id === rule.id);
+    put(isNew ? [rule, ...rules] : rules.map((one) => (one.id === rule.id ? { ...one, ...rule } : one)), 'Rule saved');
+  };
+  const togglePreset = (preset: RuleWish) => {
+    const same = rules.find((rule) => isSame(rule, preset));
+    if (same) put([{ ...same, enabled: !same.enabled }, ...rules.filter((rule) => rule !== same)], deedOf(preset));
+    else put([preset, ...rules], deedOf(preset));
+  };
+  const move = (index: number, by: number) => {
+    const next = [...rules];
+    const [moved] = next.splice(index, 1);
+    if (moved) next.splice(index + by, 0, moved);
+    put(next, `Rule ${index + 1} is now number ${index + by + 1}`);
+  };
+  return (
+    <div className="mx-auto flex max-w-5xl flex-col gap-4 px-4 py-4">
+      <p className="text-muted">
+        Of the rules that are on, the first one that meets a call decides, for every lambda and from its next call on;
+        nothing has to be restarted. The record of each call says which rule met it.
+      </p>
+      <section aria-label="Things that go wrong" className="flex flex-wrap items-center gap-2">
+        <span className="eyebrow">Try what happens when</span>
+        {PRESETS.map(({ id, text, rule }) => (
+          <ToggleButton
+            key={id}
+            isSelected={rules.some((one) => one.enabled && isSame(one, rule))}
+            isDisabled={change.isPending}
+            onChange={() => togglePreset(rule)}
+            className="inline-flex h-7 items-center rounded-md border border-line-strong bg-panel px-2.5 data-[hovered]:bg-raised data-[selected]:border-warn data-[selected]:font-medium data-[selected]:text-warn"
+          >
+            {text}
+          </ToggleButton>
+        ))}
+        <Button icon={Plus} className="ml-auto" onPress={() => setEdited(NEW_RULE)}>
+          Add a rule
+        </Button>
+      </section>
+      {change.error && <FailureNote failure={failureOf(change.error)} />}
+      <div className="card overflow-x-auto">
+        <table className="w-full">
+          <caption className="sr-only">Rules about outbound calls, in the order in which they are asked</caption>
+          <thead>
+            <tr className="h-7 border-b border-line text-left text-[11.5px] text-faint">
+              <th className="w-12 px-3 font-normal">No.</th>
+              <th className="w-20 px-2 font-normal">On</th>
+              <th className="px-2 font-normal">Calls to</th>
+              <th className="px-2 font-normal">What becomes of them</th>
+              <th className="w-36 px-2 font-normal">
+                <span className="sr-only">Change</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rules.map((rule, index) => (
+              <tr key={rule.id} className={`h-9 border-b border-line/55 ${rule.enabled ? '' : 'text-muted'}`}>
+                <td className="px-3 text-muted">{index + 1}</td>
+                <td className="px-2">
+                  <Switch
+                    isSelected={rule.enabled}
+                    isDisabled={change.isPending}
+                    onChange={(enabled) => keep({ ...rule, enabled })}
+                    aria-label={`Rule ${index + 1}: ${deedOf(rule)} for ${rule.host}`}
+                  >
+                    <span aria-hidden>{rule.enabled ? 'on' : 'off'}</span>
+                  </Switch>
+                </td>
+                <td className="px-2">
+                  <Host host={rule.host} />
+                </td>
+                <td className="px-2">{deedOf(rule)}</td>
+                <td className="px-2 text-right whitespace-nowrap">
+                  <IconButton
+                    icon={ArrowUp}
+                    label={`Move rule ${index + 1} up`}
+                    isDisabled={index === 0 || change.isPending}
+                    onPress={() => move(index, -1)}
+                  />
+                  <IconButton
+                    icon={ArrowDown}
+                    label={`Move rule ${index + 1} down`}
+                    isDisabled={index === rules.length - 1 || change.isPending}
+                    onPress={() => move(index, 1)}
+                  />
+                  <IconButton icon={Pencil} label={`Edit rule ${index + 1}`} onPress={() => setEdited(rule)} />
+                  <IconButton
+                    icon={Trash2}
+                    label={`Delete rule ${index + 1}`}
+                    isDisabled={change.isPending}
+                    onPress={() =>
+                      put(
+                        rules.filter((one) => one !== rule),
+                        'Rule deleted',
+                      )
+                    }
+                  />
+                </td>
+              </tr>
+            ))}
+            <tr className="h-9 text-muted">
+              <td className="px-3">{rules.length + 1}</td>
+              <td className="px-2">always</td>
+              <td className="px-2">
+                <Host host={OWN_CRM} />
+              </td>
+              <td className="px-2" colSpan={2}>
+                {crm === 'catch' ? 'caught by the CRM stand-in' : 'goes to its host'}{' '}
+                <span className="text-[12px]">
+                  (setting <code>outbound.crm</code>)
+                </span>
+              </td>
+            </tr>
+            <tr className="h-9 border-t border-line/55 text-muted">
+              <td className="px-3">{rules.length + 2}</td>
+              <td className="px-2">always</td>
+              <td className="px-2">all others</td>
+              <td className="px-2" colSpan={2}>
+                go to their hosts
+              </td>
+            </tr>
+          </tbody>
+        </table>
+      </div>
+      <RuleTrial rules={rules} catchesCrm={crm === 'catch'} />
+      {edited && (
+        <RuleDialog
+          rule={edited}
+          onClose={() => setEdited(undefined)}
+          onKeep={(rule) => {
+            setEdited(undefined);
+            keep(rule);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function Host({ host }: { host: string }) {
+  if (host !== OWN_CRM) return <span className="mono break-all">{host}</span>;
+  return (
+    <>
+      the lambda's own CRM <span className="mono text-faint">{host}</span>
+    </>
+  );
+}
+
+function isSame(rule: OutboundRule, other: RuleWish): boolean {
+  const { host, action, delayMs, status, error } = other;
+  return (
+    rule.host === host &&
+    rule.action === action &&
+    rule.delayMs === delayMs &&
+    rule.status === status &&
+    rule.error === error
+  );
+}
