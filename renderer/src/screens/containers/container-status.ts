@@ -1,7 +1,8 @@
+import { kindOf } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import type { Condition } from '../../parts/state.tsx';
 
-/** The status that the platform gives a container (D-048). */
+/** The status that the platform gives a container (D-048) or job (D-213). */
 export function statusOf({ properties }: PlatformRecord): string {
   return typeof properties.status === 'string' ? properties.status : 'UNKNOWN';
 }
@@ -9,7 +10,9 @@ export function statusOf({ properties }: PlatformRecord): string {
 export function conditionOf(record: PlatformRecord): Condition {
   switch (statusOf(record)) {
     case 'RUNNING':
+      return isJob(record) ? 'running' : 'ok';
     case 'HEALTHY':
+    case 'SUCCEEDED':
       return 'ok';
     case 'LAUNCHED':
     case 'SCALING':
@@ -24,3 +27,32 @@ export function conditionOf(record: PlatformRecord): Condition {
       return 'idle';
   }
 }
+
+export const isJob = (record: PlatformRecord) => kindOf(record).word === 'jobs';
+
+/** How many instances run now. */
+export const runningOf = ({ properties }: PlatformRecord) => numberIn(properties.tasks_running) ?? 0;
+
+/** How many instances are wished. */
+export const wishedOf = ({ properties }: PlatformRecord) => numberIn(properties.num_instances) ?? 1;
+
+const ON_ITS_WAY = ['LAUNCHED', 'SCALING', 'MIGRATING', 'RUNNING', 'HEALTHY', 'UNHEALTHY'];
+
+/** Does it run, or is it about to? The others are stopped, have ended, or cannot run. */
+export function isUp(record: PlatformRecord): boolean {
+  return runningOf(record) > 0 || ON_ITS_WAY.includes(statusOf(record));
+}
+
+/** Why it is not as it should be, in the platform's words. */
+export function reasonOf({ properties }: PlatformRecord): string | undefined {
+  const detail = properties.status_detail;
+  if (typeof detail !== 'object' || detail === null || !('reason' in detail)) return undefined;
+  return typeof detail.reason === 'string' ? detail.reason : undefined;
+}
+
+/** What one instance may use: a share of a core, and bytes of memory. */
+export function limitsOf({ properties }: PlatformRecord): { cpus: number; memoryBytes: number } {
+  return { cpus: numberIn(properties.cpus) ?? 1, memoryBytes: (numberIn(properties.memory) ?? 0) * 1024 * 1024 };
+}
+
+const numberIn = (value: unknown) => (typeof value === 'number' ? value : undefined);

@@ -1,0 +1,160 @@
+import { useMutation } from '@tanstack/react-query';
+import { CornerDownLeft, Trash2 } from 'lucide-react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { ask } from '../../api/client.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { Duration } from '../../parts/amount.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { Select } from '../../parts/fields.tsx';
+import { Badge, State } from '../../parts/state.tsx';
+import { announce } from '../../parts/toasts.tsx';
+import { type ConsoleEntry, consoleOf, type ExecOutcome } from './console-memory.ts';
+import { runningOf } from './container-status.ts';
+import { shortId, useInstances } from './use-instances.ts';
+
+const ANY = 'any';
+
+/** A console in an instance: one command at a time, through its shell; arrows lead through what was run before. */
+export function ConsoleTab({ record }: { record: PlatformRecord }) {
+  const memory = consoleOf(record.id);
+  const [entries, setEntries] = useState<readonly ConsoleEntry[]>(memory.entries);
+  const [line, setLine] = useState('');
+  const [recalled, setRecalled] = useState(0);
+  const [instance, setInstance] = useState(ANY);
+  const instances = useInstances(record.id).data?.filter(({ state }) => state === 'running') ?? [];
+  const end = useRef<HTMLDivElement>(null);
+  const run = useMutation({
+    mutationFn: (command: string) => exec(record.id, command, instance === ANY ? undefined : instance),
+    onSuccess: (entry) => {
+      setEntries(memory.add(entry));
+      announce(entry.outcome ? `Ended with exit code ${entry.outcome.exitCode}` : 'It could not be run');
+    },
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end is somewhere else after each command
+  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [entries, run.isPending]);
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const command = line.trim();
+    if (command === '' || run.isPending) return;
+    setLine('');
+    setRecalled(0);
+    run.mutate(command);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowUp' ? 1 : event.key === 'ArrowDown' ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    const next = Math.max(0, Math.min(entries.length, recalled + step));
+    setRecalled(next);
+    setLine(next === 0 ? '' : (entries.at(-next)?.command ?? ''));
+  };
+
+  if (runningOf(record) === 0) {
+    return <p className="px-4 py-3 text-muted">Commands run in a running instance, and there is none.</p>;
+  }
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <section
+        aria-label="Output"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-auto px-4 py-2 outline-offset-[-2px]"
+      >
+        {entries.length === 0 && (
+          <p className="text-muted">
+            Runs in the instance through <code>/bin/sh</code>, for up to 30 seconds, without a terminal.
+          </p>
+        )}
+        {entries.map((entry) => (
+          <Entry key={entry.key} entry={entry} />
+        ))}
+        {run.isPending && (
+          <p className="py-1">
+            <State is="running">running</State> <code>{run.variables}</code>
+          </p>
+        )}
+        <div ref={end} />
+      </section>
+      <form onSubmit={submit} className="flex shrink-0 items-center gap-2 border-t border-line px-3 py-2">
+        {instances.length > 1 && (
+          <Select
+            label="Instance"
+            isLabelHidden
+            options={[{ id: ANY, text: 'First instance' }, ...instances.map(({ id }) => ({ id, text: shortId(id) }))]}
+            value={instance}
+            onChange={setInstance}
+            className="w-36"
+          />
+        )}
+        <div className="field-frame flex min-w-0 flex-1 items-center">
+          <span aria-hidden className="mono pl-2 text-faint">
+            $
+          </span>
+          <input
+            type="text"
+            aria-label="Command"
+            placeholder="ls -l /"
+            value={line}
+            spellCheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+            className="mono min-w-0 flex-1 bg-transparent px-2 py-1"
+            onChange={(event) => setLine(event.target.value)}
+            onKeyDown={onKeyDown}
+          />
+        </div>
+        <Button icon={CornerDownLeft} look="primary" type="submit" isPending={run.isPending}>
+          Run
+        </Button>
+        <IconButton
+          icon={Trash2}
+          label="Clear the console"
+          isDisabled={entries.length === 0}
+          onPress={() => setEntries(memory.clear())}
+        />
+      </form>
+    </div>
+  );
+}
+
+/** Runs a line in a shell of an instance; a refusal is an outcome, too. */
+async function exec(id: string, command: string, instance: string | undefined): Promise<Omit<ConsoleEntry, 'key'>> {
+  const startedAtMs = performance.now();
+  const body = { command: ['/bin/sh', '-c', command], ...(instance !== undefined && { instance }) };
+  const answer = await ask<ExecOutcome>('POST', `/inspect/containers/${id}/exec`, { body });
+  const durationMs = performance.now() - startedAtMs;
+  return { command, durationMs, ...(answer.ok ? { outcome: answer.value } : { failure: answer.failure.message }) };
+}
+
+function Entry({ entry: { command, durationMs, outcome, failure } }: { entry: ConsoleEntry }) {
+  return (
+    <article aria-label={command} className="border-b border-line/55 py-1.5 last-of-type:border-0">
+      <p className="flex items-center gap-2">
+        <code className="min-w-0 flex-1 break-all">
+          <span aria-hidden className="text-faint">
+            ${' '}
+          </span>
+          {command}
+        </code>
+        {outcome && <Badge tone={outcome.exitCode === 0 ? 'ok' : 'error'}>exit {outcome.exitCode}</Badge>}
+        <span className="text-[11.5px] text-faint">
+          <Duration ms={durationMs} />
+        </span>
+      </p>
+      {outcome && outcome.stdout !== '' && <pre className="break-words whitespace-pre-wrap">{outcome.stdout}</pre>}
+      {outcome && outcome.stderr !== '' && (
+        <pre className="border-l-2 border-error bg-error-soft pl-2 break-words whitespace-pre-wrap">
+          <span className="sr-only">Standard error: </span>
+          {outcome.stderr}
+        </pre>
+      )}
+      {outcome?.isCut && <p className="text-warn">It said more than a megabyte; only the beginning is here.</p>}
+      {failure && (
+        <p role="alert" className="break-words text-error">
+          {failure}
+        </p>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,121 @@
+import { ExternalLink } from 'lucide-react';
+import { Time } from '../../parts/amount.tsx';
+import { bytesText } from '../../parts/amounts.ts';
+import type { GridColumn } from '../../parts/data-grid.tsx';
+import { Progress } from '../../parts/meter.tsx';
+import { Badge, State } from '../../parts/state.tsx';
+import type { ContainerAddress } from './container-address.ts';
+import { ContainerMenu } from './container-menu.tsx';
+import { referenceName } from './container-place.ts';
+import { conditionOf, isJob, runningOf, statusOf, wishedOf } from './container-status.ts';
+import { CpuMeter, MemoryMeter } from './usage-meters.tsx';
+import type { ContainerRow, Pull } from './use-containers.ts';
+
+/** One line a container or job. What can be pressed lies above the link of the row. */
+export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
+  {
+    id: 'status',
+    header: 'Status',
+    width: 128,
+    cell: ({ record, pull }) =>
+      pull ? <PullBar pull={pull} name={record.name} /> : <ContainerState record={record} />,
+  },
+  {
+    id: 'name',
+    header: 'Name',
+    width: { share: 3, minWidth: 150 },
+    cell: ({ record, addresses }) => (
+      <span className="flex items-center gap-2">
+        <span className="truncate font-medium">{record.name}</span>
+        {isJob(record) && <Badge>job</Badge>}
+        {addresses.slice(0, 2).map((address) => (
+          <AddressLink key={address.href} address={address} />
+        ))}
+      </span>
+    ),
+  },
+  {
+    id: 'image',
+    header: 'Image',
+    width: { share: 3, minWidth: 120 },
+    isMono: true,
+    cell: ({ record }) => <span title={String(record.properties.image)}>{String(record.properties.image ?? '')}</span>,
+  },
+  {
+    id: 'environment',
+    header: 'Environment',
+    width: { share: 1, minWidth: 90 },
+    cell: ({ record }) => <span className="text-muted">{referenceName(record.properties.parent)}</span>,
+  },
+  {
+    id: 'instances',
+    header: 'Runs',
+    width: 52,
+    align: 'end',
+    cell: ({ record }) => `${runningOf(record)}/${wishedOf(record)}`,
+  },
+  { id: 'cpu', header: 'CPU', width: 104, cell: ({ record }) => <CpuMeter record={record} /> },
+  { id: 'memory', header: 'Memory', width: 116, cell: ({ record }) => <MemoryMeter record={record} /> },
+  {
+    id: 'age',
+    header: 'Created',
+    width: 84,
+    align: 'end',
+    cell: ({ record }) => (
+      <span className="text-muted">{record.created && <Time at={record.created.timestamp} />}</span>
+    ),
+  },
+  {
+    id: 'actions',
+    header: <span className="sr-only">Actions</span>,
+    width: 44,
+    align: 'end',
+    cell: ({ record }) => (
+      <span className="relative z-1 inline-block">
+        <ContainerMenu record={record} />
+      </span>
+    ),
+  },
+];
+
+/** How a container is, in the platform's own word. */
+export function ContainerState({ record }: { record: ContainerRow['record'] }) {
+  return <State is={conditionOf(record)}>{statusOf(record).toLowerCase()}</State>;
+}
+
+/** How far the pull of an image is, in the width it is given. */
+export function PullBar({ pull, name }: { pull: Pull; name: string }) {
+  const { currentBytes, totalBytes } = pull;
+  const share = totalBytes > 0 ? currentBytes / totalBytes : undefined;
+  return (
+    <span className="flex items-center gap-2" title={`${pull.step} ${pull.image}`}>
+      <span className="text-running">pulling</span>
+      <span className="min-w-8 flex-1">
+        <Progress label={`Pull for ${name}`} share={share} />
+      </span>
+      {share !== undefined && <span className="text-[11.5px] text-muted">{Math.round(share * 100)} %</span>}
+    </span>
+  );
+}
+
+/** How far it is, in words. */
+export function pullText({ step, currentBytes, totalBytes }: Pull): string {
+  return totalBytes > 0 ? `${step}, ${bytesText(currentBytes)} of ${bytesText(totalBytes)}` : step;
+}
+
+/** A link that leads to the container itself, in another tab. */
+export function AddressLink({ address: { href, text, kind, name } }: { address: ContainerAddress }) {
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      title={`${kind === 'endpoint' ? 'Endpoint' : 'Port'} ${name}: ${href}`}
+      className="mono link relative z-1 inline-flex min-h-6 shrink-0 items-center gap-1"
+    >
+      {text}
+      <ExternalLink aria-hidden size={11} />
+      <span className="sr-only">(opens in a new tab)</span>
+    </a>
+  );
+}

@@ -1,0 +1,12 @@
+import { fqonOf, type PlatformRecord } from '../../api/world.ts';
+
+/** The name in a reference such as `properties.parent`; empty when it has none. */
+export function referenceName(reference: unknown): string {
+  if (typeof reference !== 'object' || reference === null || !('name' in reference)) return '';
+  return typeof reference.name === 'string' ? reference.name : '';
+}
+
+/** Path of a container or job below `/meta` under its own word, where what only it has is found. */
+export function typedPath(record: PlatformRecord, word: 'containers' | 'jobs'): string {
+  return `/${record.org.properties?.fqon ?? fqonOf(record)}/${word}/${record.id}`;
+}

@@ -1,0 +1,91 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { load, send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { keys, queryClient } from '../../api/query-client.ts';
+import { recordPath } from '../../api/resource-kinds.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { Confirm } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { Switch } from '../../parts/fields.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { useGo } from '../../url.ts';
+import { typedPath } from './container-place.ts';
+import { isJob, runningOf } from './container-status.ts';
+
+const NO_ENDPOINTS: readonly PlatformRecord[] = [];
+
+/** Says what ends, what goes along and what stays, then deletes. */
+export function DeleteContainerDialog({ record, onClose }: { record: PlatformRecord; onClose(): void }) {
+  const go = useGo();
+  const [hasEndpointsToo, setEndpointsToo] = useState(true);
+  const path = typedPath(record, 'containers');
+  const found = useQuery({
+    queryKey: [keys.world, path, 'endpoints'],
+    queryFn: ({ signal }) => load<PlatformRecord[]>(`/meta${path}/apiendpoints`, { expand: true }, signal),
+    enabled: !isJob(record),
+  });
+  const endpoints = found.data ?? NO_ENDPOINTS;
+  const deletion = useMutation({
+    mutationFn: async () => {
+      // Endpoints first: nobody is sent to what is not there any more.
+      if (hasEndpointsToo) for (const one of endpoints) await send('DELETE', `/meta${recordPath(one)}`);
+      await send('DELETE', `/meta${recordPath(record)}`);
+    },
+    onSuccess: () => {
+      onClose();
+      toast({ tone: 'ok', text: `${record.name} was deleted. The history can bring it back.` });
+      go({ screen: 'containers' });
+    },
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: [keys.world] }),
+  });
+  const goingAlong = hasEndpointsToo ? endpoints.length : 0;
+  const running = runningOf(record);
+  const volumes = mountsOf(record);
+  return (
+    <Confirm
+      title={`Delete ${isJob(record) ? 'job' : 'container'} ${record.name}`}
+      isOpen
+      onClose={onClose}
+      deed={goingAlong === 0 ? 'Delete it' : `Delete all ${goingAlong + 1}`}
+      isDanger
+      isPending={deletion.isPending || found.isLoading}
+      onConfirm={() => deletion.mutate()}
+    >
+      <ul className="flex list-disc flex-col gap-1 pl-4">
+        <li>
+          {running === 0 ? 'Nothing of it runs now.' : `${running} running ${plural(running, 'instance')} will end.`}
+        </li>
+        {endpoints.length > 0 && (
+          <li>
+            {endpoints.length} {plural(endpoints.length, 'endpoint')} {endpoints.length === 1 ? 'leads' : 'lead'} to it:{' '}
+            {endpoints.map(({ name }) => name).join(', ')}. {hasEndpointsToo ? '' : 'Left alone they answer 503.'}
+          </li>
+        )}
+        {volumes > 0 && (
+          <li>
+            {volumes} {plural(volumes, 'volume')} and what {volumes === 1 ? 'it holds' : 'they hold'} will stay.
+          </li>
+        )}
+      </ul>
+      {endpoints.length > 0 && (
+        <div className="mt-3">
+          <Switch isSelected={hasEndpointsToo} onChange={setEndpointsToo}>
+            Delete the {plural(endpoints.length, 'endpoint')}, too
+          </Switch>
+        </div>
+      )}
+      {deletion.error && (
+        <div className="mt-3">
+          <FailureNote failure={failureOf(deletion.error)} />
+        </div>
+      )}
+    </Confirm>
+  );
+}
+
+const plural = (count: number, noun: string) => (count === 1 ? noun : `${noun}s`);
+
+function mountsOf({ properties: { volumes } }: PlatformRecord): number {
+  return Array.isArray(volumes) ? volumes.length : 0;
+}

@@ -1,0 +1,56 @@
+import { useState } from 'react';
+import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { Switch } from '../../parts/fields.tsx';
+import { KeyValue } from '../../parts/key-value.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Badge } from '../../parts/state.tsx';
+import { typedPath } from './container-place.ts';
+import { isJob } from './container-status.ts';
+
+const LOOKS_SECRET = /secret|token|passw|key|credential|auth/i;
+const MASK = '\u2022'.repeat(8);
+
+/** The variables that instances get, inherited ones too (D-111); what looks secret is covered. */
+export function EnvTab({ record }: { record: PlatformRecord }) {
+  const [isOpen, setOpen] = useState(false);
+  const path = `${typedPath(record, isJob(record) ? 'jobs' : 'containers')}/env`;
+  const merged = useWorld<Record<string, string>>(path);
+  if (merged.error) return <ErrorState error={merged.error} onRetry={() => void merged.refetch()} />;
+  if (!merged.data) return <Skeleton label="Reading the environment" rows={4} />;
+  const own = new Set(Object.keys(Object(record.properties.env)));
+  const names = Object.keys(merged.data).sort();
+  const covered = names.filter((name) => LOOKS_SECRET.test(name));
+  if (names.length === 0) {
+    return <p className="px-4 py-3 text-muted">No variables, neither of its own nor inherited.</p>;
+  }
+  return (
+    <div className="flex flex-col gap-2 px-4 py-2">
+      <div className="flex items-center justify-between gap-3">
+        <p className="text-muted">Inherited values are those of the next start.</p>
+        {covered.length > 0 && (
+          <Switch isSelected={isOpen} onChange={setOpen}>
+            Show what looks secret
+          </Switch>
+        )}
+      </div>
+      <KeyValue
+        nameWidth={200}
+        rows={names.map((name) => {
+          const value = merged.data[name] ?? '';
+          return {
+            name,
+            isMono: true,
+            copy: value,
+            value: (
+              <span className="flex flex-wrap items-center gap-2">
+                <span className="min-w-0 break-all">{covered.includes(name) && !isOpen ? MASK : value}</span>
+                {!own.has(name) && <Badge>inherited</Badge>}
+              </span>
+            ),
+          };
+        })}
+      />
+    </div>
+  );
+}

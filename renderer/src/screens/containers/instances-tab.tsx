@@ -1,0 +1,80 @@
+import type { PlatformRecord } from '../../api/world.ts';
+import { Time } from '../../parts/amount.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Badge, type Condition, State } from '../../parts/state.tsx';
+import { type Instance, shortId, useInstances } from './use-instances.ts';
+
+/** What the engine runs, or ran, for a container or job. */
+export function InstancesTab({ record }: { record: PlatformRecord }) {
+  const instances = useInstances(record.id);
+  if (instances.error) return <ErrorState error={instances.error} onRetry={() => void instances.refetch()} />;
+  if (!instances.data) return <Skeleton label="Reading the instances" rows={3} />;
+  if (instances.data.length === 0) return <p className="px-4 py-3 text-muted">The engine has no instance of it.</p>;
+  return (
+    <table className="w-full text-left">
+      <thead>
+        <tr className="h-7 border-b border-line text-[11.5px] text-faint [&>th]:px-2 [&>th]:font-normal [&>th:first-child]:pl-4">
+          <th>State</th>
+          <th>Instance</th>
+          <th>Health</th>
+          <th>Address</th>
+          <th>Started</th>
+        </tr>
+      </thead>
+      <tbody>
+        {instances.data.map((one) => (
+          <Row key={one.id} instance={one} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ instance: one }: { instance: Instance }) {
+  return (
+    <>
+      <tr className="h-8 border-b border-line/55 [&>td]:px-2 [&>td:first-child]:pl-4">
+        <td>
+          <State is={conditionOf(one)}>
+            {one.state}
+            {one.exitCode !== undefined && ` (${one.exitCode})`}
+          </State>
+        </td>
+        <td className="mono">
+          <span className="flex items-center gap-1">
+            {shortId(one.id)}
+            <Copy text={one.id} what="id of the instance" />
+            {!one.isCurrent && <Badge tone="warning">old definition</Badge>}
+          </span>
+        </td>
+        <td className="text-muted">{one.health === 'none' ? '-' : one.health}</td>
+        <td className="mono">
+          {one.ports.map(({ containerPort, host, port }) => (
+            <p key={containerPort}>
+              {host}:{port} <span className="text-faint">to {containerPort}</span>
+            </p>
+          ))}
+          {one.ipAddress && <p className="text-faint">{one.ipAddress}</p>}
+        </td>
+        <td className="text-muted">{one.startedAt && <Time at={one.startedAt} />}</td>
+      </tr>
+      {(one.error || one.wasKilledForMemory) && (
+        <tr className="border-b border-line/55">
+          <td colSpan={5} className="px-4 pb-1.5 break-words text-error">
+            {one.wasKilledForMemory && 'It was killed for using more memory than it may. '}
+            {one.error}
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function conditionOf({ state, exitCode, health }: Instance): Condition {
+  if (state === 'failed' || (state === 'exited' && exitCode !== 0)) return 'error';
+  if (state === 'exited') return 'idle';
+  if (state === 'running') return health === 'unhealthy' ? 'warning' : 'ok';
+  return state === 'restarting' ? 'warning' : 'running';
+}

@@ -1,0 +1,140 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react';
+import { clockText, fullTimeText } from '../../parts/amounts.ts';
+import type { LogLine } from './log-feed.ts';
+import { partsOf } from './log-search.ts';
+
+/** Within how many pixels of the end one follows. */
+const END_PX = 24;
+const LINE_PX = 19;
+
+export interface LogLinesHandle {
+  /** Brings a line into the middle; following ends. */
+  show(index: number): void;
+}
+
+export interface LogLinesProps {
+  lines: readonly LogLine[];
+  /** What is marked. */
+  expression: RegExp | undefined;
+  /** Key of the line that one has gone to. */
+  markedKey: number | undefined;
+  isFollowing: boolean;
+  /** One has scrolled up, or down to the end. */
+  onFollowing(isFollowing: boolean): void;
+  ref: Ref<LogLinesHandle>;
+}
+
+/** The lines of a log; only what is seen is drawn. */
+export function LogLines({ lines, expression, markedKey, isFollowing, onFollowing, ref }: LogLinesProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const lastTop = useRef(0);
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => LINE_PX,
+    getItemKey: (index) => lines[index]?.key ?? index,
+    overscan: 20,
+    paddingStart: 6,
+    paddingEnd: 6,
+  });
+  const newestKey = lines.at(-1)?.key;
+  const height = virtual.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end is somewhere else with each line, and as heights get known
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element || !isFollowing) return;
+    element.scrollTop = element.scrollHeight;
+    lastTop.current = element.scrollTop;
+  }, [newestKey, height, isFollowing]);
+  useImperativeHandle(ref, () => ({
+    show: (index) => {
+      onFollowing(false);
+      virtual.scrollToIndex(index, { align: 'center' });
+    },
+  }));
+  // The pane gets another size: who follows still wants to see the end.
+  useEffect(() => {
+    const element = box.current;
+    if (!element || !isFollowing) return undefined;
+    const observer = new ResizeObserver(() => {
+      element.scrollTop = element.scrollHeight;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [isFollowing]);
+
+  const onScroll = () => {
+    const element = box.current;
+    if (!element) return;
+    const { scrollTop, clientHeight, scrollHeight } = element;
+    const isAtEnd = scrollHeight - scrollTop - clientHeight <= END_PX;
+    const hasGoneUp = scrollTop < lastTop.current;
+    lastTop.current = scrollTop;
+    // Lines that come move the end away; only a person moves up.
+    if (isAtEnd && !isFollowing) onFollowing(true);
+    else if (hasGoneUp && !isAtEnd && isFollowing) onFollowing(false);
+  };
+
+  return (
+    <div
+      ref={box}
+      role="log"
+      aria-label="Log"
+      aria-live="off"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard
+      tabIndex={0}
+      className="min-h-0 flex-1 overflow-auto outline-offset-[-2px] [overflow-anchor:none]"
+      onScroll={onScroll}
+    >
+      <div className="relative" style={{ height }}>
+        {virtual.getVirtualItems().map(({ index, start, key }) => {
+          const line = lines[index];
+          if (!line) return null;
+          return (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className={`mono absolute inset-x-0 top-0 flex gap-2.5 border-l-2 py-px pr-3 pl-2.5 ${
+                line.stream === 'stderr' ? 'border-error bg-error-soft' : 'border-transparent'
+              } ${line.key === markedKey ? 'shadow-[inset_0_0_0_1px_var(--accent)]' : 'hover:bg-raised'}`}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <Line line={line} expression={expression} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function Line({ line: { at, stream, text }, expression }: { line: LogLine; expression: RegExp | undefined }) {
+  const atMs = Date.parse(at);
+  return (
+    <>
+      <time dateTime={at} title={fullTimeText(atMs)} className="shrink-0 text-faint select-none">
+        {clockText(atMs)}
+      </time>
+      {stream === 'stderr' && (
+        <span title="Standard error" className="shrink-0 text-error select-none">
+          err
+        </span>
+      )}
+      <span className="min-w-0 flex-1 break-words whitespace-pre-wrap">
+        {expression
+          ? partsOf(text, expression).map((part) =>
+              part.isFound ? (
+                <mark key={part.at} className="rounded-[2px] bg-warn text-bg">
+                  {part.text}
+                </mark>
+              ) : (
+                <span key={part.at}>{part.text}</span>
+              ),
+            )
+          : text}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import type { PlatformRecord } from '../../api/world.ts';
+import { bytesText } from '../../parts/amounts.ts';
+import { Meter } from '../../parts/meter.tsx';
+import { limitsOf, runningOf } from './container-status.ts';
+import { useUsage } from './use-usage.ts';
+
+const METER_PX = 44;
+
+/** How much of the processor all instances of a container use, of what they may. */
+export function CpuMeter({ record }: { record: PlatformRecord }) {
+  const used = useNow(record);
+  if (!used) return <NotMeasured record={record} />;
+  const may = limitsOf(record).cpus * used.length;
+  const cpus = used.reduce((sum, one) => sum + one.cpus, 0);
+  // A sample may lie a little above what is allowed.
+  const text = `${Math.round(cpus * 100)} %`;
+  return <Meter label={`CPU of ${record.name}`} value={Math.min(cpus, may)} max={may} text={text} width={METER_PX} />;
+}
+
+/** How much memory all instances of a container use, of what they may. */
+export function MemoryMeter({ record }: { record: PlatformRecord }) {
+  const used = useNow(record);
+  if (!used) return <NotMeasured record={record} />;
+  const bytes = used.reduce((sum, one) => sum + one.memoryBytes, 0);
+  const may = used.reduce((sum, one) => sum + one.memoryLimitBytes, 0);
+  return <Meter label={`Memory of ${record.name}`} value={bytes} max={may} text={bytesText(bytes)} width={METER_PX} />;
+}
+
+function useNow(record: PlatformRecord) {
+  const isRunning = runningOf(record) > 0;
+  const now = useUsage(record.id, isRunning).at(-1);
+  return isRunning && now && now.instances.length > 0 ? now.instances : undefined;
+}
+
+function NotMeasured({ record }: { record: PlatformRecord }) {
+  return <span className="text-faint">{runningOf(record) > 0 ? 'measuring' : '-'}</span>;
+}

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { UsageWatch } from './usage-watch.ts';
+
+const instance = { instanceId: 'i', cpus: 0.5, memoryBytes: 1, memoryLimitBytes: 2, receivedBytes: 0, sentBytes: 0 };
+const nothing = () => {};
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+function watchOf(has: (id: string) => boolean = () => true) {
+  const asked: string[][] = [];
+  const state = { isSeen: true };
+  const watch = new UsageWatch({
+    measure: async (ids) => {
+      asked.push([...ids]);
+      return ids.filter(has).map((containerId) => ({ containerId, instances: [instance] }));
+    },
+    isSeen: () => state.isSeen,
+    nowMs: () => Date.now(),
+  });
+  return { watch, asked, state };
+}
+
+it('measures together what is shown together, and again as long as it is shown', async () => {
+  const { watch, asked } = watchOf();
+  const ends = ['a', 'b'].map((id) => watch.watch(id, nothing));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(asked).toEqual([['a', 'b']]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked).toHaveLength(2);
+  ends[0]?.();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked.at(-1)).toEqual(['b']);
+  ends[1]?.();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toHaveLength(3);
+  expect(watch.samplesOf('a')).toHaveLength(2);
+});
+
+it('asks for fifty at a time', async () => {
+  const { watch, asked } = watchOf();
+  for (let id = 0; id < 120; id += 1) watch.watch(String(id), nothing);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(asked.map(({ length }) => length)).toEqual([50, 50, 20]);
+});
+
+it('measures nothing while nobody sees the page, and goes on when somebody does', async () => {
+  const { watch, asked, state } = watchOf();
+  state.isSeen = false;
+  watch.watch('a', nothing);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked).toEqual([]);
+  state.isSeen = true;
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(asked).toEqual([['a']]);
+});
+
+it('keeps the newest sixty samples, tells of each, and of one that is away', async () => {
+  let isThere = true;
+  const { watch } = watchOf(() => isThere);
+  const told = vi.fn();
+  watch.watch('a', told);
+  await vi.advanceTimersByTimeAsync(2_000 * 70);
+  expect(watch.samplesOf('a')).toHaveLength(60);
+  expect(watch.samplesOf('a').at(-1)?.instances).toEqual([instance]);
+  expect(told).toHaveBeenCalledTimes(71);
+  isThere = false;
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(watch.samplesOf('a').at(-1)?.instances).toEqual([]);
+});

@@ -1,0 +1,52 @@
+import { useMutation } from '@tanstack/react-query';
+import { send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { keys, queryClient } from '../../api/query-client.ts';
+import { recordPath } from '../../api/resource-kinds.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { toast } from '../../parts/toasts.tsx';
+import { typedPath } from './container-place.ts';
+import { isJob, wishedOf } from './container-status.ts';
+
+/** How many instances there were before a container was stopped here: as many are started again. */
+const countBefore = new Map<string, number>();
+
+export interface ContainerDeeds {
+  start(): void;
+  stop(): void;
+  restart(): void;
+  scaleTo(instances: number): void;
+  isPending: boolean;
+}
+
+/** What can be done to a container or job; a refusal is shown as a message. */
+export function useContainerDeeds(record: PlatformRecord): ContainerDeeds {
+  const onError = (failure: unknown) => toast({ tone: 'error', text: `${record.name}: ${failureOf(failure).message}` });
+  const onSuccess = () => void queryClient.invalidateQueries({ queryKey: [keys.world] });
+  const scaling = useMutation({ mutationFn: (instances: number) => scale(record, instances), onError, onSuccess });
+  const restart = useMutation({
+    mutationFn: () => send('POST', `/inspect/containers/${record.id}/restart`),
+    onError,
+    onSuccess,
+  });
+  return {
+    start: () => scaling.mutate(countBefore.get(record.id) ?? 1),
+    stop: () => {
+      countBefore.set(record.id, Math.max(1, wishedOf(record)));
+      scaling.mutate(0);
+    },
+    restart: () => restart.mutate(),
+    scaleTo: (instances) => scaling.mutate(instances),
+    isPending: scaling.isPending || restart.isPending,
+  };
+}
+
+/** Jobs have no action of their own for it (D-213). */
+function scale(record: PlatformRecord, instances: number): Promise<unknown> {
+  if (isJob(record)) {
+    return send('PATCH', `/meta${recordPath(record)}`, [
+      { op: 'add', path: '/properties/num_instances', value: instances },
+    ]);
+  }
+  return send('POST', `/meta${typedPath(record, 'containers')}/scale`, undefined, { numInstances: instances });
+}

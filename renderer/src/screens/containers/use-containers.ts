@@ -1,0 +1,78 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef } from 'react';
+import { useAllOfType } from '../../api/all-of-type.ts';
+import { load } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
+import { parentIdOf } from '../../api/resource-kinds.ts';
+import { type PlatformRecord, useScope } from '../../api/world.ts';
+import { addressesOf, type ContainerAddress } from './container-address.ts';
+
+/** An image that is being pulled, as `GET /inspect/containers/pulls` gives it. */
+export interface Pull {
+  containerId: string;
+  image: string;
+  step: string;
+  currentBytes: number;
+  totalBytes: number;
+  startedAt: string;
+}
+
+/** A container or job with what is known of it beyond its record. */
+export interface ContainerRow {
+  record: PlatformRecord;
+  pull: Pull | undefined;
+  addresses: readonly ContainerAddress[];
+}
+
+const NO_PULLS: readonly Pull[] = [];
+
+/** Every container and job of the scope, newest first, kept current by commits and by what the engine tells. */
+export function useContainers() {
+  const { scope, environments } = useScope();
+  const containers = useAllOfType('containers');
+  const jobs = useAllOfType('jobs');
+  const endpoints = useAllOfType('apiendpoints').records;
+  const pulls = useQuery({
+    queryKey: [keys.containers, 'pulls'],
+    queryFn: ({ signal }) => load<Pull[]>('/inspect/containers/pulls', {}, signal),
+  });
+  // The pulls are read anew at each piece of news of a container, and that is when records show another status.
+  const refetch = useRef(() => {});
+  refetch.current = () => {
+    containers.refetch();
+    jobs.refetch();
+  };
+  const readAtMs = pulls.dataUpdatedAt;
+  const firstReadAtMs = useRef(0);
+  useEffect(() => {
+    if (firstReadAtMs.current === 0) firstReadAtMs.current = readAtMs;
+    else refetch.current();
+  }, [readAtMs]);
+
+  const known = pulls.data ?? NO_PULLS;
+  const rows = useMemo(() => {
+    const isInScope = (record: PlatformRecord) => {
+      const parentId = parentIdOf(record);
+      if (scope.environment) return parentId === scope.environment.id;
+      return !scope.workspace || environments.some(({ id }) => id === parentId);
+    };
+    return [...containers.records, ...jobs.records]
+      .filter(isInScope)
+      .sort((one, other) => createdOf(other).localeCompare(createdOf(one)))
+      .map(
+        (record): ContainerRow => ({
+          record,
+          pull: known.find(({ containerId }) => containerId === record.id),
+          addresses: addressesOf(record, endpoints, location.hostname),
+        }),
+      );
+  }, [containers.records, jobs.records, endpoints, known, scope.environment, scope.workspace, environments]);
+  return {
+    rows,
+    isPending: containers.isPending || jobs.isPending,
+    error: containers.error ?? jobs.error,
+    refetch: refetch.current,
+  };
+}
+
+const createdOf = ({ created }: PlatformRecord) => created?.timestamp ?? '';

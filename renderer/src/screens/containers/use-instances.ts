@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query';
+import { load } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
+
+/** One instance, as `GET /inspect/containers/{id}/instances` gives it. */
+export interface Instance {
+  id: string;
+  state: 'starting' | 'running' | 'restarting' | 'exited' | 'failed';
+  health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
+  isCurrent: boolean;
+  image: string;
+  wasKilledForMemory: boolean;
+  ports: readonly { containerPort: number; host: string; port: number }[];
+  startedAt?: string;
+  exitCode?: number;
+  error?: string;
+  ipAddress?: string;
+}
+
+/** The instances of a container or job, read anew at each piece of news of any container. */
+export function useInstances(id: string) {
+  return useQuery({
+    queryKey: [keys.containers, 'instances', id],
+    queryFn: ({ signal }) => load<Instance[]>(`/inspect/containers/${id}/instances`, {}, signal),
+  });
+}
+
+/** As people know instances: the first twelve digits of the engine's id. */
+export const shortId = (id: string) => id.slice(0, 12);
