@@ -24,6 +24,8 @@ export interface PlatformRecord {
   owner?: Reference;
   created?: { timestamp: string; id?: string; name?: string };
   modified?: { timestamp: string; action?: string; user?: string };
+  tags?: string[];
+  variables?: Record<string, string>;
   properties: { [name: string]: unknown };
 }
 

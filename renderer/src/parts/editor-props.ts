@@ -1,5 +1,12 @@
 export type EditorLanguage = 'json' | 'javascript' | 'text';
 
+/** Something wrong in a text, by offset. */
+export interface EditorProblem {
+  from: number;
+  to: number;
+  message: string;
+}
+
 export interface CodeEditorProps {
   /** Read aloud. */
   label: string;
@@ -11,7 +18,9 @@ export interface CodeEditorProps {
   /** Ctrl/Cmd-Enter. */
   onSubmit?(): void;
   /** Complaints from outside, e.g. the server's or a schema's, by offset in the text. */
-  problems?: readonly { from: number; to: number; message: string }[];
+  problems?: readonly EditorProblem[];
+  /** Looks through JSON whenever one pauses, e.g. for what a schema forbids. Should be the same function each time. */
+  lint?: ((text: string) => readonly EditorProblem[]) | undefined;
   /** CSS height; default: fills its parent. */
   height?: string;
 }

@@ -2,11 +2,11 @@ import { closeBrackets, closeBracketsKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, foldGutter, indentOnInput } from '@codemirror/language';
-import { linter, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { EditorState, Transaction } from '@codemirror/state';
+import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror/lint';
+import { EditorState, StateEffect, Transaction } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
-import type { CodeEditorProps } from '../editor-props.ts';
+import type { CodeEditorProps, EditorProblem } from '../editor-props.ts';
 import { editorLook, rootIn } from './setup.ts';
 
 /** How long one has to pause before JSON is checked. */
@@ -14,7 +14,7 @@ const LINT_DELAY_MS = 300;
 
 /** CodeMirror as a component; to be loaded through CodeEditor. Tab leaves it, as it leaves every field. */
 export function CodeMirror(props: CodeEditorProps) {
-  const { label, value, language, isReadOnly = false, problems, height = '100%' } = props;
+  const { label, value, language, isReadOnly = false, problems, lint, height = '100%' } = props;
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | undefined>(undefined);
   const latest = useRef(props);
@@ -44,7 +44,16 @@ export function CodeMirror(props: CodeEditorProps) {
         editorLook(language),
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorState.readOnly.of(isReadOnly),
-        language === 'json' && !isReadOnly ? [linter(lintJson, { delay: LINT_DELAY_MS }), lintGutter()] : [],
+        language === 'json' && !isReadOnly
+          ? [
+              linter((view) => [...lintJson(view), ...diagnosticsOf(view, latest.current)], {
+                delay: LINT_DELAY_MS,
+                needsRefresh: ({ transactions }) =>
+                  transactions.some(({ effects }) => effects.some((effect) => effect.is(lookAgain))),
+              }),
+              lintGutter(),
+            ]
+          : [],
         EditorView.updateListener.of((update) => {
           if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
         }),
@@ -70,21 +79,30 @@ export function CodeMirror(props: CodeEditorProps) {
 
   useEffect(() => {
     const editor = view.current;
-    if (!editor || !problems) return;
-    const end = editor.state.doc.length;
-    const found = problems.map(({ from, to, message }) => ({
-      from: Math.min(from, end),
-      to: Math.min(to, end),
-      message,
-      severity: 'error' as const,
-    }));
-    editor.dispatch(setDiagnostics(editor.state, found));
-  }, [problems]);
+    if (!editor || !(problems || lint)) return;
+    // Where there is a linter of its own it gives both; else it would wipe away what is set here.
+    if (language === 'json' && !isReadOnly) editor.dispatch({ effects: lookAgain.of(null) });
+    else editor.dispatch(setDiagnostics(editor.state, diagnosticsOf(editor, { problems: problems ?? [] })));
+  }, [problems, lint, language, isReadOnly]);
 
   return <div ref={place} className="min-h-0 overflow-hidden" style={{ height }} />;
 }
 
+/** The problems from outside, and those that are found in the text as it is now. */
+function diagnosticsOf({ state }: EditorView, props: Pick<CodeEditorProps, 'problems' | 'lint'>): Diagnostic[] {
+  const end = state.doc.length;
+  const found: readonly EditorProblem[] = [...(props.problems ?? []), ...(props.lint?.(state.doc.toString()) ?? [])];
+  return found.map(({ from, to, message }) => ({
+    from: Math.min(from, end),
+    to: Math.min(to, end),
+    message,
+    severity: 'error',
+  }));
+}
+
 const parseJson = jsonParseLinter();
+/** What has to be marked has changed, though the text has not. */
+const lookAgain = StateEffect.define<null>();
 
 function lintJson(editor: EditorView) {
   return editor.state.doc.length === 0 ? [] : parseJson(editor);

@@ -1,5 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { Operation } from 'fast-json-patch';
+import { useMemo } from 'react';
+import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -10,6 +12,7 @@ import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { CurlNote } from './curl-note.tsx';
 import { type Editable, guarded } from './resource-patch.ts';
 
 export interface ApplyDialogProps {
@@ -19,20 +22,30 @@ export interface ApplyDialogProps {
   patch: readonly Operation[];
   onClose(): void;
   onApplied(): void;
+  onRefused(details: readonly ErrorDetail[]): void;
 }
 
+/** Longer texts are not compared: the operations say what changes. */
+const MAX_COMPARED_CHARS = 300_000;
+
 /** The patch and the difference, to be seen before they are applied. */
-export function ApplyDialog({ record, before, after, patch, onClose, onApplied }: ApplyDialogProps) {
+export function ApplyDialog({ record, before, after, patch, onClose, onApplied, onRefused }: ApplyDialogProps) {
+  const request = useMemo(
+    () => ({ method: 'PATCH' as const, path: `/meta${recordPath(record)}`, body: guarded(before, patch) }),
+    [record, before, patch],
+  );
+  const texts = useMemo(() => [before, after].map((value) => JSON.stringify(value, null, 2)), [before, after]);
+  const [from = '', to = ''] = texts;
   const applying = useMutation({
-    mutationFn: () => send('PATCH', `/meta${recordPath(record)}`, guarded(before, patch)),
+    mutationFn: () => send(request.method, request.path, request.body),
     onSuccess: () => {
       onApplied();
       toast({ tone: 'ok', text: `${record.name} was changed.` });
       void queryClient.invalidateQueries();
     },
+    onError: (thrown) => onRefused(failureOf(thrown).details),
   });
   const failure = applying.error ? failureOf(applying.error) : undefined;
-  const isConflict = failure?.details.some(({ message }) => message.includes('the test failed'));
   return (
     <Dialog
       title={`Patch to apply to ${record.name}`}
@@ -48,7 +61,13 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied }
         </>
       }
     >
-      <ul aria-label="Operations" className="mb-3 max-h-40 overflow-auto">
+      {failure && (
+        <div className="mb-3">
+          <FailureNote failure={failure} />
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
+      <ul tabIndex={0} aria-label="Operations" className="mb-3 max-h-40 overflow-auto">
         {patch.map(({ op, path }) => (
           <li key={`${op} ${path}`} className="mono flex gap-3">
             <span className={`w-16 ${op === 'remove' ? 'text-error' : op === 'add' ? 'text-ok' : 'text-running'}`}>
@@ -58,25 +77,14 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied }
           </li>
         ))}
       </ul>
-      <div className="h-72 overflow-hidden rounded-md border border-line">
-        <DiffEditor
-          label="What changes"
-          before={JSON.stringify(before, null, 2)}
-          after={JSON.stringify(after, null, 2)}
-          language="json"
-        />
-      </div>
-      {failure && (
-        <div className="mt-3">
-          {isConflict && (
-            <p className="mb-2 font-medium">
-              Somebody else has changed the same place meanwhile. Nothing was overwritten; go back to see what is there
-              now.
-            </p>
-          )}
-          <FailureNote failure={failure} />
+      {from.length + to.length <= MAX_COMPARED_CHARS ? (
+        <div className="h-72 overflow-hidden rounded-md border border-line">
+          <DiffEditor label="What changes" before={from} after={to} language="json" />
         </div>
+      ) : (
+        <p className="text-muted">Too large to be compared here: the operations above say what changes.</p>
       )}
+      <CurlNote {...request} />
     </Dialog>
   );
 }

@@ -1,32 +1,43 @@
 import { useMutation } from '@tanstack/react-query';
-import { useMemo } from 'react';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient } from '../../api/query-client.ts';
-import { kindOf, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
+import { kindOf, kindOfWord, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
+import { type TypeCounts, useBelow } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useGo } from '../../url.ts';
+import { CurlNote } from './curl-note.tsx';
+import { forgetDraft } from './use-draft.ts';
 
 export interface DeleteDialogProps {
   record: PlatformRecord;
-  records: readonly PlatformRecord[];
-  isOpen: boolean;
   onClose(): void;
+  /** Called before it is gone, so that its going is no surprise. */
+  onDeleting(): void;
 }
 
+const BOX = 'mt-2 max-h-60 overflow-auto rounded-md border border-line';
+
 /** Says what goes with it, then deletes. */
-export function DeleteDialog({ record, records, isOpen, onClose }: DeleteDialogProps) {
+export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps) {
   const go = useGo();
-  const below = useMemo(() => (isOpen ? allBelow(record, records) : []), [isOpen, record, records]);
+  const below = useBelow(record.id, true);
   const kind = kindOf(record);
+  const count = below.data?.total ?? 0;
+  const path = `/meta${recordPath(record)}`;
+  const query = count > 0 ? { force: true } : undefined;
   const deletion = useMutation({
-    mutationFn: () =>
-      send('DELETE', `/meta${recordPath(record)}`, undefined, below.length > 0 ? { force: true } : undefined),
+    mutationFn: () => {
+      onDeleting();
+      return send('DELETE', path, undefined, query);
+    },
     onSuccess: () => {
       onClose();
+      forgetDraft(record.id);
       toast({ tone: 'ok', text: `${record.name} was deleted. The history can bring it back.` });
       go({ screen: 'resources', id: parentIdOf(record) });
       void queryClient.invalidateQueries();
@@ -35,27 +46,41 @@ export function DeleteDialog({ record, records, isOpen, onClose }: DeleteDialogP
   return (
     <Confirm
       title={`Delete ${kind.title} ${record.name}`}
-      isOpen={isOpen}
+      isOpen
       onClose={onClose}
-      deed={below.length === 0 ? 'Delete it' : `Delete all ${below.length + 1}`}
+      deed={count === 0 ? 'Delete it' : `Delete all ${(count + 1).toLocaleString('en')}`}
       isDanger
-      isPending={deletion.isPending}
+      isPending={deletion.isPending || below.isPending}
       onConfirm={() => deletion.mutate()}
     >
-      {below.length === 0 ? (
+      {below.isPending ? (
+        <Skeleton label="Looking for what goes with it" rows={2} />
+      ) : count === 0 ? (
         <p>Nothing else goes with it.</p>
       ) : (
         <>
-          <p>This goes with it:</p>
-          <ul className="mt-2 max-h-60 overflow-auto rounded-md border border-line">
-            {below.map((other) => (
-              <li key={other.id} className="flex h-7 items-center gap-2 border-b border-line/60 px-3 last:border-0">
-                {other.name} <span className="text-muted">{kindOf(other).title}</span>
-              </li>
-            ))}
-          </ul>
+          <p>
+            This goes with it: <span className="font-medium">{countsText(below.data?.types ?? {})}</span>.
+          </p>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
+          <section tabIndex={0} aria-label="What goes with it" className={BOX}>
+            <ul>
+              {below.data?.rows.map((other) => (
+                <li key={other.id} className="flex h-7 items-center gap-2 border-b border-line/60 px-3 last:border-0">
+                  <span className="truncate">{other.name}</span>
+                  <span className="text-muted">{kindOfWord(other.word).title}</span>
+                </li>
+              ))}
+              {count > (below.data?.rows.length ?? 0) && (
+                <li className="flex h-7 items-center px-3 text-muted">
+                  and {(count - (below.data?.rows.length ?? 0)).toLocaleString('en')} more
+                </li>
+              )}
+            </ul>
+          </section>
         </>
       )}
+      <CurlNote method="DELETE" path={path} {...(query && { query })} />
       {deletion.error && (
         <div className="mt-3">
           <FailureNote failure={failureOf(deletion.error)} />
@@ -65,15 +90,12 @@ export function DeleteDialog({ record, records, isOpen, onClose }: DeleteDialogP
   );
 }
 
-function allBelow(record: PlatformRecord, records: readonly PlatformRecord[]): PlatformRecord[] {
-  const children = Map.groupBy(records, parentIdOf);
-  const found: PlatformRecord[] = [];
-  const waiting = [record.id];
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    for (const child of children.get(id) ?? []) {
-      found.push(child);
-      waiting.push(child.id);
-    }
-  }
-  return found;
+/** `2 environments, 1 lambda` */
+function countsText(types: TypeCounts): string {
+  return Object.entries(types)
+    .map(([word, count]) => {
+      const kind = kindOfWord(word as keyof TypeCounts); // the members of a TypeCounts are type words
+      return `${count.toLocaleString('en')} ${count === 1 ? kind.title : kind.plural.toLowerCase()}`;
+    })
+    .join(', ');
 }

@@ -1,32 +1,38 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
-import type { PlatformRecord } from '../../api/world.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
-import { DiffEditor } from '../../parts/code-editor.tsx';
 import { EmptyState, ErrorState, FailureNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { Comparison } from './comparison.tsx';
 
 /** One commit, as `GET /inspect/history` gives it. */
 interface CommitRow {
   seq: number;
   at: string;
   cause?: { actor?: { name?: string }; action?: string; via?: string };
-  actor?: { name?: string };
-  action?: string;
   ops?: { op: string; path: string }[];
 }
 
-/** Every commit that changed the resource; two can be compared, one taken back. */
-export function HistoryTab({ record }: { record: PlatformRecord }) {
-  const [chosen, setChosen] = useState<number>();
-  const history = useQuery({
-    queryKey: [keys.history, 'of', record.id, record.modified?.timestamp],
-    queryFn: ({ signal }) => load<{ commits: CommitRow[] }>('/inspect/history', { resource: record.id }, signal),
+interface HistoryPage {
+  commits: CommitRow[];
+  next?: number;
+}
+
+/** Every commit that changed the resource; two can be compared, one taken back. Works for one that is gone, too. */
+export function HistoryTab({ id }: { id: string }) {
+  const [opened, setOpened] = useState<number>();
+  const [compared, setCompared] = useState<readonly number[]>([]);
+  const history = useInfiniteQuery({
+    queryKey: [keys.history, 'of', id],
+    queryFn: ({ signal, pageParam }) =>
+      load<HistoryPage>('/inspect/history', { resource: id, before: pageParam }, signal),
+    initialPageParam: undefined as number | undefined, // the first page has none
+    getNextPageParam: ({ next }) => next,
   });
   const revert = useMutation({
     mutationFn: (seq: number) => send('POST', `/inspect/history/${seq}/revert`, {}),
@@ -37,10 +43,14 @@ export function HistoryTab({ record }: { record: PlatformRecord }) {
   });
   if (history.error) return <ErrorState error={history.error} onRetry={() => void history.refetch()} />;
   if (!history.data) return <Skeleton />;
-  const { commits } = history.data;
+  const commits = history.data.pages.flatMap((page) => page.commits);
   if (commits.length === 0) {
     return <EmptyState title="Never changed" text="It is as it came with the first world of this instance." />;
   }
+  const choose = (seq: number, isChosen: boolean) =>
+    // A third one takes the place of the first.
+    setCompared((before) => [...before.filter((one) => one !== seq), ...(isChosen ? [seq] : [])].slice(-2));
+  const [from, to] = compared.toSorted((one, other) => one - other);
   return (
     <div className="flex flex-col">
       {revert.error && (
@@ -48,19 +58,41 @@ export function HistoryTab({ record }: { record: PlatformRecord }) {
           <FailureNote failure={failureOf(revert.error)} />
         </div>
       )}
-      <ol>
+      {from !== undefined && to !== undefined && (
+        <section aria-label="Comparison" className="border-b border-line">
+          <div className="flex min-h-9 items-center gap-3 px-4">
+            <span className="flex-1 font-medium">
+              After commit {from}, and after commit {to}
+            </span>
+            <Button look="quiet" onPress={() => setCompared([])}>
+              Close
+            </Button>
+          </div>
+          <Comparison id={id} before={from} after={to} />
+        </section>
+      )}
+      <ol aria-label="Commits">
         {commits.map((commit) => (
           <li key={commit.seq} className="border-b border-line/60">
             <div className="flex min-h-9 items-center gap-3 px-4">
+              <label className="flex size-6 shrink-0 items-center justify-center">
+                <input
+                  type="checkbox"
+                  className="size-4 accent-(--accent)"
+                  aria-label={`Compare commit ${commit.seq} with another`}
+                  checked={compared.includes(commit.seq)}
+                  onChange={({ target }) => choose(commit.seq, target.checked)}
+                />
+              </label>
               <span className="mono w-10 text-muted">{commit.seq}</span>
-              <span className="w-24 text-muted">
+              <span className="w-24 shrink-0 text-muted">
                 <Time at={commit.at} />
               </span>
               <span className="min-w-0 flex-1 truncate">
-                {actionOf(commit)} <span className="text-muted">{pathsOf(commit, record.id)}</span>
+                {actionOf(commit)} <span className="text-muted">{pathsOf(commit, id)}</span>
               </span>
-              <Button look="quiet" onPress={() => setChosen(chosen === commit.seq ? undefined : commit.seq)}>
-                {chosen === commit.seq ? 'Hide' : 'Compare'}
+              <Button look="quiet" onPress={() => setOpened(opened === commit.seq ? undefined : commit.seq)}>
+                {opened === commit.seq ? 'Hide' : 'Compare'}
               </Button>
               <Button
                 isPending={revert.isPending && revert.variables === commit.seq}
@@ -69,44 +101,25 @@ export function HistoryTab({ record }: { record: PlatformRecord }) {
                 Revert
               </Button>
             </div>
-            {chosen === commit.seq && <Comparison seq={commit.seq} id={record.id} />}
+            {opened === commit.seq && <Comparison id={id} before={commit.seq - 1} after={commit.seq} />}
           </li>
         ))}
       </ol>
+      {history.hasNextPage && (
+        <div className="p-3">
+          <Button isPending={history.isFetchingNextPage} onPress={() => void history.fetchNextPage()}>
+            Look further back
+          </Button>
+        </div>
+      )}
     </div>
   );
 }
 
-/** The resource before and after a commit. */
-function Comparison({ seq, id }: { seq: number; id: string }) {
-  const { data, error } = useQuery({
-    queryKey: [keys.history, 'before and after', id, seq],
-    queryFn: async ({ signal }) => {
-      const at = (moment: number) =>
-        load<unknown>('/inspect/world', { at: moment, resource: id }, signal)
-          .then((record) => JSON.stringify(record, null, 2))
-          // Before its first commit, and after its last, it is not there.
-          .catch((thrown) => {
-            if (failureOf(thrown).code === 404) return '';
-            throw thrown;
-          });
-      const [before, after] = await Promise.all([at(seq - 1), at(seq)]);
-      return { before, after };
-    },
-  });
-  if (error) return <ErrorState error={error} />;
-  if (!data) return <Skeleton rows={4} />;
-  return (
-    <div className="h-80 border-t border-line">
-      <DiffEditor label={`What commit ${seq} changed`} before={data.before} after={data.after} language="json" />
-    </div>
-  );
-}
-
-function actionOf(commit: CommitRow): string {
-  const action = commit.cause?.action ?? commit.action ?? 'change';
-  const name = commit.cause?.actor?.name ?? commit.actor?.name;
-  return name ? `${action} by ${name}` : action;
+function actionOf({ cause }: CommitRow): string {
+  const action = cause?.action ?? 'change';
+  const by = cause?.actor?.name ? `${action} by ${cause.actor.name}` : action;
+  return cause?.via && cause.via !== 'api' ? `${by}, ${cause.via}` : by;
 }
 
 function pathsOf({ ops = [] }: CommitRow, id: string): string {

@@ -1,93 +1,82 @@
-import { useQuery } from '@tanstack/react-query';
-import { Trash2 } from 'lucide-react';
-import { useMemo, useState } from 'react';
-import { load } from '../../api/client.ts';
-import { keys } from '../../api/query-client.ts';
-import { kindOf, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
+import { useCallback, useMemo, useState } from 'react';
+import type { ErrorDetail } from '../../../../server/model/errors.ts';
+import { kindOf } from '../../api/resource-kinds.ts';
+import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Time } from '../../parts/amount.tsx';
-import { Button } from '../../parts/button.tsx';
-import { Copy } from '../../parts/copy.tsx';
-import { Badge } from '../../parts/state.tsx';
-import { Tabs } from '../../parts/tabs.tsx';
-import { PlaceLink } from '../../shell/place-link.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { type TabEntry, Tabs } from '../../parts/tabs.tsx';
 import { useSearch } from '../../url.ts';
+import { CallsTab } from './calls-tab.tsx';
 import { ChildrenTable } from './children-table.tsx';
-import { DeleteDialog } from './delete-dialog.tsx';
-import { EditorTabs } from './editor-tabs.tsx';
+import { DetailHeader } from './detail-header.tsx';
+import { FormTab } from './form-tab.tsx';
 import { HistoryTab } from './history-tab.tsx';
+import { JsonTab } from './json-tab.tsx';
+import { KeysTab } from './keys-tab.tsx';
+import { MembersTab } from './members-tab.tsx';
 import { RelationsTab } from './relations-tab.tsx';
+import { editableOf } from './resource-patch.ts';
+import { RightsTab } from './rights-tab.tsx';
+import { useDraft, useLeaveGuard } from './use-draft.ts';
+import { readOnlyIn, useTypeSchema } from './use-type-schema.ts';
+
+export interface ResourceDetailProps {
+  place: TreePlace;
+  record: PlatformRecord;
+  refresh(): Promise<unknown>;
+  onDeleting(): void;
+}
+
+/** Types that others stand in. */
+const PLACES: ReadonlySet<string> = new Set(['orgs', 'workspaces', 'environments', 'apis', 'policies']);
 
 /** One resource: what it is, and everything one can do with it. */
-export function ResourceDetail({ record, records }: { record: PlatformRecord; records: readonly PlatformRecord[] }) {
+export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceDetailProps) {
   const [{ tab }, change] = useSearch();
-  const [isDeleting, setDeleting] = useState(false);
   const kind = kindOf(record);
-  const Icon = kind.icon;
-  const children = useMemo(() => records.filter((other) => parentIdOf(other) === record.id), [records, record.id]);
-  const fresh = useQuery({
-    queryKey: [keys.world, 'record', record.id],
-    queryFn: ({ signal }) => load<PlatformRecord>(`/meta${recordPath(record)}`, {}, signal),
-    initialData: record,
-    staleTime: 0,
-  }).data;
-  const workbench = WORKBENCH[kind.word];
+  const schema = useTypeSchema(kind.schema);
+  const readOnly = useMemo(() => readOnlyIn(schema), [schema]);
+  const current = useMemo(() => editableOf(record, readOnly), [record, readOnly]);
+  const draft = useDraft(record.id, current);
+  const [errors, setErrors] = useState<readonly ErrorDetail[]>([]);
+  const onRefused = useCallback((details: readonly ErrorDetail[]) => setErrors(details), []);
+  useLeaveGuard();
 
-  const tabs = [
-    ...(children.length > 0 || PLACES.has(kind.word)
-      ? [{ id: 'inside', title: 'Inside', count: children.length, content: <ChildrenTable rows={children} /> }]
-      : []),
-    { id: 'form', title: 'Form', content: <EditorTabs key="form" record={fresh} as="form" /> },
-    { id: 'json', title: 'JSON', content: <EditorTabs key="json" record={fresh} as="json" /> },
-    { id: 'history', title: 'History', content: <HistoryTab record={fresh} /> },
-    { id: 'relations', title: 'Relations', content: <RelationsTab record={fresh} records={records} /> },
+  const editor = { record, draft, errors, refresh, onRefused };
+  const { word } = kind;
+  const tabs: (TabEntry | false)[] = [
+    PLACES.has(word) && {
+      id: 'inside',
+      title: 'Inside',
+      count: place.resource.children,
+      content: <ChildrenTable place={place} />,
+    },
+    {
+      id: 'form',
+      title: draft.isDirty ? 'Form •' : 'Form',
+      content: schema ? <FormTab {...editor} schema={schema} parent={place.path.at(-1)} /> : <Skeleton />,
+    },
+    { id: 'json', title: 'JSON', content: schema ? <JsonTab {...editor} schema={schema} /> : <Skeleton /> },
+    word === 'groups' && { id: 'members', title: 'Members', content: <MembersTab group={place.resource} /> },
+    word === 'users' && { id: 'keys', title: 'API keys', content: <KeysTab user={place.resource} /> },
+    (word === 'lambdas' || word === 'apiendpoints') && {
+      id: 'calls',
+      title: 'Calls',
+      content: <CallsTab resource={place.resource} />,
+    },
+    { id: 'history', title: 'History', content: <HistoryTab id={record.id} /> },
+    { id: 'relations', title: 'Relations', content: <RelationsTab id={record.id} /> },
+    { id: 'rights', title: 'Rights', content: <RightsTab resource={place.resource} /> },
   ];
   return (
     <>
-      <div className="border-b border-line px-4 py-2.5">
-        <div className="flex items-center gap-2">
-          <Icon aria-hidden size={16} strokeWidth={1.8} className="shrink-0 text-accent" />
-          <h2 className="truncate text-[14px]">{record.name}</h2>
-          <Badge>{kind.title}</Badge>
-          <span className="ml-auto flex gap-2">
-            {workbench && (
-              <PlaceLink
-                to={{ screen: workbench, id: record.id }}
-                className="flex h-7 items-center rounded-md border border-line-strong px-2.5 hover:bg-raised"
-              >
-                Open {workbench === 'lambdas' ? 'workbench' : 'container'}
-              </PlaceLink>
-            )}
-            {parentIdOf(record) !== undefined && (
-              <Button icon={Trash2} look="danger" onPress={() => setDeleting(true)}>
-                Delete
-              </Button>
-            )}
-          </span>
-        </div>
-        <div className="flex items-center gap-2.5 text-muted">
-          <span className="mono flex items-center">
-            {record.id}
-            <Copy text={record.id} what="id" className="scale-90" />
-          </span>
-          {record.created && (
-            <span>
-              created <Time at={record.created.timestamp} />
-            </span>
-          )}
-          {record.modified && record.modified.timestamp !== record.created?.timestamp && (
-            <span>
-              changed <Time at={record.modified.timestamp} />
-            </span>
-          )}
-        </div>
-        {record.description && <p className="text-muted">{record.description}</p>}
-      </div>
-      <Tabs label="Parts of the resource" tabs={tabs} value={tab} onChange={(next) => change({ tab: next })} />
-      <DeleteDialog record={record} records={records} isOpen={isDeleting} onClose={() => setDeleting(false)} />
+      <DetailHeader place={place} record={record} onDeleting={onDeleting} />
+      <Tabs
+        label="Parts of the resource"
+        tabs={tabs.filter((entry) => entry !== false)}
+        value={tab}
+        onChange={(next) => change({ tab: next })}
+      />
     </>
   );
 }
-
-const PLACES = new Set(['orgs', 'workspaces', 'environments', 'apis']);
-const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 'lambdas', containers: 'containers' };

@@ -1,21 +1,42 @@
 import { compare, type Operation } from 'fast-json-patch';
-import type { PlatformRecord } from '../../api/world.ts';
+import { isJsonObject } from '../../../../server/model/json.ts';
+import { type PlatformRecord, referenceId } from '../../api/world.ts';
 
-/** What of a record one may change: its name, description and those of its properties that the server does not set. */
+/** What of a record one may change: everything but what the server sets (D-090, D-093). */
 export interface Editable {
   name: string;
   description?: string;
+  tags?: unknown;
+  variables?: unknown;
   properties: Record<string, unknown>;
 }
 
 /** The part of a record that can be edited. */
 export function editableOf(record: PlatformRecord, readOnly: ReadonlySet<string>): Editable {
-  const properties = Object.entries(record.properties).filter(([name]) => !readOnly.has(name));
+  const properties = Object.entries(record.properties)
+    .filter(([name]) => !readOnly.has(name))
+    .map(([name, value]) => [name, written(record, name, value)]);
   return {
     name: record.name,
     ...(record.description !== undefined && { description: record.description }),
+    ...(record.tags !== undefined && { tags: record.tags }),
+    ...(record.variables !== undefined && { variables: record.variables }),
     properties: Object.fromEntries(properties),
   };
+}
+
+/** Links in their written form, as a patch wants them (D-097): the lambda of a rule, the members of a group. */
+function written({ resource_type }: PlatformRecord, name: string, value: unknown): unknown {
+  const isLinks =
+    (name === 'lambda' && resource_type.includes('::Rule')) || (name === 'users' && resource_type.endsWith('::Group'));
+  if (!isLinks) return value;
+  return Array.isArray(value) ? value.map((one) => referenceId(one) ?? one) : (referenceId(value) ?? value);
+}
+
+/** Has a value that somebody wrote as JSON the shape of it? */
+export function isEditable(value: unknown): value is Editable {
+  if (!isJsonObject(value) || typeof value.name !== 'string' || !isJsonObject(value.properties)) return false;
+  return value.description === undefined || typeof value.description === 'string';
 }
 
 /** What leads from one to the other. */
@@ -24,15 +45,32 @@ export function patchBetween(before: Editable, after: Editable): Operation[] {
 }
 
 /**
- * The patch with a test before each operation: when somebody else has changed the same place meanwhile, the server refuses the
- * whole (422) and nothing is overwritten.
+ * The patch with tests before it: when somebody else has changed a place meanwhile, the server refuses the whole (422) and
+ * nothing is overwritten. Of what is new the map that it comes into is tested, of what is in a list the whole list; that a property is not there yet cannot
+ * be (D-093), so one reads the record anew before one sends this.
  */
 export function guarded(before: Editable, operations: readonly Operation[]): Operation[] {
-  const tests = operations.flatMap(({ op, path }): Operation[] => {
-    const value = valueAt(before, path);
-    return (op === 'replace' || op === 'remove') && value !== undefined ? [{ op: 'test', path, value }] : [];
-  });
+  const tested = new Map<string, unknown>();
+  for (const { op, path } of operations) {
+    const place = listAround(before, path) ?? (op === 'add' ? path.slice(0, path.lastIndexOf('/')) : path);
+    const value = TESTABLE.test(place) ? valueAt(before, place) : undefined;
+    if (value !== undefined) tested.set(place, value);
+  }
+  const tests = [...tested].map(([path, value]): Operation => ({ op: 'test', path, value }));
   return [...tests, ...operations];
+}
+
+/** What a test may look at: names and descriptions, properties one by one (D-093). */
+const TESTABLE = /^\/(name|description|tags|variables|properties\/.+)/;
+
+/** The outermost list that a place is in. */
+function listAround(document: unknown, pointer: string): string | undefined {
+  const steps = pointer.split('/');
+  for (let count = 2; count < steps.length; count += 1) {
+    const place = steps.slice(0, count).join('/');
+    if (Array.isArray(valueAt(document, place))) return place;
+  }
+  return undefined;
 }
 
 function valueAt(document: unknown, pointer: string): unknown {

@@ -1,109 +1,177 @@
-import { kindOf, parentIdOf } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ChevronRight } from 'lucide-react';
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { kindOfWord } from '../../api/resource-kinds.ts';
 import { Badge } from '../../parts/state.tsx';
-import type { TreeNode } from '../../parts/tree.tsx';
+import { keyInTree, type TreeRow } from './tree-rows.ts';
 
-/** What is below an organization comes in this order: places first, then workloads, then what serves them. */
-const ORDER = [
-  'orgs',
-  'workspaces',
-  'environments',
-  'containers',
-  'jobs',
-  'lambdas',
-  'apis',
-  'apiendpoints',
-  'volumes',
-  'secrets',
-  'policies',
-  'rules',
-  'providers',
-  'users',
-  'groups',
-];
-/** Long lists of what is no place stand behind a node of their own, e.g. `Providers`. */
-const GATHERED = new Set(['providers', 'users', 'groups']);
+const ROW_HEIGHT = 26;
 
-/** The records below `rootId` as a tree; with a filter only those whose name or type has it, and what leads to them. */
-export function treeOf(records: readonly PlatformRecord[], rootId: string | undefined, filter: string) {
-  const children = Map.groupBy(records, parentIdOf);
-  const wanted = filter.trim().toLowerCase();
-  const matchedParents = new Set<string>();
+export interface ResourceTreeProps {
+  rows: readonly TreeRow[];
+  selectedId: string | undefined;
+  onSelect(id: string): void;
+  onToggle(key: string): void;
+  onMore(key: string): void;
+  /** A filter shows everything open; nothing can be closed then. */
+  isFixed: boolean;
+}
 
-  const toNode = (record: PlatformRecord, isShown: boolean): TreeNode | undefined => {
-    const { title, icon: Icon } = kindOf(record);
-    const isMatch = isShown || wanted === '' || `${record.name} ${title}`.toLowerCase().includes(wanted);
-    const below = (children.get(record.id) ?? []).toSorted(inOrder);
-    const nodes = gathered(record.id, below)
-      .map((entry) =>
-        'records' in entry ? toGroup(entry, isMatch && wanted !== '') : toNode(entry, isMatch && wanted !== ''),
-      )
-      .filter((node) => node !== undefined);
-    if (!isMatch && nodes.length === 0) return undefined;
-    if (wanted !== '' && nodes.some((node) => node !== undefined)) matchedParents.add(record.id);
-    const type = record.properties.environment_type;
-    return {
-      id: record.id,
-      text: record.name,
-      icon: <Icon aria-hidden size={14} strokeWidth={1.7} className="shrink-0 opacity-70" />,
-      ...(typeof type === 'string' && type !== record.name && { badge: <Badge>{type}</Badge> }),
-      ...(title === 'API' && { badge: <Badge>API</Badge> }),
-      ...(below.length > 0 && { count: below.length }),
-      children: nodes,
-    };
-  };
-  const toGroup = ({ id, title, records: inside }: Gathered, isShown: boolean): TreeNode | undefined => {
-    const nodes = inside.map((record) => toNode(record, isShown)).filter((node) => node !== undefined);
-    if (nodes.length === 0) return undefined;
-    if (wanted !== '') matchedParents.add(id);
-    return { id, text: title, count: inside.length, children: nodes };
-  };
-
-  const roots = records.filter((record) =>
-    rootId === undefined ? parentIdOf(record) === undefined : record.id === rootId,
+/**
+ * The tree of any size: only the lines in sight are drawn. One stop for Tab; arrows move, right and left open and close, Enter
+ * goes there.
+ */
+export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isFixed }: ResourceTreeProps) {
+  const id = useId();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [activeKey, setActiveKey] = useState(selectedId);
+  const activeIndex = Math.max(
+    0,
+    rows.findIndex(({ key }) => key === activeKey),
   );
-  const nodes = roots.map((record) => toNode(record, false)).filter((node) => node !== undefined);
-  return { nodes, matchedParents };
-}
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 20,
+    paddingStart: 6,
+    paddingEnd: 6,
+  });
 
-interface Gathered {
-  id: string;
-  title: string;
-  records: PlatformRecord[];
-}
+  // Whatever is selected, also from elsewhere, is in sight once it is known where it stands.
+  const shown = useRef<string | undefined>(undefined);
+  const selectedIndex = rows.findIndex(({ key }) => key === selectedId);
+  useEffect(() => {
+    if (selectedIndex < 0 || shown.current === selectedId) return;
+    shown.current = selectedId;
+    setActiveKey(selectedId);
+    virtual.scrollToIndex(selectedIndex, { align: 'auto' });
+  }, [selectedIndex, selectedId, virtual]);
 
-/** The ids of gathering nodes name what they stand below: `GROUP of ID`. */
-export const isGroupId = (id: string) => id.includes(' of ');
+  // The end of what is read came into sight.
+  const items = virtual.getVirtualItems();
+  const waiting = items
+    .map(({ index }) => rows[index])
+    .find((row) => row?.kind === 'more' && row.parentKey !== undefined);
+  const waitingFor = waiting?.parentKey;
+  const waitingText = waiting?.text;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the text says how many are left: with each page it is another
+  useEffect(() => {
+    if (waitingFor !== undefined) onMore(waitingFor);
+  }, [waitingFor, waitingText]);
 
-function gathered(parentId: string, records: readonly PlatformRecord[]): (PlatformRecord | Gathered)[] {
-  const groups = new Map<string, Gathered>();
-  const rest: PlatformRecord[] = [];
-  for (const record of records) {
-    const { word, plural } = kindOf(record);
-    if (!GATHERED.has(word)) rest.push(record);
-    else {
-      const group = groups.get(word) ?? { id: `${word} of ${parentId}`, title: plural, records: [] };
-      group.records.push(record);
-      groups.set(word, group);
+  const act = (row: TreeRow | undefined) => {
+    if (!row) return;
+    shown.current = row.key;
+    setActiveKey(row.key);
+    if (row.node) onSelect(row.node.id);
+    else if (row.isExpandable && !isFixed) onToggle(row.key);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Enter' || event.key === ' ') {
+      act(rows[activeIndex]);
+      event.preventDefault();
+      return;
     }
-  }
-  return [...rest, ...groups.values()];
+    const pageRows = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 300) / ROW_HEIGHT) - 1);
+    const move = keyInTree(event.key, rows, activeIndex, pageRows);
+    if (!move) return;
+    event.preventDefault();
+    if ('toggle' in move) {
+      if (!isFixed) onToggle(move.toggle);
+      return;
+    }
+    setActiveKey(rows[move.go]?.key);
+    virtual.scrollToIndex(move.go, { align: 'auto' });
+  };
+
+  const rowId = (index: number) => `${id}-${index}`;
+  const isActiveDrawn = items.some(({ index }) => index === activeIndex);
+  return (
+    <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
+      <div
+        role="tree"
+        aria-label="Resources"
+        tabIndex={0}
+        aria-activedescendant={isActiveDrawn ? rowId(activeIndex) : undefined}
+        className="group/tree relative min-h-full outline-none"
+        style={{ height: virtual.getTotalSize() }}
+        onKeyDown={onKeyDown}
+      >
+        {items.map(({ index, start }) => {
+          const row = rows[index];
+          if (!row) return null;
+          const isSelected = row.key === selectedId;
+          return (
+            // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the tree has the focus and takes the keys
+            <div
+              key={row.key}
+              id={rowId(index)}
+              role="treeitem"
+              aria-level={row.level}
+              aria-posinset={row.position}
+              aria-setsize={row.siblings}
+              aria-selected={isSelected}
+              aria-expanded={row.isExpandable ? row.isExpanded : undefined}
+              className={`absolute inset-x-1.5 top-0 flex cursor-default items-center gap-1.5 rounded-md pr-2 ${
+                isSelected ? 'bg-accent-soft font-medium text-accent' : 'hover:bg-raised'
+              } ${index === activeIndex ? 'outline-2 outline-offset-[-2px] outline-transparent group-focus-visible/tree:outline-focus' : ''}`}
+              style={{ height: ROW_HEIGHT, transform: `translateY(${start}px)`, paddingLeft: (row.level - 1) * 14 + 2 }}
+              onClick={() => act(row)}
+            >
+              <Chevron row={row} onToggle={isFixed ? undefined : onToggle} />
+              <Content row={row} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
 }
 
-function inOrder(one: PlatformRecord, other: PlatformRecord): number {
-  const rank = (record: PlatformRecord) => ORDER.indexOf(kindOf(record).word);
-  return rank(one) - rank(other) || one.name.localeCompare(other.name);
+function Chevron({ row, onToggle }: { row: TreeRow; onToggle: ((key: string) => void) | undefined }) {
+  if (!row.isExpandable) return <span className="size-6 shrink-0" />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: with the keyboard right and left open and close the line
+    <span
+      className="flex size-6 shrink-0 items-center justify-center text-faint"
+      onClick={(event) => {
+        if (!onToggle) return;
+        event.stopPropagation();
+        onToggle(row.key);
+      }}
+    >
+      <ChevronRight aria-hidden size={12} className={`transition-transform ${row.isExpanded ? 'rotate-90' : ''}`} />
+    </span>
+  );
 }
 
-/** The ids of everything above a record. */
-export function ancestorsOf(byId: ReadonlyMap<string, PlatformRecord>, id: string | undefined): string[] {
-  const above: string[] = [];
-  let record = id === undefined ? undefined : byId.get(id);
-  while (record) {
-    const parentId = parentIdOf(record);
-    // A group node may stand between them.
-    if (parentId !== undefined) above.push(parentId, `${kindOf(record).word} of ${parentId}`);
-    record = parentId === undefined || above.length > 64 ? undefined : byId.get(parentId);
+function Content({ row: { kind, text, node, count } }: { row: TreeRow }) {
+  if (kind === 'more' || kind === 'loading') return <span className="truncate text-faint">{text}</span>;
+  if (!node) {
+    return (
+      <>
+        <span className="truncate">{text}</span>
+        <Count count={count} />
+      </>
+    );
   }
-  return above;
+  const { icon: Icon, title } = kindOfWord(node.word);
+  const kindOfEnvironment = node.environment_type === node.name ? undefined : node.environment_type;
+  return (
+    <>
+      <Icon aria-hidden size={14} strokeWidth={1.7} className="shrink-0 opacity-70" />
+      <span className="truncate">{text}</span>
+      <span className="sr-only">{title}</span>
+      {kindOfEnvironment && <Badge>{kindOfEnvironment}</Badge>}
+      {node.word === 'apis' && <Badge>API</Badge>}
+      <Count count={count} />
+    </>
+  );
+}
+
+function Count({ count }: { count: number | undefined }) {
+  if (count === undefined) return null;
+  return <span className="ml-auto pl-2 text-[11px] font-normal text-faint">{count.toLocaleString('en')}</span>;
 }

@@ -1,88 +1,101 @@
-import { useCallback, useMemo, useState } from 'react';
-import { useScope } from '../../api/world.ts';
+import { useCallback, useDeferredValue, useRef, useState } from 'react';
+import { usePlatformStatus } from '../../api/platform-status.ts';
+import { usePlace } from '../../api/tree.ts';
+import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
+import { useKeys } from '../../keys/use-keys.ts';
 import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
 import { FilterField } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
-import { Tree } from '../../parts/tree.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
-import { useGo, usePlaceId } from '../../url.ts';
-import { ResourceDetail } from './resource-detail.tsx';
-import { ancestorsOf, isGroupId, treeOf } from './resource-tree.tsx';
-import { useAllRecords } from './use-all-records.ts';
+import { useGo, usePlaceId, useSearch } from '../../url.ts';
+import { CreateDialog } from './create-dialog.tsx';
+import { NewMenu } from './new-menu.tsx';
+import { ResourcePane } from './resource-pane.tsx';
+import { ResourceTree } from './resource-tree.tsx';
+import { useTree } from './use-tree.ts';
 
 /** The hierarchy as a tree, and the selected resource beside it. */
 export default function ResourcesScreen() {
-  const { records, isLoading, error, refetch } = useAllRecords();
+  const [{ q = '', new: created }, change] = useSearch();
   const { scope } = useScope();
   const go = useGo();
-  const [filter, setFilter] = useState('');
-  const [opened, setOpened] = useState<ReadonlySet<string>>();
-
+  const frame = useRef<HTMLDivElement>(null);
+  const total = usePlatformStatus().data?.store.resources;
+  const root = useWorld<PlatformRecord>('/root').data;
+  const rootPlace = usePlace(scope.id ?? root?.id);
+  const rootNode = rootPlace.data?.resource;
   const placeId = usePlaceId();
-  const byId = useMemo(() => new Map(records.map((record) => [record.id, record])), [records]);
-  const root = scope.id ?? records.find(({ properties }) => properties.fqon === 'root')?.id ?? records[0]?.id;
-  const selectedId = placeId ?? root;
-  const { nodes, matchedParents } = useMemo(() => treeOf(records, root, filter), [records, root, filter]);
+  const selectedId = placeId ?? rootNode?.id;
+  const selected = usePlace(selectedId);
+  // What one types is shown at once; the address follows.
+  const [text, setText] = useState(q);
+  const filter = useDeferredValue(q);
+  const tree = useTree(rootNode, selectedId, filter);
 
-  // At first the way to the selection is open, and the organizations; a filter opens what leads to its matches.
-  const initial = useMemo(() => {
-    const orgs = records.filter(({ resource_type }) => /Organization|Workspace/.test(resource_type));
-    return new Set([...orgs.map(({ id }) => id), ...ancestorsOf(byId, selectedId)]);
-  }, [records, byId, selectedId]);
-  const expanded = filter === '' ? (opened ?? initial) : matchedParents;
-  const select = useCallback((id: string) => (isGroupId(id) ? undefined : go({ screen: 'resources', id })), [go]);
+  const select = useCallback((id: string) => go({ screen: 'resources', id, search: q === '' ? {} : { q } }), [go, q]);
+  useKeys([
+    {
+      keys: '/',
+      does: 'Filter the tree',
+      run: () => frame.current?.querySelector('input')?.focus(),
+    },
+  ]);
 
-  const selected = selectedId === undefined ? undefined : byId.get(selectedId);
-  const tree = (
+  const isFiltered = filter.trim() !== '';
+  const list = (
     <>
-      <div className="border-b border-line p-2">
-        <FilterField label="Filter the tree" value={filter} onChange={setFilter} placeholder="Filter by name or type" />
+      <div ref={frame} className="flex items-center gap-1.5 border-b border-line p-2">
+        <FilterField
+          label="Filter the tree"
+          value={text}
+          onChange={(next) => {
+            setText(next);
+            change({ q: next === '' ? undefined : next });
+          }}
+          placeholder="Name, type or id"
+          className="min-w-0 flex-1"
+        />
       </div>
-      {error && records.length === 0 ? (
-        <ErrorState error={error} onRetry={refetch} />
-      ) : isLoading && records.length === 0 ? (
-        <Skeleton label="Loading the tree" />
-      ) : nodes.length === 0 ? (
-        <EmptyState title="No match" text="No resource is called that." />
-      ) : (
-        <Tree
-          label="Resources"
-          nodes={nodes}
+      {rootPlace.error || tree.error ? (
+        <ErrorState
+          error={rootPlace.error ?? tree.error}
+          onRetry={() => {
+            void rootPlace.refetch();
+            tree.refetch();
+          }}
+        />
+      ) : tree.rows.length > 0 ? (
+        <ResourceTree
+          rows={tree.rows}
           selectedId={selectedId}
           onSelect={select}
-          expandedIds={expanded}
-          onExpandedChange={setOpened}
+          onToggle={tree.toggle}
+          onMore={tree.readMore}
+          isFixed={isFiltered}
         />
+      ) : tree.isLoading ? (
+        <Skeleton label="Loading the tree" />
+      ) : (
+        <EmptyState title="No match" text="No resource is called that." />
       )}
     </>
   );
   return (
     <ScreenFrame
       title="Resources"
-      bar={<span className="text-muted">{records.length.toLocaleString('en')} in all</span>}
+      bar={total !== undefined && <span className="text-muted">{total.toLocaleString('en')} in all</span>}
+      actions={selected.data && <NewMenu place={selected.data} />}
     >
       <SplitPane
         name="resources"
         fixed="list"
         width={300}
-        list={tree}
+        list={list}
         detailLabel="Resource"
-        detail={
-          selected ? (
-            <ResourceDetail key={selected.id} record={selected} records={records} />
-          ) : isLoading || placeId === undefined ? (
-            <Skeleton />
-          ) : (
-            <EmptyState
-              title="This resource is not there"
-              text="It was deleted, or it is in a place that you may not see."
-            >
-              <span className="mono text-faint">{placeId}</span>
-            </EmptyState>
-          )
-        }
+        detail={selectedId === undefined ? <Skeleton /> : <ResourcePane key={selectedId} id={selectedId} />}
       />
+      {created !== undefined && <CreateDialog key={created} word={created} place={selected.data ?? undefined} />}
     </ScreenFrame>
   );
 }

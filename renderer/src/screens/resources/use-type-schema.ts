@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { load } from '../../api/client.ts';
 
 /** The part of a JSON Schema that a form is made from. */
@@ -8,26 +9,44 @@ export interface Schema {
   enum?: unknown[];
   examples?: unknown[];
   readOnly?: boolean;
+  writeOnly?: boolean;
   default?: unknown;
-  minimum?: number;
   additionalProperties?: Schema | boolean;
   properties?: Record<string, Schema>;
   required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+  allOf?: Schema[];
 }
 
 interface OpenApi {
   components: { schemas: Record<string, Schema> };
 }
 
-/** The schema of a type's properties, from the server's own API document. */
-export function useTypeSchema(name: string): Schema | undefined {
+/** The server's own API document: every type's schema is in it. */
+export function useAllSchemas(): Record<string, Schema> | undefined {
   const { data } = useQuery({
     queryKey: ['openapi'],
     queryFn: ({ signal }) => load<OpenApi>('/openapi.json', {}, signal),
     // It changes with the server only.
     gcTime: Number.POSITIVE_INFINITY,
   });
-  return data?.components.schemas[name];
+  return data?.components.schemas;
+}
+
+/** The schema of a type's properties. */
+export function useTypeSchema(name: string): Schema | undefined {
+  return useAllSchemas()?.[name];
+}
+
+/** Full names of a type's sub-types, e.g. of providers; empty for a type that has none. */
+export function useSubTypes(propertiesName: string): readonly string[] {
+  const components = useAllSchemas();
+  return useMemo(() => {
+    const record = components?.[propertiesName.replace(/Properties$/, '')];
+    const examples = record?.allOf?.flatMap(({ properties }) => properties?.resource_type?.examples ?? []);
+    return (examples ?? []).map(String);
+  }, [components, propertiesName]);
 }
 
 /** Properties that only the server sets; those that are always its own when there is no schema yet. */

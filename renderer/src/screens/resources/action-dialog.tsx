@@ -1,0 +1,154 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { queryClient } from '../../api/query-client.ts';
+import type { TreePlace } from '../../api/tree.ts';
+import { type PlatformRecord, referenceId } from '../../api/world.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { NumberField, Select } from '../../parts/fields.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { CurlNote } from './curl-note.tsx';
+import { providersFor } from './references.ts';
+import { ResourcePicker } from './resource-picker.tsx';
+
+export type ActionName = 'scale' | 'migrate' | 'promote' | 'disable' | 'enable' | 'redeploy' | 'initialize';
+
+export interface ActionDialogProps {
+  action: ActionName;
+  place: TreePlace;
+  record: PlatformRecord;
+  onClose(): void;
+}
+
+const WORDS: Record<ActionName, { deed: string; text: string; done: string }> = {
+  scale: {
+    deed: 'Scale',
+    text: 'Instances are started or stopped until there are so many; 0 suspends the container.',
+    done: 'is being scaled',
+  },
+  migrate: {
+    deed: 'Migrate',
+    text: 'It gets a new id on the other provider; endpoints follow once it runs there, then the old one goes.',
+    done: 'is migrating',
+  },
+  promote: {
+    deed: 'Promote',
+    text: 'A copy goes to the other environment, or updates what has the same name there; this one stays.',
+    done: 'is being promoted',
+  },
+  disable: {
+    deed: 'Disable',
+    text: 'Its password, tokens and keys are not accepted until it is enabled.',
+    done: 'is disabled',
+  },
+  enable: { deed: 'Enable', text: 'Its password and keys are accepted again.', done: 'is enabled' },
+  redeploy: {
+    deed: 'Redeploy',
+    text: 'Accepted without effect: providers are not deployed here.',
+    done: 'was asked to redeploy',
+  },
+  initialize: {
+    deed: 'Initialize',
+    text: 'Creates those default providers of root that are missing.',
+    done: 'has its default providers',
+  },
+};
+
+/** An action of the API on a resource, with the request that it is. */
+export function ActionDialog({ action, place, record, onClose }: ActionDialogProps) {
+  const { deed, text, done } = WORDS[action];
+  const { num_instances: present, provider } = record.properties;
+  const [count, setCount] = useState(typeof present === 'number' ? present : 1);
+  const [target, setTarget] = useState<string>();
+  const parent = place.path.at(-1);
+  const type = place.resource.word === 'containers' ? 'CaaS' : 'Lambda';
+  const providers = useQuery({
+    ...providersFor(parent ?? place.resource, type),
+    enabled: action === 'migrate',
+  }).data;
+
+  const request = useMemo(() => {
+    const { word, id, fqon } = place.resource;
+    const path = `/meta/${fqon}/${word}/${id}/${action}`;
+    switch (action) {
+      case 'scale':
+        return { method: 'POST' as const, path, query: { numInstances: count } };
+      case 'migrate':
+        return target === undefined ? undefined : { method: 'POST' as const, path, query: { provider: target } };
+      case 'promote':
+        return target === undefined ? undefined : { method: 'POST' as const, path, query: { target } };
+      case 'disable':
+      case 'enable':
+        return { method: 'POST' as const, path: `/security/accounts/${id}/${action}` };
+      case 'redeploy':
+        return { method: 'POST' as const, path };
+      case 'initialize':
+        return { method: 'POST' as const, path: `/meta/${fqon}/providers/initialize` };
+    }
+  }, [action, place.resource, count, target]);
+  const acting = useMutation({
+    mutationFn: (wish: NonNullable<typeof request>) => send(wish.method, wish.path, undefined, wish.query),
+    onSuccess: () => {
+      toast({ tone: 'ok', text: `${record.name} ${done}.` });
+      void queryClient.invalidateQueries();
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      title={`${deed} ${record.name}`}
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            look={action === 'disable' ? 'danger' : 'primary'}
+            isDisabled={!request}
+            isPending={acting.isPending}
+            onPress={() => request && acting.mutate(request)}
+          >
+            {deed}
+          </Button>
+        </>
+      }
+    >
+      <p className="mb-3 text-muted">{text}</p>
+      {action === 'scale' && (
+        <NumberField label="Instances" value={count} onChange={setCount} minValue={0} maxValue={1000} />
+      )}
+      {action === 'migrate' && (
+        <Select
+          label="To provider"
+          options={(providers ?? [])
+            .filter(({ id }) => id !== referenceId(provider))
+            .map(({ id, name, resource_type }) => ({
+              id,
+              text: name,
+              note: resource_type.replace(/^.*Provider::/, ''),
+            }))}
+          value={target}
+          onChange={setTarget}
+          description={providers?.length === 1 ? 'There is no other provider that could run it.' : undefined}
+        />
+      )}
+      {action === 'promote' && (
+        <ResourcePicker
+          label="To environment"
+          words={['environments']}
+          value={target}
+          onChange={(node) => setTarget(node?.id)}
+        />
+      )}
+      {acting.error && (
+        <div className="mt-3">
+          <FailureNote failure={failureOf(acting.error)} />
+        </div>
+      )}
+      {request && <CurlNote {...request} />}
+    </Dialog>
+  );
+}

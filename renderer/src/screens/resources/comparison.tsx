@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { load } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { DiffEditor } from '../../parts/code-editor.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+
+/** Longer texts are not compared. */
+const MAX_COMPARED_CHARS = 300_000;
+
+/** The resource at two moments, each the number of a commit. */
+export function Comparison({ id, before, after }: { id: string; before: number; after: number }) {
+  const { data, error } = useQuery({
+    // What was does not change any more.
+    queryKey: ['resource at two moments', id, before, after],
+    queryFn: async ({ signal }) => {
+      const at = (moment: number) =>
+        load<unknown>('/inspect/world', { at: moment, resource: id }, signal)
+          .then((record) => JSON.stringify(record, null, 2))
+          // Before its first commit, and after its last, it is not there.
+          .catch((thrown) => {
+            if (failureOf(thrown).code === 404) return '';
+            throw thrown;
+          });
+      const [from, to] = await Promise.all([at(before), at(after)]);
+      return { from, to };
+    },
+  });
+  if (error) return <ErrorState error={error} />;
+  if (!data) return <Skeleton rows={4} />;
+  if (data.from.length + data.to.length > MAX_COMPARED_CHARS) {
+    return <p className="border-t border-line p-3 text-muted">Too large to be compared here.</p>;
+  }
+  return (
+    <div className="h-80 border-t border-line">
+      <DiffEditor label={`Between commit ${before} and ${after}`} before={data.from} after={data.to} language="json" />
+    </div>
+  );
+}

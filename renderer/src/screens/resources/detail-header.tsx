@@ -1,0 +1,148 @@
+import {
+  ArrowRightLeft,
+  Copy as CopyIcon,
+  MoveUpRight,
+  RefreshCw,
+  Scaling,
+  Trash2,
+  UserCheck,
+  UserX,
+} from 'lucide-react';
+import { useState } from 'react';
+import { kindOf, kindsBelow } from '../../api/resource-kinds.ts';
+import type { TreePlace } from '../../api/tree.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { Time } from '../../parts/amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Copy, copyText } from '../../parts/copy.tsx';
+import { Menu, type MenuEntry } from '../../parts/menu.tsx';
+import { Badge } from '../../parts/state.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import { ActionDialog, type ActionName } from './action-dialog.tsx';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { NewMenu } from './new-menu.tsx';
+
+export interface DetailHeaderProps {
+  place: TreePlace;
+  record: PlatformRecord;
+  onDeleting(): void;
+}
+
+const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 'lambdas', containers: 'containers' };
+
+/** What the resource is called, where it is, and what can be done with it. */
+export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
+  const [open, setOpen] = useState<ActionName | 'delete'>();
+  const kind = kindOf(record);
+  const Icon = kind.icon;
+  const workbench = WORKBENCH[kind.word];
+  const { status, public_url: publicUrl } = record.properties;
+  const entry = (id: ActionName, text: string, icon: MenuEntry['icon']): MenuEntry => ({
+    id,
+    text,
+    ...(icon && { icon }),
+    onAction: () => setOpen(id),
+  });
+  const isWorkload = kind.word === 'containers' || kind.word === 'lambdas';
+  const entries: MenuEntry[] = [
+    ...(kind.word === 'containers' ? [entry('scale', 'Scale…', Scaling)] : []),
+    ...(isWorkload ? [entry('migrate', 'Migrate to another provider…', ArrowRightLeft)] : []),
+    ...(isWorkload ? [entry('promote', 'Promote to another environment…', MoveUpRight)] : []),
+    ...(kind.word === 'users' ? [entry('disable', 'Disable the account…', UserX)] : []),
+    ...(kind.word === 'users' ? [entry('enable', 'Enable the account…', UserCheck)] : []),
+    ...(kind.word === 'providers' ? [entry('redeploy', 'Redeploy…', RefreshCw)] : []),
+    ...(place.path.length === 0 ? [entry('initialize', 'Initialize the default providers…', RefreshCw)] : []),
+    {
+      id: 'copy',
+      text: 'Copy the record as JSON',
+      icon: CopyIcon,
+      onAction: () => void copyText(JSON.stringify(record, null, 2), 'the record'),
+    },
+    ...(place.path.length > 0
+      ? [
+          {
+            id: 'delete',
+            text: 'Delete…',
+            icon: Trash2,
+            isDanger: true,
+            startsGroup: true,
+            onAction: () => setOpen('delete'),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <div className="border-b border-line px-4 py-2.5">
+      {place.path.length > 0 && (
+        <nav aria-label="What it is in" className="flex min-w-0 flex-wrap gap-x-1 text-[12px] text-faint">
+          {place.path.map(({ id, name }) => (
+            <span key={id} className="flex min-w-0 gap-1">
+              <PlaceLink
+                to={{ screen: 'resources', id }}
+                className="inline-block min-h-6 max-w-48 truncate leading-6 hover:text-text hover:underline"
+              >
+                {name}
+              </PlaceLink>
+              <span aria-hidden className="leading-6">
+                /
+              </span>
+            </span>
+          ))}
+        </nav>
+      )}
+      <div className="flex items-center gap-2">
+        <Icon aria-hidden size={16} strokeWidth={1.8} className="shrink-0 text-accent" />
+        <h2 className="truncate text-[14px]">{record.name}</h2>
+        <Badge>{kind.title}</Badge>
+        {typeof status === 'string' && <Badge tone={status === 'MIGRATING' ? 'running' : 'plain'}>{status}</Badge>}
+        {!record.resource_state.endsWith('::Active') && (
+          <Badge tone="warning">{record.resource_state.replace(/^.*::/, '')}</Badge>
+        )}
+        <span className="ml-auto flex shrink-0 items-center gap-2">
+          {workbench && (
+            <PlaceLink
+              to={{ screen: workbench, id: record.id }}
+              className="flex h-7 items-center rounded-md border border-line-strong px-2.5 hover:bg-raised"
+            >
+              Open {workbench === 'lambdas' ? 'workbench' : 'container'}
+            </PlaceLink>
+          )}
+          {kindsBelow(kind.word).length > 0 && <NewMenu place={place} look="plain" />}
+          {place.path.length > 0 && (
+            <Button icon={Trash2} look="danger" onPress={() => setOpen('delete')}>
+              Delete
+            </Button>
+          )}
+          <Menu label={`Actions on ${record.name}`} entries={entries} />
+        </span>
+      </div>
+      <div className="flex flex-wrap items-center gap-x-2.5 text-muted">
+        <span className="mono flex items-center">
+          {record.id}
+          <Copy text={record.id} what="id" />
+        </span>
+        {record.created && (
+          <span>
+            created <Time at={record.created.timestamp} />
+          </span>
+        )}
+        {record.modified && record.modified.timestamp !== record.created?.timestamp && (
+          <span>
+            changed <Time at={record.modified.timestamp} />
+          </span>
+        )}
+        {typeof publicUrl === 'string' && (
+          <span className="mono flex min-w-0 items-center">
+            <span className="truncate">{publicUrl}</span>
+            <Copy text={publicUrl} what="public address" />
+          </span>
+        )}
+      </div>
+      {record.description && <p className="break-words text-muted">{record.description}</p>}
+      {open === 'delete' && <DeleteDialog record={record} onClose={() => setOpen(undefined)} onDeleting={onDeleting} />}
+      {open !== undefined && open !== 'delete' && (
+        <ActionDialog action={open} place={place} record={record} onClose={() => setOpen(undefined)} />
+      )}
+    </div>
+  );
+}

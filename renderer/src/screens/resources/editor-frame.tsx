@@ -1,0 +1,88 @@
+import { type ReactNode, useState } from 'react';
+import type { ErrorDetail } from '../../../../server/model/errors.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { useKeys } from '../../keys/use-keys.ts';
+import { Button } from '../../parts/button.tsx';
+import { ApplyDialog } from './apply-dialog.tsx';
+import { ConflictDialog } from './conflict-dialog.tsx';
+import type { DraftState } from './use-draft.ts';
+
+export interface EditorFrameProps {
+  record: PlatformRecord;
+  draft: DraftState;
+  /** Why it cannot be applied as it is. */
+  fault?: string | undefined;
+  /** Reads the resource anew; resolves when it is there. */
+  refresh(): Promise<unknown>;
+  /** Where the server's complaints about the last attempt are put. */
+  onRefused(details: readonly ErrorDetail[]): void;
+  children: ReactNode;
+}
+
+/** An editor of a resource with what is done with the changes below it: discard, review, settle a conflict. */
+export function EditorFrame({ record, draft, fault, refresh, onRefused, children }: EditorFrameProps) {
+  const [isReviewing, setReviewing] = useState(false);
+  const { patch, conflicts } = draft;
+  const isInConflict = conflicts.length > 0;
+  const canReview = isInConflict || (patch.length > 0 && fault === undefined);
+  const review = () => {
+    // Somebody may have been faster, and the stream of events slower.
+    void refresh().finally(() => setReviewing(true));
+  };
+  useKeys([{ keys: 'mod+s', does: 'Review the changes', run: () => canReview && review() }]);
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div className="min-h-0 flex-1 overflow-auto">{children}</div>
+      <div className="flex min-h-11 items-center gap-2 border-t border-line bg-panel px-4 py-1.5">
+        {isInConflict ? (
+          <p className="flex-1 font-medium text-warn" role="status">
+            Somebody else has changed{' '}
+            {conflicts.length === 1 ? 'the same place' : `${conflicts.length} of the same places`} meanwhile. Nothing
+            was overwritten.
+          </p>
+        ) : (
+          <p className={`flex-1 truncate ${fault ? 'text-error' : 'text-muted'}`} role="status">
+            {fault ?? changesText(patch.length)}
+          </p>
+        )}
+        <Button isDisabled={!draft.isDirty} onPress={draft.discard}>
+          Discard
+        </Button>
+        <Button look="primary" isDisabled={!canReview} onPress={review}>
+          {isInConflict ? 'Settle the conflict' : `Review ${patch.length > 0 ? changesText(patch.length) : 'changes'}`}
+        </Button>
+      </div>
+      {isReviewing && isInConflict && (
+        <ConflictDialog
+          name={record.name}
+          conflicts={conflicts}
+          onClose={() => setReviewing(false)}
+          onSettle={draft.settle}
+        />
+      )}
+      {isReviewing && !isInConflict && patch.length > 0 && (
+        <ApplyDialog
+          record={record}
+          before={draft.base}
+          after={draft.mine}
+          patch={patch}
+          onClose={() => setReviewing(false)}
+          onApplied={() => {
+            setReviewing(false);
+            onRefused([]);
+            draft.discard();
+          }}
+          onRefused={(details) => {
+            onRefused(details);
+            // What was in the way may be somebody else's change.
+            void refresh();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function changesText(count: number): string {
+  return count === 0 ? 'No changes' : count === 1 ? '1 change' : `${count} changes`;
+}

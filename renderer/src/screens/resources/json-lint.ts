@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { EditorProblem } from '../../parts/editor-props.ts';
+import { step } from './form-context.ts';
+import { nearestPlace, placesIn } from './json-places.ts';
+import type { Schema } from './use-type-schema.ts';
+
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+/** What is wrong with a value, by pointer. Made once for a type; to be loaded when an editor is opened. */
+export type Lint = (text: string) => EditorProblem[];
+
+/**
+ * Checks the text of a resource against its type's schema: what is editable of it, without what the server sets.
+ *
+ * @param properties the schema of the type's `properties`
+ */
+export function lintFor(properties: Schema): Lint {
+  const schema = z.fromJSONSchema({
+    type: 'object',
+    required: ['name', 'properties'],
+    additionalProperties: false,
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 255 },
+      description: { type: 'string' },
+      tags: { type: 'array', items: { type: 'string' } },
+      variables: { type: 'object', additionalProperties: { type: 'string' } },
+      // The server's document is JSON Schema; Schema tells only the part of it that forms are made from.
+      properties: written(properties) as JsonSchema,
+    },
+  } as JsonSchema);
+  return (text) => {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return []; // The editor marks what cannot be read itself.
+    }
+    const result = schema.safeParse(value);
+    if (result.success) return [];
+    const places = placesIn(text);
+    return result.error.issues.flatMap((issue) => {
+      const pointer = issue.path.map((part) => step(String(part))).join('');
+      if (issue.code !== 'unrecognized_keys') return [problemAt(nearestPlace(places, pointer), issue.message, pointer)];
+      return issue.keys.map((key) => {
+        const { nameFrom, nameTo, ...place } = nearestPlace(places, `${pointer}${step(key)}`);
+        return problemAt(
+          { from: nameFrom ?? place.from, to: nameTo ?? place.to },
+          'There is no such property',
+          pointer + step(key),
+        );
+      });
+    });
+  };
+}
+
+function problemAt({ from, to }: { from: number; to: number }, message: string, pointer: string): EditorProblem {
+  return { from, to, message: `${pointer || '/'}: ${message}` };
+}
+
+/** What a client may write: nothing that the server sets, and what is never shown is not missed. */
+function written(schema: Schema): Schema {
+  const members = Object.entries(schema.properties ?? {});
+  const kept = members.filter(([, { readOnly }]) => !readOnly);
+  const hidden = members.filter(([, { writeOnly }]) => writeOnly).map(([name]) => name);
+  return {
+    ...schema,
+    properties: Object.fromEntries(kept),
+    ...(schema.required && { required: schema.required.filter((name) => !hidden.includes(name)) }),
+  };
+}

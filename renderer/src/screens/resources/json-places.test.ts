@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { getValueByPointer } from 'fast-json-patch';
+import { expect, it } from 'vitest';
+import { nearestPlace, placesIn } from './json-places.ts';
+
+it('finds every value where it stands', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(undefined, 2), (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      const places = placesIn(text);
+      expect(places.size).toBeGreaterThan(0);
+      for (const [pointer, { from, to, nameFrom, nameTo }] of places) {
+        // fast-json-patch protects itself from this name, JSON does not.
+        if (pointer.includes('__proto__')) continue;
+        const parsed = JSON.parse(text);
+        expect(JSON.parse(text.slice(from, to))).toEqual(pointer === '' ? parsed : getValueByPointer(parsed, pointer));
+        if (nameFrom === undefined) continue;
+        const name = String(JSON.parse(text.slice(nameFrom, nameTo)));
+        expect(pointer.endsWith(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)).toBe(true);
+      }
+    }),
+  );
+});
+
+it('finds what is around a value that is not there', () => {
+  const places = placesIn('{"a": {"b": 1}}');
+  expect(nearestPlace(places, '/a/c/d')).toMatchObject({ from: 6, to: 14 });
+  expect(nearestPlace(places, '/x')).toEqual({ from: 0, to: 1 });
+});

@@ -1,0 +1,118 @@
+import { useEffect, useMemo, useState } from 'react';
+import type { ErrorDetail } from '../../../../server/model/errors.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { bytesText } from '../../parts/amounts.ts';
+import { CodeEditor } from '../../parts/code-editor.tsx';
+import { EditorFrame } from './editor-frame.tsx';
+import type { Lint } from './json-lint.ts';
+import { nearestPlace, placesIn } from './json-places.ts';
+import { LargeText } from './large-text.tsx';
+import { isEditable } from './resource-patch.ts';
+import { isSame } from './three-way-merge.ts';
+import type { DraftState } from './use-draft.ts';
+import type { Schema } from './use-type-schema.ts';
+
+/** Past this a text is only shown: to read, compare and check so much with every key would make typing stutter. */
+const MAX_EDITED_CHARS = 1_000_000;
+
+export interface JsonTabProps {
+  record: PlatformRecord;
+  schema: Schema;
+  draft: DraftState;
+  errors: readonly ErrorDetail[];
+  refresh(): Promise<unknown>;
+  onRefused(details: readonly ErrorDetail[]): void;
+}
+
+/** The resource as JSON: what the type's schema forbids is marked in its line, and so is what the server complained of. */
+export function JsonTab({ record, schema, draft, errors, refresh, onRefused }: JsonTabProps) {
+  const { mine, unreadable, set, setUnreadable } = draft;
+  const [text, setText] = useState(() => unreadable ?? printed(mine));
+  const [fault, setFault] = useState<string>();
+  const lint = useLint(schema);
+
+  // What came from elsewhere: the form, a discarded change, somebody else's.
+  useEffect(() => {
+    if (unreadable !== undefined) return;
+    setText((before) => (isSame(parsed(before), mine) ? before : printed(mine)));
+    setFault(undefined);
+  }, [mine, unreadable]);
+
+  const problems = useMemo(() => {
+    if (errors.length === 0 || parsed(text) === undefined) return NONE;
+    const places = placesIn(text);
+    return errors.map(({ pointer, message }) => ({
+      ...nearestPlace(places, pointer),
+      message: `${pointer}: ${message}`,
+    }));
+  }, [errors, text]);
+
+  if (text.length > MAX_EDITED_CHARS) {
+    return (
+      <LargeText
+        text={text}
+        label={`${record.name} as JSON`}
+        note={`${bytesText(text.length)} of JSON are too much to edit here, so this is to read only. Short fields can be changed in the form; for the rest send a PATCH.`}
+      />
+    );
+  }
+  const onText = (next: string) => {
+    setText(next);
+    const value = parsed(next);
+    if (value === undefined) {
+      setFault('This is no JSON yet: see the marked line.');
+      setUnreadable(next);
+    } else if (isEditable(value)) {
+      setFault(undefined);
+      set(value);
+    } else {
+      setFault('A resource is {"name": text, "description"?: text, "properties": {...}}.');
+      setUnreadable(next);
+    }
+  };
+  return (
+    <EditorFrame
+      record={record}
+      draft={draft}
+      fault={unreadable === undefined ? undefined : (fault ?? 'This is no JSON yet: see the marked line.')}
+      refresh={refresh}
+      onRefused={onRefused}
+    >
+      <CodeEditor
+        label={`${record.name} as JSON`}
+        value={text}
+        onChange={onText}
+        language="json"
+        problems={problems}
+        lint={lint}
+      />
+    </EditorFrame>
+  );
+}
+
+const NONE: readonly [] = [];
+
+/** The check of a type's schema, loaded when an editor is opened. */
+function useLint(schema: Schema): Lint | undefined {
+  const [lint, setLint] = useState<Lint>();
+  useEffect(() => {
+    let isWanted = true;
+    void import('./json-lint.ts').then(({ lintFor }) => isWanted && setLint(() => lintFor(schema)));
+    return () => {
+      isWanted = false;
+    };
+  }, [schema]);
+  return lint;
+}
+
+function printed(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { ChevronDown } from 'lucide-react';
+import { useState } from 'react';
+import {
+  Button,
+  ComboBox,
+  FieldError,
+  Group,
+  Input,
+  Label,
+  ListBox,
+  ListBoxItem,
+  Popover,
+  Text,
+} from 'react-aria-components';
+import type { TypeWord } from '../../../../server/model/type-words.ts';
+import { kindOfWord } from '../../api/resource-kinds.ts';
+import { searchOptions, type TreeNode, usePlace } from '../../api/tree.ts';
+
+const MAX_OFFERED = 50;
+
+export interface ResourcePickerProps {
+  label: string;
+  isLabelHidden?: boolean;
+  words: readonly TypeWord[];
+  /** Id of what everything offered has to be below. */
+  scope?: string | undefined;
+  /** Id of the chosen one. */
+  value: string | undefined;
+  onChange(node: TreeNode | undefined): void;
+  error?: string | undefined;
+}
+
+/** Chooses a resource by a part of its name; also in a world of 100,000 only a few are read. */
+export function ResourcePicker({ label, isLabelHidden, words, scope, value, onChange, error }: ResourcePickerProps) {
+  const chosen = usePlace(value).data?.resource;
+  const [typed, setTyped] = useState<string>();
+  const text = typed ?? (chosen ? chosen.name : (value ?? ''));
+  const found = useQuery({
+    ...searchOptions({ q: typed, words, scope, limit: MAX_OFFERED }),
+    placeholderData: keepPreviousData,
+  }).data;
+  const above = new Map(found?.above.map((node) => [node.id, node]));
+  return (
+    <ComboBox
+      items={found?.rows ?? []}
+      inputValue={text}
+      onInputChange={(next) => setTyped(next)}
+      selectedKey={value ?? null}
+      onSelectionChange={(key) => {
+        const node = found?.rows.find(({ id }) => id === key);
+        // Leaving the field with nothing chosen keeps what was chosen before.
+        if (node) onChange(node);
+        setTyped(undefined);
+      }}
+      onBlur={() => setTyped(undefined)}
+      menuTrigger="focus"
+      allowsEmptyCollection
+      isInvalid={error !== undefined}
+      className="flex flex-col gap-1"
+    >
+      <Label className={isLabelHidden ? 'sr-only' : 'text-[12px] text-muted'}>{label}</Label>
+      <Group className="field-frame flex items-center">
+        <Input placeholder="Type a part of the name" className="min-w-0 flex-1 bg-transparent px-2 py-1 text-text" />
+        <Button aria-label={`Offer ${label}`} className="flex size-6 shrink-0 items-center justify-center">
+          <ChevronDown aria-hidden size={13} className="text-muted" />
+        </Button>
+      </Group>
+      <FieldError className="text-[12px] text-error">{error}</FieldError>
+      <Popover
+        offset={4}
+        className="max-h-72 min-w-(--trigger-width) overflow-auto rounded-md border border-line bg-overlay p-1 shadow-pop"
+      >
+        <ListBox<TreeNode>
+          className="outline-none"
+          renderEmptyState={() => <p className="px-2 py-1 text-muted">Nothing is called that.</p>}
+        >
+          {(node) => (
+            <ListBoxItem
+              id={node.id}
+              textValue={node.name}
+              className="flex flex-col rounded px-2 py-1 outline-none data-[focused]:bg-accent-soft data-[selected]:font-medium"
+            >
+              <Text slot="label">{node.name}</Text>
+              <Text slot="description" className="text-[11.5px] font-normal text-muted">
+                {kindOfWord(node.word).title} in {placeText(node, above)}
+              </Text>
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+    </ComboBox>
+  );
+}
+
+/** Where a resource is: `demo / website / development`. */
+function placeText(node: TreeNode, above: ReadonlyMap<string, TreeNode>): string {
+  const names: string[] = [];
+  for (let at = above.get(node.parent ?? ''); at && at.word !== 'orgs'; at = above.get(at.parent ?? ''))
+    names.unshift(at.name);
+  return [node.fqon, ...names].join(' / ');
+}

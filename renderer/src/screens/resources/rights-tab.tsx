@@ -1,0 +1,177 @@
+import { useMutation } from '@tanstack/react-query';
+import { RotateCcw, ShieldPlus, X } from 'lucide-react';
+import { useState } from 'react';
+import { send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { queryClient } from '../../api/query-client.ts';
+import type { TreeNode } from '../../api/tree.ts';
+import { type Reference, useWorld } from '../../api/world.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { EmptyState, ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { FilterField, Select } from '../../parts/fields.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import { CurlNote } from './curl-note.tsx';
+import { ResourcePicker } from './resource-picker.tsx';
+
+interface Entitlement {
+  id: string;
+  name: string;
+  properties: { action: string; identities: Reference[] };
+}
+
+/** Who may do what with this resource and what is below it (D-115): grants and takes away. */
+export function RightsTab({ resource }: { resource: TreeNode }) {
+  const { word, id, fqon } = resource;
+  const list = useWorld<Entitlement[]>(
+    word === 'orgs' ? `/${fqon}/entitlements` : `/${fqon}/${word}/${id}/entitlements`,
+    { expand: true },
+  );
+  const [filter, setFilter] = useState('');
+  const [isGranting, setGranting] = useState(false);
+  const path = (entitlement: Entitlement) => `/meta/${fqon}/entitlements/${entitlement.id}`;
+  const changing = useMutation({
+    mutationFn: ({ entitlement, identities }: { entitlement: Entitlement; identities: string[] | undefined }) =>
+      identities === undefined
+        ? send('DELETE', path(entitlement))
+        : send('PUT', path(entitlement), written(entitlement, identities)),
+    onSuccess: () => void queryClient.invalidateQueries(),
+  });
+  if (list.error) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
+  if (!list.data) return <Skeleton />;
+  const shown = list.data.filter(({ properties }) => properties.action.includes(filter.trim().toLowerCase()));
+  return (
+    <div className="flex flex-col">
+      <div className="flex items-center gap-2 border-b border-line px-4 py-2">
+        <FilterField
+          label="Filter the rights"
+          placeholder="container.view"
+          value={filter}
+          onChange={setFilter}
+          className="w-56"
+        />
+        <Button icon={ShieldPlus} isDisabled={list.data.length === 0} onPress={() => setGranting(true)}>
+          Grant
+        </Button>
+        <p className="text-muted">What is granted here holds for everything below, too.</p>
+      </div>
+      {changing.error && (
+        <div className="p-3">
+          <FailureNote failure={failureOf(changing.error)} />
+        </div>
+      )}
+      {list.data.length === 0 && (
+        <EmptyState title="No rights to show" text="Seeing them takes the right entitlement.view here." />
+      )}
+      <ul aria-label="Rights">
+        {shown.map((entitlement) => {
+          const { action, identities } = entitlement.properties;
+          return (
+            <li key={entitlement.id} className="flex min-h-8 items-center gap-3 border-b border-line/60 px-4 py-0.5">
+              <span className="mono w-48 shrink-0">{action}</span>
+              <span className="flex flex-1 flex-wrap gap-1.5">
+                {identities.map(({ id: identity, name, href }) => (
+                  <span key={identity} className="flex items-center gap-1 rounded border border-line-strong pl-2">
+                    <PlaceLink to={{ screen: 'resources', id: identity }} className="max-w-48 truncate hover:underline">
+                      {name ?? identity}
+                    </PlaceLink>
+                    {href?.includes('/groups/') && <span className="text-[11px] text-muted">group</span>}
+                    <IconButton
+                      icon={X}
+                      label={`Take ${action} from ${name ?? identity}`}
+                      className="size-6"
+                      onPress={() =>
+                        changing.mutate({
+                          entitlement,
+                          identities: identities.map((one) => one.id).filter((one) => one !== identity),
+                        })
+                      }
+                    />
+                  </span>
+                ))}
+                {identities.length === 0 && <span className="text-faint">nobody but root</span>}
+              </span>
+              <IconButton
+                icon={RotateCcw}
+                label={`Back to what ${action} inherits`}
+                onPress={() => changing.mutate({ entitlement, identities: undefined })}
+              />
+            </li>
+          );
+        })}
+      </ul>
+      {isGranting && <GrantDialog entitlements={list.data} pathOf={path} onClose={() => setGranting(false)} />}
+    </div>
+  );
+}
+
+interface GrantDialogProps {
+  entitlements: readonly Entitlement[];
+  pathOf(entitlement: Entitlement): string;
+  onClose(): void;
+}
+
+function GrantDialog({ entitlements, pathOf, onClose }: GrantDialogProps) {
+  const [entitlementId, setEntitlementId] = useState<string>();
+  const [identity, setIdentity] = useState<string>();
+  const entitlement = entitlements.find(({ id }) => id === entitlementId);
+  const request =
+    entitlement && identity !== undefined
+      ? {
+          method: 'PUT' as const,
+          path: pathOf(entitlement),
+          body: written(entitlement, [
+            ...new Set([...entitlement.properties.identities.map(({ id }) => id), identity]),
+          ]),
+        }
+      : undefined;
+  const granting = useMutation({
+    mutationFn: (wish: NonNullable<typeof request>) => send(wish.method, wish.path, wish.body),
+    onSuccess: () => {
+      void queryClient.invalidateQueries();
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      title="Grant a right"
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            isDisabled={!request}
+            isPending={granting.isPending}
+            onPress={() => request && granting.mutate(request)}
+          >
+            Grant it
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        <Select
+          label="Action"
+          options={entitlements.map(({ id, properties }) => ({ id, text: properties.action }))}
+          value={entitlementId}
+          onChange={setEntitlementId}
+        />
+        <ResourcePicker
+          label="To a user or group"
+          words={['users', 'groups']}
+          value={identity}
+          onChange={(node) => setIdentity(node?.id)}
+        />
+        {granting.error && <FailureNote failure={failureOf(granting.error)} />}
+        {request && <CurlNote {...request} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function written({ id, name, properties }: Entitlement, identities: readonly string[]) {
+  return { id, name, properties: { action: properties.action, identities } };
+}

@@ -1,0 +1,69 @@
+import { Plus, X } from 'lucide-react';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { TextField } from '../../parts/fields.tsx';
+
+export interface TextMapProps {
+  label: string;
+  value: Readonly<Record<string, string>>;
+  onChange(value: unknown): void;
+  error?: string | undefined;
+}
+
+/** Names and texts, e.g. environment variables. */
+export function TextMap({ label, value, onChange, error }: TextMapProps) {
+  const entries = Object.entries(value);
+  const replace = (index: number, entry: [string, string] | undefined) => {
+    const next = entries.flatMap((old, at) => (at === index ? (entry ? [entry] : []) : [old]));
+    onChange(next.length === 0 ? undefined : Object.fromEntries(next));
+  };
+  return (
+    <div className="flex flex-col gap-1.5">
+      {entries.map(([key, text], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the name itself is being edited
+        <div key={index} className="grid grid-cols-[2fr_3fr_28px] gap-1.5">
+          <TextField
+            label={`${label}: name ${index + 1}`}
+            isLabelHidden
+            isMono
+            value={key}
+            onChange={(next) => {
+              // Two of a name would be one.
+              if (next === key || !Object.hasOwn(value, next)) replace(index, [next, text]);
+            }}
+          />
+          <TextField
+            label={`${label}: value of ${key}`}
+            isLabelHidden
+            isMono
+            value={text}
+            onChange={(next) => replace(index, [key, next])}
+          />
+          <IconButton icon={X} label={`Remove ${key}`} onPress={() => replace(index, undefined)} />
+        </div>
+      ))}
+      {error && <p className="text-[12px] text-error">{error}</p>}
+      <Button
+        icon={Plus}
+        look="quiet"
+        className="self-start"
+        aria-label={`Add to ${label}`}
+        onPress={() => onChange({ ...value, [freeName(value)]: '' })}
+      >
+        Add
+      </Button>
+    </div>
+  );
+}
+
+function freeName(value: Readonly<Record<string, string>>): string {
+  let name = 'NAME';
+  for (let count = 2; Object.hasOwn(value, name); count += 1) name = `NAME_${count}`;
+  return name;
+}
+
+/** Is the value an object of texts only? */
+export function isTexts(value: unknown): value is Record<string, string> {
+  return (
+    typeof value === 'object' && value !== null && Object.values(value).every((entry) => typeof entry === 'string')
+  );
+}

@@ -1,0 +1,187 @@
+import { type TypeWord, typeWords } from '../../../../server/model/type-words.ts';
+import { kindOfWord } from '../../api/resource-kinds.ts';
+import type { TreeNode, TypeCounts } from '../../api/tree.ts';
+
+/** Long lists of what is no place stand behind a row of their own, e.g. `Providers`. */
+const GATHERED: readonly TypeWord[] = ['providers', 'users', 'groups'];
+const SHOWN: readonly TypeWord[] = typeWords.filter((word) => !GATHERED.includes(word));
+
+/** What is known of what is below an expanded row. */
+export interface Loaded {
+  rows: readonly TreeNode[];
+  total: number;
+  types: TypeCounts;
+}
+
+/** One line of the tree as it is drawn. */
+export interface TreeRow {
+  key: string;
+  kind: 'resource' | 'group' | 'more' | 'loading';
+  /** 1 for what is at the top. */
+  level: number;
+  text: string;
+  node?: TreeNode;
+  /** Of a gathering row: the type it gathers. */
+  word?: TypeWord;
+  count?: number;
+  isExpandable: boolean;
+  isExpanded: boolean;
+  /** The row that this one is below. */
+  parentKey?: string;
+  /** Place among its siblings, from 1, and how many they are. */
+  position: number;
+  siblings: number;
+}
+
+/** The key of a gathering row; that of a resource is its id. */
+const groupKey = (word: TypeWord, id: string) => `${word} of ${id}`;
+
+/** What an expanded row asks for: the id of the place and the types that stand directly below the row. */
+export function wishOf(key: string): { id: string; words: readonly TypeWord[] } {
+  const [first = '', id] = key.split(' of ');
+  const word = GATHERED.find((one) => one === first);
+  return id !== undefined && word ? { id, words: [word] } : { id: key, words: SHOWN };
+}
+
+/** The keys that have to be open for a resource to be seen. */
+export function keysAbove(path: readonly TreeNode[], node: TreeNode | undefined): string[] {
+  const keys = path.map(({ id }) => id);
+  const parent = path.at(-1);
+  if (node && parent && GATHERED.includes(node.word)) keys.push(groupKey(node.word, parent.id));
+  return keys;
+}
+
+/** The lines of a tree of which only the expanded part is known. */
+export function rowsOf(
+  root: TreeNode,
+  expanded: ReadonlySet<string>,
+  loadedOf: (key: string) => Loaded | undefined,
+): TreeRow[] {
+  const rows: TreeRow[] = [];
+  const addBelow = (key: string, level: number) => {
+    const loaded = loadedOf(key);
+    if (!loaded) {
+      rows.push({ ...still, key: `${key} loading`, kind: 'loading', level, text: 'Loading', parentKey: key });
+      return;
+    }
+    const isPlace = !key.includes(' of ');
+    const groups = isPlace ? GATHERED.filter((word) => (loaded.types[word] ?? 0) > 0) : [];
+    const siblings = loaded.total + groups.length;
+    loaded.rows.forEach((node, index) => {
+      add(node, level, { parentKey: key, position: index + 1, siblings });
+    });
+    const missing = loaded.total - loaded.rows.length;
+    if (missing > 0) {
+      const text = `${missing.toLocaleString('en')} more`;
+      rows.push({ ...still, key: `${key} more`, kind: 'more', level, text, parentKey: key });
+    }
+    groups.forEach((word, index) => {
+      const id = groupKey(word, key);
+      const isExpanded = expanded.has(id);
+      rows.push({
+        key: id,
+        kind: 'group',
+        level,
+        text: kindOfWord(word).plural,
+        word,
+        count: loaded.types[word] ?? 0,
+        isExpandable: true,
+        isExpanded,
+        parentKey: key,
+        position: loaded.total + index + 1,
+        siblings,
+      });
+      if (isExpanded) addBelow(id, level + 1);
+    });
+  };
+  const add = (node: TreeNode, level: number, place: Pick<TreeRow, 'parentKey' | 'position' | 'siblings'>) => {
+    const isExpanded = node.children > 0 && expanded.has(node.id);
+    rows.push({ ...resourceRow(node, level, isExpanded), ...place });
+    if (isExpanded) addBelow(node.id, level + 1);
+  };
+  add(root, 1, { position: 1, siblings: 1 });
+  return rows;
+}
+
+/** The lines of what was found: the matches and what leads to them, all open. */
+export function foundRows(
+  found: readonly TreeNode[],
+  above: readonly TreeNode[],
+  rootId: string,
+  total: number,
+): TreeRow[] {
+  const nodes = new Map([...above, ...found].map((node) => [node.id, node]));
+  const below = new Map<string, TreeNode[]>();
+  for (const node of nodes.values()) {
+    if (node.parent !== undefined) below.set(node.parent, [...(below.get(node.parent) ?? []), node]);
+  }
+  const rows: TreeRow[] = [];
+  const add = (node: TreeNode, level: number, place: Pick<TreeRow, 'parentKey' | 'position' | 'siblings'>) => {
+    const children = below.get(node.id) ?? [];
+    rows.push({ ...resourceRow(node, level, children.length > 0), isExpandable: children.length > 0, ...place });
+    children.forEach((child, index) => {
+      add(child, level + 1, { parentKey: node.id, position: index + 1, siblings: children.length });
+    });
+  };
+  const root = nodes.get(rootId);
+  if (root) add(root, 1, { position: 1, siblings: 1 });
+  if (total > found.length) {
+    const text = `${(total - found.length).toLocaleString('en')} more match: type more of the name`;
+    rows.push({ ...still, key: 'more found', kind: 'more', level: 1, text });
+  }
+  return rows;
+}
+
+const still = { isExpandable: false, isExpanded: false, position: 1, siblings: 1 } as const;
+
+function resourceRow(node: TreeNode, level: number, isExpanded: boolean): TreeRow {
+  return {
+    ...still,
+    key: node.id,
+    kind: 'resource',
+    level,
+    text: node.name,
+    node,
+    ...(node.children > 0 && { count: node.children }),
+    isExpandable: node.children > 0,
+    isExpanded,
+  };
+}
+
+/** Where a key leads from a row, as trees have it: right opens or goes in, left closes or goes out. */
+export function keyInTree(
+  key: string,
+  rows: readonly TreeRow[],
+  index: number,
+  pageRows: number,
+): { go: number } | { toggle: string } | undefined {
+  const row = rows[index];
+  const last = rows.length - 1;
+  const go = (to: number) => ({ go: Math.max(0, Math.min(last, to)) });
+  switch (key) {
+    case 'ArrowDown':
+    case 'j':
+      return go(index + 1);
+    case 'ArrowUp':
+    case 'k':
+      return go(index - 1);
+    case 'Home':
+      return go(0);
+    case 'End':
+      return go(last);
+    case 'PageDown':
+      return go(index + pageRows);
+    case 'PageUp':
+      return go(index - pageRows);
+    case 'ArrowRight':
+      if (!row?.isExpandable) return undefined;
+      return row.isExpanded ? go(index + 1) : { toggle: row.key };
+    case 'ArrowLeft': {
+      if (row?.isExpandable && row.isExpanded) return { toggle: row.key };
+      const parent = rows.findIndex((one) => one.key === row?.parentKey);
+      return parent < 0 ? undefined : go(parent);
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
+import { useCallback, useMemo, useState } from 'react';
+import { childrenPage, searchOptions, type TreeNode, type TreePage, usePlace } from '../../api/tree.ts';
+import { useValue, ValueStore } from '../../value-store.ts';
+import { foundRows, keysAbove, type Loaded, rowsOf, type TreeRow, wishOf } from './tree-rows.ts';
+
+/** A world with no more places than this is shown with all of them open. */
+const MAX_OPEN_PLACES = 40;
+
+/** What was opened and closed by hand; kept while one is on another screen. */
+const chosen = new ValueStore<ReadonlyMap<string, boolean>>(new Map());
+/** How many pages of a long list were asked for. */
+const pages = new ValueStore<ReadonlyMap<string, number>>(new Map());
+
+export interface TreeData {
+  rows: readonly TreeRow[];
+  isLoading: boolean;
+  error: unknown;
+  refetch(): void;
+  toggle(key: string): void;
+  /** Reads the next page below a row. */
+  readMore(key: string): void;
+}
+
+/**
+ * The part of the tree that is open, read piece by piece: a world of 100,000 resources is never read as a whole.
+ *
+ * @param filter parts of a name; only what fits and what leads there is shown then
+ */
+export function useTree(root: TreeNode | undefined, selectedId: string | undefined, filter: string): TreeData {
+  const opened = useValue(chosen);
+  const pageCounts = useValue(pages);
+  const selected = usePlace(selectedId).data;
+  const places = useQuery({
+    ...searchOptions({ words: ['orgs', 'workspaces'], scope: root?.id, limit: MAX_OPEN_PLACES }),
+    enabled: root !== undefined,
+  }).data;
+  const [initialId] = useState(selectedId);
+
+  const expanded = useMemo(() => {
+    const open = new Set<string>(root ? [root.id] : []);
+    if (places && places.total <= MAX_OPEN_PLACES) for (const { id } of places.rows) open.add(id);
+    // The way to what the address names is open; what is chosen in the tree itself is in sight already.
+    if (selected && (selected.resource.id === initialId || selected.resource.id === selectedId)) {
+      for (const key of keysAbove(selected.path, selected.resource)) open.add(key);
+    }
+    for (const [key, isOpen] of opened) {
+      if (isOpen) open.add(key);
+      else open.delete(key);
+    }
+    return open;
+  }, [root, places, selected, opened, initialId, selectedId]);
+
+  const wishes = useMemo(
+    () =>
+      [...expanded].flatMap((key) => {
+        const { id, words } = wishOf(key);
+        return Array.from({ length: pageCounts.get(key) ?? 1 }, (_, page) => ({ key, id, words, page }));
+      }),
+    [expanded, pageCounts],
+  );
+  const isSearching = filter.trim() !== '';
+  const answers = useQueries({
+    queries: wishes.map(({ id, words, page }) => ({ ...childrenPage(id, words, page), retry: false })),
+    combine,
+  });
+  const loaded = useMemo(() => {
+    const known = new Map<string, Loaded>();
+    wishes.forEach(({ key }, index) => {
+      const page = answers[index];
+      if (!page) return;
+      known.set(key, { ...page, rows: [...(known.get(key)?.rows ?? []), ...page.rows] });
+    });
+    return known;
+  }, [wishes, answers]);
+
+  const found = useQuery({
+    ...searchOptions({ q: filter.trim(), scope: root?.id }),
+    enabled: isSearching && root !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  const rows = useMemo(() => {
+    if (!root) return [];
+    if (!isSearching) return rowsOf(root, expanded, (key) => loaded.get(key));
+    return found.data ? foundRows(found.data.rows, found.data.above, root.id, found.data.total) : [];
+  }, [root, isSearching, expanded, loaded, found.data]);
+
+  const toggle = useCallback(
+    (key: string) => chosen.set(new Map([...chosen.value, [key, !expanded.has(key)]])),
+    [expanded],
+  );
+  const readMore = useCallback((key: string) => {
+    pages.set(new Map([...pages.value, [key, (pages.value.get(key) ?? 1) + 1]]));
+  }, []);
+  return {
+    rows,
+    isLoading: isSearching ? found.isPending : root === undefined,
+    error: isSearching ? found.error : null,
+    refetch: () => void found.refetch(),
+    toggle,
+    readMore,
+  };
+}
+
+/** The same function each time, so that the same answers are the same list. */
+function combine(answers: readonly UseQueryResult<TreePage>[]) {
+  return answers.map(({ data }) => data);
+}
