@@ -1,15 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { expect, type Page, test } from '@playwright/test';
+import { expect, type Page, test } from './window.ts';
 
-const CLI = fileURLToPath(new URL('../dist/server/cli.js', import.meta.url));
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-const READY_LIMIT_MS = 30_000;
 const SCREENS = [
   '',
   'resources',
@@ -22,82 +15,32 @@ const SCREENS = [
   'history',
   'settings',
 ];
+/** Does nothing where it is text; anywhere else it is seen. */
+const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
+const FORM = { payload: { firstName: SCRIPT, lastName: SCRIPT, company: SCRIPT, email: 'a@b.c', message: SCRIPT } };
 
-let folder: string;
-let server: ChildProcess;
-let ready: { baseUrl: string; gatewayUrl: string; windowUrl: string };
-
-/** The real command with a demo world in memory, as a person starts it. */
-async function startServer(): Promise<void> {
-  const file = join(folder, 'ready.json');
-  const ports = ['--base-port', '0', '--gateway-port', '0', '--data', ':memory:', '--containers-engine', 'none'];
-  server = spawn(process.execPath, [CLI, 'start', '--headless', '--ready-file', file, ...ports], { stdio: 'ignore' });
-  for (const untilMs = Date.now() + READY_LIMIT_MS; Date.now() < untilMs; await pause(50)) {
-    const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (text === undefined) continue;
-    ready = JSON.parse(text);
-    return;
-  }
-  throw new Error('the platform did not start');
-}
-
-test.beforeEach(async ({ page }) => {
-  folder = await mkdtemp(join(tmpdir(), 'terrarium-window-'));
-  await startServer();
-  // Nothing on any page may come from elsewhere.
-  page.on('request', (request) => {
-    expect(new URL(request.url()).origin, request.url()).toBe(ready.baseUrl);
-  });
-  page.on('pageerror', (failure) => {
-    throw failure;
-  });
-});
-test.afterEach(async () => {
-  server.kill('SIGTERM');
-  await new Promise((resolve) => server.once('exit', resolve));
-  await rm(folder, { recursive: true, force: true });
-});
-
-const signIn = async (page: Page) => {
-  await page.goto(ready.windowUrl);
-  await expect(page.getByRole('heading', { name: 'Home' })).toBeVisible();
-};
-
-test('the printed address signs in, once, and the code leaves the address', async ({ page, browser }) => {
-  await signIn(page);
+test('the printed address signs in, once, and the code leaves the address', async ({ page, browser, platform }) => {
+  await platform.open(page);
   expect(page.url()).not.toContain('code=');
   const [cookie] = await page.context().cookies();
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
 
   const stranger = await browser.newPage();
-  await stranger.goto(ready.windowUrl);
+  await stranger.goto(platform.ready.windowUrl);
   await expect(stranger.getByText(/used already|too old/)).toBeVisible();
   await stranger.getByLabel(/user/i).fill('root');
+  await stranger.getByLabel(/password/i).fill('wrong');
+  await stranger.getByRole('button', { name: /sign in/i }).click();
+  await expect(stranger.getByRole('alert')).toContainText('wrong password');
   await stranger.getByLabel(/password/i).fill('terrarium');
   await stranger.getByRole('button', { name: /sign in/i }).click();
   await expect(stranger.getByRole('heading', { name: 'Home' })).toBeVisible();
   await stranger.close();
 });
 
-test('the web form that Home sends ends as a lead', async ({ page }) => {
-  await signIn(page);
-  await page.getByRole('button', { name: 'Send the form' }).click();
-  await page.getByRole('link', { name: 'Open the inbox' }).click();
-  await expect(page.getByText('Ada Lovelace').or(page.getByText('Lovelace')).first()).toBeVisible();
-});
-
-test('a call of a lambda shows up while one looks on', async ({ page }) => {
-  await signIn(page);
-  await page.goto(`${ready.baseUrl}/ui/invocations`);
-  await expect(page.getByText('Nothing has run yet')).toBeVisible();
-  const answer = await fetch(`${ready.gatewayUrl}/website/orders/1001`);
-  expect(answer.status).toBe(200);
-  await expect(page.getByText('order-status').first()).toBeVisible();
-});
-
-test('nobody changes anything without a session, or from elsewhere with one', async ({ page }) => {
-  await signIn(page);
-  const { baseUrl } = ready;
+test('nobody changes anything without a session, or from elsewhere with one', async ({ page, platform }) => {
+  await platform.open(page);
+  const { baseUrl } = platform.ready;
   expect((await fetch(`${baseUrl}/meta/root`, { method: 'POST', body: '{}' })).status).toBe(401);
   const [cookie] = await page.context().cookies();
   const forged = await fetch(`${baseUrl}/meta/root`, {
@@ -112,34 +55,132 @@ test('nobody changes anything without a session, or from elsewhere with one', as
   expect(forged.status).toBe(403);
 });
 
+test('a session that has ended asks to sign in, and then goes on where one was', async ({ page, platform }) => {
+  await platform.open(page, 'history');
+  await page.context().clearCookies();
+  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
+  await page.getByLabel(/password/i).fill('terrarium');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('heading', { name: 'History' })).toBeVisible();
+});
+
+test('from page to page, into a list and to a resource with the keyboard alone', async ({ page, platform }) => {
+  await platform.call('/website/orders/1001');
+  await platform.open(page);
+  await page.keyboard.press('g');
+  await page.keyboard.press('i');
+  await expect(page.getByRole('heading', { name: 'Invocations' })).toBeVisible();
+  await page.keyboard.press('j');
+  await expect(page.getByRole('tab', { name: 'Event' })).toBeVisible();
+  await page.keyboard.press('/');
+  await page.keyboard.type('status:ok');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('order-status');
+  await expect(page.getByRole('option').or(page.getByRole('menuitem')).first()).toContainText('order-status');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/ui\/(lambdas|resources)\//);
+
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog')).toContainText('Pause what is live');
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  // Letters are text where one writes.
+  await page.keyboard.press('g');
+  await page.keyboard.press('l');
+  await expect(page.getByRole('heading', { name: 'Lambdas' })).toBeVisible();
+});
+
 for (const theme of ['light', 'dark'] as const) {
-  test(`every screen is free of what axe finds, ${theme}`, async ({ page }) => {
+  test(`every screen is free of what axe finds, ${theme}`, async ({ page, platform }) => {
+    test.setTimeout(120_000);
     await page.emulateMedia({ colorScheme: theme });
-    await signIn(page);
+    await platform.call('/website/lead', FORM);
+    await platform.call('/website/orders/1001');
+    await platform.open(page);
     const source = await readFile(AXE, 'utf8');
-    for (const screen of SCREENS) {
-      await page.goto(`${ready.baseUrl}/ui/${screen}`);
-      await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible();
+    const look = async (where: string) => {
       await page.evaluate(source);
-      const found = await page.evaluate(async () => {
-        const { violations } = await (
-          globalThis as unknown as {
-            axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-          }
-        ).axe.run(); // axe puts itself there
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
-      });
-      expect(found, `/ui/${screen}`).toEqual([]);
+      expect(await violations(page), where).toEqual([]);
+    };
+    for (const screen of SCREENS) {
+      await platform.open(page, screen);
+      await look(`/ui/${screen}`);
     }
+    await platform.open(page, 'invocations');
+    await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
+    await expect(page.getByRole('button', { name: 'Replay', exact: true })).toBeVisible();
+    await look('an invocation');
+    await page.getByRole('button', { name: 'Replay with edits' }).click();
+    await expect(page.getByRole('dialog').locator('.cm-content')).toBeVisible();
+    await look('the editor of an event');
+    await page.keyboard.press('Escape');
+    await platform.open(page, 'gateway');
+    await page.getByRole('grid', { name: 'Requests' }).getByRole('row').nth(1).click();
+    await expect(page.getByRole('tab', { name: 'Request', exact: true })).toBeVisible();
+    await look('a request');
+    await page.keyboard.press('ControlOrMeta+k');
+    await expect(page.getByRole('dialog')).toBeVisible();
+    await look('the palette');
   });
 }
 
-test('the window says so when the platform is away', async ({ page }) => {
-  await signIn(page);
-  await page.goto(`${ready.baseUrl}/ui/resources`);
-  await expect(page.getByRole('main')).toBeVisible();
-  server.kill('SIGKILL');
-  await new Promise((resolve) => server.once('exit', resolve));
-  await expect(page.getByText(/does not answer|disconnected|lost/i).first()).toBeVisible({ timeout: 20_000 });
-  await startServer(); // for the end of the test
+/** What axe finds on the page as it is. */
+function violations(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const { violations } = await (
+      globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      }
+    ).axe.run(); // axe puts itself there
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+  });
+}
+
+test('script is text wherever it comes from', async ({ page, platform }) => {
+  await platform.call('/website/lead', FORM);
+  await platform.open(page);
+  const name = `x<img onerror="globalThis.hasRun=true" src=x>`.slice(0, 60);
+  const { body } = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
+  const [lambda] = body as { id: string }[];
+  await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${lambda?.id}`, [
+    { op: 'add', path: '/description', value: `${SCRIPT}${name}` },
+  ]);
+  for (const screen of [...SCREENS, `resources/${lambda?.id}`, `lambdas/${lambda?.id}`]) {
+    await platform.open(page, screen);
+    const row = page.getByRole('grid').getByRole('row').nth(1);
+    if (await row.isVisible()) await row.click();
+    await page.waitForLoadState('networkidle').catch(() => undefined);
+    expect(await page.evaluate(() => 'hasRun' in globalThis), screen).toBe(false);
+  }
+  await platform.open(page, 'leads');
+  await expect(page.getByText('<img src=x').first()).toBeVisible();
+});
+
+test('a platform that crashes and comes back is watched on, without a reload', async ({ page, platform }) => {
+  await platform.call('/website/orders/1001');
+  await platform.open(page, 'invocations');
+  const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
+  await expect(rows).toHaveCount(2);
+  await platform.end('SIGKILL');
+  await expect(page.getByText('Disconnected.')).toBeVisible({ timeout: 20_000 });
+  await platform.start();
+  // Its sessions were in its memory.
+  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
+  await page.getByLabel(/password/i).fill('terrarium');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByText('Disconnected.')).toBeHidden({ timeout: 20_000 });
+  await expect(page.getByText('Nothing has run yet')).toBeVisible();
+  await platform.call('/website/orders/1001');
+  await expect(rows).toHaveCount(2);
+});
+
+test('an address where nothing is says so, and leads on', async ({ page, platform }) => {
+  await platform.open(page, 'no-such-screen');
+  await expect(page.getByRole('main')).toContainText(/no such|not found|nothing here/i);
+  await platform.open(page, 'resources/00000000-0000-4000-8000-000000000000');
+  await expect(page.getByRole('main')).toContainText(/not found|no longer|deleted/i);
 });

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import {
   Autocomplete,
   Dialog,
@@ -13,9 +13,7 @@ import {
   ModalOverlay,
   SearchField,
 } from 'react-aria-components';
-import { load } from '../api/client.ts';
-import { keys } from '../api/query-client.ts';
-import { fqonOf, type PlatformRecord, type Reference, useScope } from '../api/world.ts';
+import { searchOptions } from '../api/tree.ts';
 import { Key } from '../parts/button.tsx';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
@@ -45,9 +43,9 @@ export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose()
 function Content({ onClose }: { onClose(): void }) {
   const [text, setText] = useState('');
   const offered = useValue(commands);
-  const resources = useResourceCommands();
+  const resources = useResourceCommands(text);
   const sections = useMemo(() => {
-    const found = [...offered, ...resources].filter((command) => matches(command, text));
+    const found = [...offered.filter((command) => matches(command, text)), ...resources];
     const groups = Map.groupBy(found, ({ group }) => group ?? 'This screen');
     return [...groups].map(([name, entries]) => ({ name, entries: entries.slice(0, MAX_SHOWN) }));
   }, [offered, resources, text]);
@@ -70,31 +68,34 @@ function Content({ onClose }: { onClose(): void }) {
         />
         <Key>Esc</Key>
       </SearchField>
-      <Menu
-        aria-label="Commands and resources"
-        onAction={(id) => run(String(id))}
-        className="min-h-0 flex-1 overflow-auto p-1.5 outline-none"
-        renderEmptyState={() => <p className="p-6 text-center text-muted">Nothing is called that.</p>}
-      >
-        {sections.map(({ name, entries }) => (
-          <MenuSection key={name} id={name}>
-            <Header className="eyebrow px-2.5 pt-2 pb-1">{name}</Header>
-            {entries.map(({ id, text: title, words, icon: Icon, shortcut }) => (
-              <MenuItem
-                key={id}
-                id={id}
-                textValue={title}
-                className="flex h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 outline-none data-[focused]:bg-accent-soft"
-              >
-                {Icon && <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />}
-                <span className="truncate">{title}</span>
-                {id.startsWith('resource ') && <span className="truncate text-[12px] text-faint">{words}</span>}
-                {shortcut && <kbd className="ml-auto text-[11px] text-faint">{shortcut}</kbd>}
-              </MenuItem>
-            ))}
-          </MenuSection>
-        ))}
-      </Menu>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
+      <section aria-label="Found" tabIndex={0} className="min-h-0 flex-1 overflow-auto">
+        <Menu
+          aria-label="Commands and resources"
+          onAction={(id) => run(String(id))}
+          className="p-1.5 outline-none"
+          renderEmptyState={() => <p className="p-6 text-center text-muted">Nothing is called that.</p>}
+        >
+          {sections.map(({ name, entries }) => (
+            <MenuSection key={name} id={name}>
+              <Header className="eyebrow px-2.5 pt-2 pb-1">{name}</Header>
+              {entries.map(({ id, text: title, words, icon: Icon, shortcut }) => (
+                <MenuItem
+                  key={id}
+                  id={id}
+                  textValue={title}
+                  className="flex h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 outline-none data-[focused]:bg-accent-soft"
+                >
+                  {Icon && <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />}
+                  <span className="truncate">{title}</span>
+                  {id.startsWith('resource ') && <span className="truncate text-[12px] text-faint">{words}</span>}
+                  {shortcut && <kbd className="ml-auto text-[11px] text-faint">{shortcut}</kbd>}
+                </MenuItem>
+              ))}
+            </MenuSection>
+          ))}
+        </Menu>
+      </section>
     </Autocomplete>
   );
 }
@@ -108,38 +109,23 @@ function matches({ text, words = '' }: Command, typed: string): boolean {
     .every((word) => haystack.includes(word));
 }
 
-/** Every resource as a command that opens it. */
-function useResourceCommands(): readonly Command[] {
-  const { orgs } = useScope();
+/** Resources whose name, type or id holds what is typed, as commands that open them; the server looks for them. */
+function useResourceCommands(typed: string): readonly Command[] {
   const go = useGo();
+  const q = useDeferredValue(typed.trim());
   const { data } = useQuery({
-    queryKey: [keys.world, 'all references', orgs.map(({ id }) => id)],
-    queryFn: async ({ signal }) => {
-      const lists = orgs.map(async (org) => {
-        const references = await load<Reference[]>(`/meta/${fqonOf(org)}/resources`, {}, signal);
-        return references.map((reference) => ({ reference, org }));
-      });
-      return (await Promise.all(lists)).flat();
-    },
-    enabled: orgs.length > 0,
+    ...searchOptions({ q: q || undefined, limit: MAX_SHOWN }),
+    placeholderData: keepPreviousData,
   });
-  return useMemo(() => {
-    const seen = new Set<string>();
-    return (data ?? []).flatMap(({ reference, org }) => {
-      if (seen.has(reference.id)) return [];
-      seen.add(reference.id);
-      return [toCommand(reference, org, (id) => go({ screen: 'resources', id }))];
-    });
-  }, [data, go]);
-}
-
-function toCommand(reference: Reference, org: PlatformRecord, open: (id: string) => void): Command {
-  const kind = /\/([a-z]+)\/[^/]+$/.exec(reference.href ?? '')?.[1] ?? 'orgs';
-  return {
-    id: `resource ${reference.id}`,
-    text: reference.name ?? reference.id,
-    words: `${kind} in ${fqonOf(org)}`,
-    group: 'Resources',
-    run: () => open(reference.id),
-  };
+  return useMemo(
+    () =>
+      (data?.rows ?? []).map(({ id, name, word, fqon }) => ({
+        id: `resource ${id}`,
+        text: name,
+        words: `${word} in ${fqon}`,
+        group: 'Resources',
+        run: () => go({ screen: 'resources', id }),
+      })),
+    [data, go],
+  );
 }
