@@ -1,4 +1,4 @@
-import { enclosing, fqonOf, lineage, ORGANIZATION } from '../model/hierarchy.ts';
+import { enclosing, fqonOf, ORGANIZATION } from '../model/hierarchy.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -83,10 +83,25 @@ export function* allBelow(view: WorldView, id: Uuid): Generator<StoredResource> 
   }
 }
 
-/** Is a resource somewhere below another, or that one itself? */
-export function isAtOrBelow(view: WorldView, one: StoredResource, id: Uuid): boolean {
-  for (const at of lineage(view, one)) if (at.id === id) return true;
-  return false;
+/**
+ * Whether resources are somewhere below another, or are that one itself. Remembers the places that it came by: of 100,000 resources
+ * few have a place of their own.
+ */
+export function insideOf(view: WorldView, id: Uuid): (one: StoredResource) => boolean {
+  const known = new Map<Uuid, boolean>([[id, true]]);
+  const isInside = (at: StoredResource): boolean => {
+    const found = known.get(at.id);
+    if (found !== undefined) return found;
+    const above = at.parent === null ? undefined : view.find(at.parent);
+    const isIn = above !== undefined && isInside(above);
+    known.set(at.id, isIn);
+    return isIn;
+  };
+  return (one) => {
+    if (one.id === id) return true;
+    const above = one.parent === null ? undefined : view.find(one.parent);
+    return above !== undefined && isInside(above);
+  };
 }
 
 /** The ids in a value, each with the pointer where it stands first. */

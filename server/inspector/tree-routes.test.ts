@@ -49,6 +49,16 @@ describe('GET /inspect/tree/{id}/children', () => {
   });
 });
 
+describe('GET /inspect/tree/counts', () => {
+  it('counts the types of the world, and those of a scope with itself', async () => {
+    const { types } = (await tree(`/counts?scope=${acme.workspaceId}`)).body;
+    expect(types).toEqual({ workspaces: 1, environments: 1, lambdas: 3, apis: 1 });
+    const all = (await tree('/counts')).body;
+    expect(all.total).toBe((await tree('')).body.total);
+    expect(all.types.orgs).toBeGreaterThan(1);
+  });
+});
+
 describe('GET /inspect/tree/{id}', () => {
   it('tells the way from the root and counts the children by type', async () => {
     const { resource, path, types } = (await tree(`/${acme.environmentId}`)).body;

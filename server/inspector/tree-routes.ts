@@ -9,7 +9,7 @@ import { typeOf } from '../model/registry.ts';
 import { isTypeWord, type TypeWord, typeWords } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldGuard } from './history-routes.ts';
-import { allBelow, childrenInOrder, idsIn, isAtOrBelow, nodeOf, type TreeNode, treeOrder } from './tree-nodes.ts';
+import { allBelow, childrenInOrder, idsIn, insideOf, nodeOf, type TreeNode, treeOrder } from './tree-nodes.ts';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 1000;
@@ -54,14 +54,31 @@ export function treeRoutes({ view, judge, guard }: TreeRoutesOptions): Router {
     const wanted = (text('q') ?? '').trim().toLowerCase();
     const sentScope = text('scope');
     const scope = sentScope === undefined ? undefined : parseUuid(sentScope, 'scope');
+    const isIn = scope === undefined ? () => true : insideOf(view, scope);
     const found = words.flatMap((word) =>
-      view
-        .all(word)
-        .filter((one) => isNamed(one, wanted) && (scope === undefined || isAtOrBelow(view, one, scope)) && isSeen(one)),
+      view.all(word).filter((one) => isNamed(one, wanted) && isIn(one) && isSeen(one)),
     );
     const rows = found.slice(page.offset, page.offset + page.limit);
     const above = new Map(rows.flatMap((one) => [...lineage(view, one)].slice(1).map((at) => [at.id, at])));
     res.json({ rows: nodes(rows), above: nodes([...above.values()].filter(isSeen)), total: found.length });
+  });
+
+  router.get('/tree/counts', (req, res) => {
+    const caller = guard.viewer(req);
+    const isSeen = mayView(caller);
+    const { text } = wishOf(req);
+    const sentScope = text('scope');
+    const scope = sentScope === undefined ? undefined : parseUuid(sentScope, 'scope');
+    const isIn = scope === undefined || scope === view.root.id ? () => true : insideOf(view, scope);
+    const counts = treeOrder.map((word) => {
+      const all = view.all(word);
+      const isAll = caller.isRoot && (scope === undefined || scope === view.root.id);
+      return [word, isAll ? all.length : all.filter((one) => isIn(one) && isSeen(one)).length] as const;
+    });
+    res.json({
+      total: counts.reduce((sum, [, count]) => sum + count, 0),
+      types: Object.fromEntries(counts.filter(([, count]) => count > 0)),
+    });
   });
 
   router.get('/tree/:id', (req, res) => {

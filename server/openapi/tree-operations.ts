@@ -25,6 +25,7 @@ const relation = z.object({ resource: node, pointer: z.string().describe('Of the
 /** Pieces of the hierarchy. */
 export const treeSchemas = {
   TreeSearch: z.object({ rows, above: rows.describe('Everything above the rows'), total: count }),
+  TreeCounts: z.object({ total: count, types }),
   TreePlace: z.object({ resource: node, path: rows.describe('What it is below, root first'), types }),
   TreePage: z.object({ rows, total: count, types }),
   TreeBelow: z.object({ rows, total: count, types }),
@@ -42,6 +43,11 @@ export const treeOperations: readonly Operation[] = [
   window('get /inspect/tree', 'searchTree', 'Resources of the whole world by a part of their name', {
     query: ['tree_query', 'tree_scope', ...page],
     success: ok(ref('TreeSearch')),
+    errors: [400, 403],
+  }),
+  window('get /inspect/tree/counts', 'countTree', 'How many resources of each type there are', {
+    query: ['tree_scope'],
+    success: ok(ref('TreeCounts')),
     errors: [400, 403],
   }),
   window('get /inspect/tree/{resource_id}', 'readTreePlace', 'Where a resource stands', {

@@ -3,22 +3,57 @@ import { useMemo } from 'react';
 import type { TypeWord } from '../../../server/model/type-words.ts';
 import { load } from './client.ts';
 import { keys } from './query-client.ts';
+import { parentIdOf } from './resource-kinds.ts';
+import { searchOptions } from './tree.ts';
 import { fqonOf, type PlatformRecord, useScope } from './world.ts';
 
 const NONE: readonly PlatformRecord[] = [];
+/** So many rows say where a type occurs; in a world of more every organization is asked. */
+const MAX_LOOKED = 1000;
 
-/** Every record of a type within the scope's organization; of all organizations when nothing is narrowed. */
+/** Every record of a type in the scope: below the organization and its sub-organizations, the workspace or the environment. */
 export function useAllOfType(word: TypeWord) {
-  const { orgs, scope } = useScope();
-  const fqons = useMemo(() => (scope.org ? [fqonOf(scope.org)] : orgs.map(fqonOf)), [orgs, scope.org]);
+  const { orgs, scope, environments } = useScope();
+  const { org, workspace, environment } = scope;
+  const where = useQuery(searchOptions({ words: [word], scope: scope.id, limit: MAX_LOOKED }));
+  const fqons = useMemo(() => {
+    const inside = orgs.map(fqonOf).filter((fqon) => !org || isAtOrBelow(fqon, fqonOf(org)));
+    if (!where.data || where.data.total > where.data.rows.length) return inside;
+    const used = new Set(where.data.rows.map(({ fqon }) => fqon));
+    return inside.filter((fqon) => used.has(fqon));
+  }, [orgs, org, where.data]);
   const all = useQuery({
     queryKey: [keys.world, 'all of', word, fqons],
     queryFn: async ({ signal }) => {
-      const lists = fqons.map((fqon) => load<PlatformRecord[]>(`/meta/${fqon}/${word}`, { expand: true }, signal));
-      return [...new Map((await Promise.all(lists)).flat().map((record) => [record.id, record])).values()];
+      const listOf = async (one: TypeWord) => {
+        const lists = fqons.map((fqon) => load<PlatformRecord[]>(`/meta/${fqon}/${one}`, { expand: true }, signal));
+        return [...new Map((await Promise.all(lists)).flat().map((record) => [record.id, record])).values()];
+      };
+      // Endpoints are in an environment by way of their API.
+      const [records, apis] = await Promise.all([listOf(word), word === 'apiendpoints' ? listOf('apis') : NONE]);
+      return { records, apis };
     },
-    enabled: fqons.length > 0,
+    enabled: where.data !== undefined,
     placeholderData: keepPreviousData,
   });
-  return { records: all.data ?? NONE, isPending: all.isPending, error: all.error, refetch: () => void all.refetch() };
+  const records = useMemo(() => {
+    if (!all.data || !workspace) return all.data?.records ?? NONE;
+    const places = new Set(environment ? [environment.id] : [workspace.id, ...environments.map(({ id }) => id)]);
+    const isIn = (record: PlatformRecord) => places.has(parentIdOf(record) ?? '');
+    const apis = new Set(all.data.apis.filter(isIn).map(({ id }) => id));
+    return all.data.records.filter((record) => isIn(record) || apis.has(parentIdOf(record) ?? ''));
+  }, [all.data, workspace, environment, environments]);
+  return {
+    records,
+    isPending: where.isPending || all.isPending,
+    error: where.error ?? all.error,
+    refetch: () => {
+      void where.refetch();
+      void all.refetch();
+    },
+  };
+}
+
+function isAtOrBelow(fqon: string, scope: string): boolean {
+  return scope === 'root' || fqon === scope || fqon.startsWith(`${scope}.`);
 }

@@ -63,51 +63,40 @@ export interface ScopeChoices {
   environments: readonly PlatformRecord[];
 }
 
-/** What `?scope=` in the address means, and what else could be chosen. */
+/** What `?scope=` in the address means, and what else could be chosen. Reads what is on the way only, not the whole world. */
 export function useScope(): ScopeChoices {
   const [{ scope: id }] = useSearch();
   const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data ?? NONE;
-  const places = usePlaces(orgs);
+  const isOrg = orgs.some((record) => record.id === id);
+  const narrow = useRecordOf(isOrg ? undefined : id);
+  const workspaceId = narrow && (referenceId(narrow.properties.workspace) ?? narrow.id);
+  const above = useRecordOf(workspaceId === narrow?.id ? undefined : workspaceId);
+  const environment = narrow && workspaceId !== narrow.id ? narrow : undefined;
+  const workspace = environment ? above : narrow;
+  const orgId = narrow?.org.id ?? id;
+  const org = orgs.find((record) => record.id === orgId);
+  const fqon = fqonOf(org);
+  const workspaces = useWorld<PlatformRecord[]>(`/${fqon}/workspaces`, { expand: true }, org !== undefined);
+  const inside = `/${fqon}/workspaces/${workspace?.id}/environments`;
+  const environments = useWorld<PlatformRecord[]>(inside, { expand: true }, workspace !== undefined);
   return useMemo(() => {
-    const environment = places.environments.find((record) => record.id === id);
-    const workspaceId = environment ? referenceId(environment.properties.workspace) : id;
-    const workspace = places.workspaces.find((record) => record.id === workspaceId);
-    const orgId = (workspace ?? environment)?.org.id ?? id;
-    const org = orgs.find((record) => record.id === orgId);
     const known = environment ?? workspace ?? org;
     return {
-      scope: { org, workspace, environment, fqon: fqonOf(org), id: known?.id },
+      scope: { org, workspace, environment, fqon, id: known?.id },
       orgs,
-      workspaces: org ? places.workspaces.filter((record) => record.org.id === org.id) : NONE,
-      environments: workspace
-        ? places.environments.filter((record) => referenceId(record.properties.workspace) === workspace.id)
-        : NONE,
+      workspaces: org ? (workspaces.data ?? NONE) : NONE,
+      environments: workspace ? (environments.data ?? NONE) : NONE,
     };
-  }, [id, orgs, places]);
+  }, [orgs, org, workspace, environment, fqon, workspaces.data, environments.data]);
 }
 
 const NONE: readonly PlatformRecord[] = [];
 
-/** All workspaces and environments below the organizations. */
-function usePlaces(orgs: readonly PlatformRecord[]) {
-  const fqons = useMemo(() => orgs.map(fqonOf), [orgs]);
-  const { data } = useQuery({
-    queryKey: [keys.world, 'places', fqons],
-    queryFn: async ({ signal }) => {
-      const all = (type: string) =>
-        Promise.all(fqons.map((fqon) => load<PlatformRecord[]>(`/meta/${fqon}/${type}`, { expand: true }, signal)));
-      const [workspaces, environments] = await Promise.all([all('workspaces'), all('environments')]);
-      return { workspaces: unique(workspaces.flat()), environments: unique(environments.flat()) };
-    },
-    enabled: fqons.length > 0,
-    placeholderData: keepPreviousData,
-  });
-  return useMemo(() => data ?? { workspaces: NONE, environments: NONE }, [data]);
-}
-
-/** Lists of an organization may hold what its children hold, too. */
-function unique(records: readonly PlatformRecord[]): PlatformRecord[] {
-  return [...new Map(records.map((record) => [record.id, record])).values()];
+/** A record by its id alone; undefined while it is being read and when it is not there. */
+function useRecordOf(id: string | undefined): PlatformRecord | undefined {
+  const { data } = useWorld<PlatformRecord>(`/root/resources/${id}`, {}, id !== undefined);
+  // While another one is being read the one before it is there.
+  return data?.id === id ? data : undefined;
 }
 
 /** The id in a reference such as `properties.workspace`, or in a bare id. */

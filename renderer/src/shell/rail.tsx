@@ -4,15 +4,11 @@ import { prefer, preferences } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useValue } from '../value-store.ts';
 import { PlaceLink } from './place-link.tsx';
-
-export interface RailProps {
-  current: ScreenName;
-  /** Numbers beside the names. */
-  counts: Partial<Record<ScreenName, number>>;
-}
+import { useRailCounts } from './rail-counts.ts';
 
 /** The way to every screen; 208 pixels wide, or 52 with the icons only. */
-export function Rail({ current, counts }: RailProps) {
+export function Rail({ current }: { current: ScreenName }) {
+  const counts = useRailCounts();
   const { isRailNarrow } = useValue(preferences);
   const link = (name: ScreenName) => {
     const { title, icon: Icon, letter } = screens[name];

@@ -11,13 +11,12 @@ import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useGo } from '../url.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { useCommands } from './commands.ts';
+import { useCreateCommands } from './create-commands.ts';
 import { DisconnectedBanner } from './disconnected-banner.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { Rail } from './rail.tsx';
 import { StatusBar } from './status-bar.tsx';
 import { type Address, TopBar } from './top-bar.tsx';
-
-const NO_COUNTS = {};
 
 /** The window around every screen. */
 export function Shell({ current }: { current: ScreenName }) {
@@ -28,7 +27,6 @@ export function Shell({ current }: { current: ScreenName }) {
     const { baseUrl, gatewayUrl } = status?.addresses ?? { baseUrl: location.origin };
     return [{ name: 'control', url: baseUrl }, ...(gatewayUrl ? [{ name: 'gateway', url: gatewayUrl }] : [])];
   }, [status?.addresses]);
-  const counts = useMemo(() => (status ? { resources: status.store.resources } : NO_COUNTS), [status]);
 
   useEffect(() => {
     live.start();
@@ -50,6 +48,7 @@ export function Shell({ current }: { current: ScreenName }) {
       run: () => go({ screen: name }),
     })),
   ]);
+  useCreateCommands();
   useCommands([
     ...screenNames.map((name) => ({
       id: `go ${name}`,
@@ -89,7 +88,7 @@ export function Shell({ current }: { current: ScreenName }) {
         Skip to the content
       </a>
       <TopBar instance="Terrarium" addresses={addresses} onPalette={() => setOpen('palette')} />
-      <Rail current={current} counts={counts} />
+      <Rail current={current} />
       <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-col outline-none">
         <DisconnectedBanner />
         <Outlet />

@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query';
+import { load } from '../api/client.ts';
+import { usePlatformStatus } from '../api/platform-status.ts';
+import { keys } from '../api/query-client.ts';
+import type { TypeCounts } from '../api/tree.ts';
+import { useScope } from '../api/world.ts';
+import type { ScreenName } from '../screens/registry.ts';
+
+/** How many there are of what each screen shows, in the scope; what is not known is left out. */
+export function useRailCounts(): Partial<Record<ScreenName, number>> {
+  const { scope } = useScope();
+  const all = usePlatformStatus().data?.store.resources;
+  const { data } = useQuery({
+    queryKey: [keys.world, 'counts', scope.id],
+    queryFn: ({ signal }) =>
+      load<{ total: number; types: TypeCounts }>('/inspect/tree/counts', { scope: scope.id }, signal),
+  });
+  if (!data) return all === undefined ? {} : { resources: all };
+  const { lambdas, containers, jobs, apiendpoints } = data.types;
+  return {
+    resources: data.total,
+    lambdas: lambdas ?? 0,
+    containers: (containers ?? 0) + (jobs ?? 0),
+    gateway: apiendpoints ?? 0,
+  };
+}
