@@ -154,7 +154,7 @@ export function briefDifference({ resources }: Difference): ShownDifference {
 }
 
 /** One resource of a world, or all of it. */
-function onlyOne(world: PastWorld, id: Uuid | undefined): PastWorld {
+export function onlyOne<World extends Pick<PastWorld, 'resources'>>(world: World, id: Uuid | undefined): World {
   const record = id === undefined ? undefined : world.resources.get(id);
   if (id === undefined) return world;
   return { ...world, resources: new Map(record && [[id, record]]) };

@@ -1,12 +1,13 @@
 import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
-import { booleanParameter, queryOf } from '../http/query.ts';
+import { booleanParameter, queryOf, singleParameter } from '../http/query.ts';
 import { readJson } from '../http/read-body.ts';
 import { viaOf } from '../http/via.ts';
+import { parseUuid } from '../model/ids.ts';
 import { parseWith } from '../model/validate.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../store/named-snapshots.ts';
 import { sharingRecords } from '../store/world-difference.ts';
-import { briefDifference, shownCommit, shownDifference, type WorldGuard } from './history-routes.ts';
+import { briefDifference, onlyOne, shownCommit, shownDifference, type WorldGuard } from './history-routes.ts';
 import { causeOf, differenceBetween, type TimeMachine } from './time-machine.ts';
 
 const snapshotWish = z.strictObject({ name: z.string() });
@@ -16,7 +17,7 @@ const snapshotWish = z.strictObject({ name: z.string() });
  *
  * - `GET /snapshots`: `[{name, seq, at, sizeBytes}]`, the oldest first.
  * - `POST /snapshots {name}`: keeps the present world; 201, or 409 when the name is taken.
- * - `GET /snapshots/{name}/diff?brief=`: `{from, to, ops, resources, total}`, what leads from it to now; `brief` leaves operations out.
+ * - `GET /snapshots/{name}/diff?resource=&brief=`: `{from, to, ops, resources, total}`, what leads from it to now; `brief` leaves operations out.
  * - `POST /snapshots/{name}/restore`: makes the world what it was then, by one commit; `{}` when it is so already.
  * - `DELETE /snapshots/{name}`: 204.
  */
@@ -44,8 +45,15 @@ export function snapshotRoutes(snapshots: NamedSnapshots, machine: TimeMachine, 
     const then = await read(nameIn(req));
     const { history, seq } = machine.store;
     const now = await history.worldAt({ seq });
-    const show = booleanParameter(queryOf(req), 'brief') ? briefDifference : shownDifference;
-    res.json({ from: then.seq, to: now.seq, ...show(differenceBetween(then, now)) });
+    const query = queryOf(req);
+    const show = booleanParameter(query, 'brief') ? briefDifference : shownDifference;
+    const resource = singleParameter(query, 'resource');
+    const id = resource === undefined ? undefined : parseUuid(resource, 'resource');
+    res.json({
+      from: then.seq,
+      to: now.seq,
+      ...show(differenceBetween(onlyOne(then, id), onlyOne(now, id), { from: then, to: now })),
+    });
   });
   router.post('/snapshots/:name/restore', async (req, res) => {
     const caller = guard.root(req);

@@ -73,7 +73,7 @@ export const historyOperations: readonly Operation[] = [
     errors: [403, 409, 503],
   }),
   snapshots('get /inspect/snapshots/{snapshot_name}/diff', 'compareSnapshot', 'What leads from a snapshot to now', {
-    query: ['brief'],
+    query: ['history_resource', 'brief'],
     success: ok(ref('WorldDifference')),
     errors: [400, 403, 404, 503],
   }),

@@ -35,6 +35,8 @@ export interface DataGridProps<Row> {
   hrefOf?(row: Row): string;
   /** One has come near the last row, or there are too few to fill the view. Another function: it can be called again. */
   onNearEnd?: (() => void) | undefined;
+  /** Which rows are drawn now, those just outside of the view included: for lists whose rows come piece by piece. */
+  onDrawn?: ((first: number, last: number) => void) | undefined;
   /** 28 to 32 pixels. Default 30. */
   rowHeight?: number;
   /** What is there while there are no rows. */
@@ -78,16 +80,18 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   });
   useSteadyScroll(scroller, rows, keyOf, rowHeight);
 
-  // Arriving with a selection in the address: show it, once.
-  const hasShown = useRef(false);
+  // A selection that came from elsewhere, such as the address: show it, once.
+  const shownKey = useRef<string | undefined>(undefined);
   useEffect(() => {
-    if (hasShown.current || selectedIndex < 0) return;
-    hasShown.current = true;
+    if (selectedIndex < 0 || shownKey.current === selectedKey) return;
+    shownKey.current = selectedKey;
     virtual.scrollToIndex(selectedIndex, { align: 'auto' });
-  }, [selectedIndex, virtual]);
+  }, [selectedIndex, selectedKey, virtual]);
 
-  const { onNearEnd } = props;
+  const { onNearEnd, onDrawn } = props;
+  const firstDrawn = virtual.getVirtualItems()[0]?.index ?? 0;
   const lastDrawn = virtual.getVirtualItems().at(-1)?.index ?? -1;
+  useEffect(() => onDrawn?.(firstDrawn, lastDrawn), [firstDrawn, lastDrawn, onDrawn]);
   useEffect(() => {
     if (lastDrawn >= rows.length - NEAR_END_ROWS) onNearEnd?.();
   }, [lastDrawn, rows.length, onNearEnd]);
@@ -96,7 +100,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     (index: number) => {
       const row = rows[index];
       if (row === undefined) return;
-      hasShown.current = true;
+      shownKey.current = keyOf(row);
       virtual.scrollToIndex(index, { align: 'auto' });
       onSelect(keyOf(row), row);
     },
