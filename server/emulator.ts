@@ -344,7 +344,7 @@ async function start(
     runDemoPipeline: hooks.runDemoPipeline,
     workbench,
     outbound: { rules: outboundRules, crm: config.outbound.crm },
-    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }),
+    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, () => scm.apiUrl),
     seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
     securityUrlFor: (req) => addressesFor(req).securityUrl,
     onFault,

@@ -15,6 +15,7 @@ import { type CoreOptions, createCore } from './core.ts';
 import { idleContainers } from './idle-containers.ts';
 import { idleInvoker } from './idle-invoker.ts';
 import { rootAct } from './root-account.ts';
+import { withScmAt } from './scm-place.ts';
 import { seedTarget } from './seed-target.ts';
 import { indexing } from './world-indexing.ts';
 
@@ -47,12 +48,17 @@ export async function makeFirstWorld(
   }
 }
 
-/** Makes worlds as a first start would, for those who begin anew. */
-export function freshWorlds(config: Config, options: Parameters<typeof makeFirstWorld>[1]): FreshWorld {
+/** Makes worlds as a first start would, for those who begin anew. @param scmUrl where the source-control stand-in listens now */
+export function freshWorlds(
+  config: Config,
+  options: Parameters<typeof makeFirstWorld>[1],
+  scmUrl: () => string,
+): FreshWorld {
   return async (seed) => {
     try {
       const world = await makeFirstWorld({ ...config, seed: seed === 'configured' ? config.seed : seed }, options);
-      return new Map(Object.entries(world.resources));
+      const records = Object.values(world.resources).map((record) => withScmAt(record, scmUrl()));
+      return new Map(records.map((record) => [record.id, record]));
     } catch (cause) {
       if (!(cause instanceof SeedError)) throw cause;
       throw new PlatformError(409, `the seed cannot be used: ${cause.message}`, { cause });

@@ -1,4 +1,5 @@
 import type { KeyedLog } from '../model/keyed-log.ts';
+import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
@@ -44,6 +45,13 @@ export async function followScm(
     properties: { ...lambda.properties, env: { ...env, [VARIABLE]: apiUrl } },
   }));
   await service.commit(act, 'lambda.update', moved);
+}
+
+/** A record of a new world, naming the stand-in where it listens now. */
+export function withScmAt(record: StoredResource, apiUrl: string): StoredResource {
+  const env = Object(record.properties.env);
+  if (env[VARIABLE] !== SEEDED_URL) return record;
+  return { ...record, properties: { ...record.properties, env: { ...env, [VARIABLE]: apiUrl } } };
 }
 
 function lambdasNaming(view: WorldView, urls: readonly (string | undefined)[]) {

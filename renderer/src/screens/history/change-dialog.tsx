@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query';
+import { load } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
+import { Button } from '../../parts/button.tsx';
+import { DiffEditor } from '../../parts/code-editor.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import type { Difference, ResourceDifference } from './history-answers.ts';
+import { PatchList } from './patch-list.tsx';
+import { differenceAddress, type Since } from './use-commits.ts';
+
+export interface ChangeDialogProps {
+  change: ResourceDifference;
+  since: Since;
+  onClose(): void;
+}
+
+/** What has become of one resource since a moment: the patch, and both records beside each other where both are known. */
+export function ChangeDialog({ change, since, onClose }: ChangeDialogProps) {
+  const { id, path, action } = change;
+  const found = useQuery({
+    queryKey: [keys.history, 'change', since, id],
+    queryFn: async ({ signal }) => {
+      const recordAt = (at: number | undefined) =>
+        load<object>('/inspect/world', { resource: id, ...(at !== undefined && { at }) }, signal);
+      const [difference, before, after] = await Promise.all([
+        load<Difference>(...differenceAddress(since, { resource: id }), signal),
+        action !== 'create' && 'seq' in since ? recordAt(since.seq) : undefined,
+        action !== 'delete' ? recordAt(undefined) : undefined,
+      ]);
+      return { ops: difference.ops ?? [], before, after };
+    },
+  });
+  const { data } = found;
+  return (
+    <Dialog
+      title={`Patch of ${path}`}
+      isOpen
+      onClose={onClose}
+      width="large"
+      actions={
+        <>
+          {action !== 'delete' && (
+            <PlaceLink
+              to={{ screen: 'resources', id, search: { tab: 'history' } }}
+              className="link mr-auto self-center"
+            >
+              Open the resource
+            </PlaceLink>
+          )}
+          <Button onPress={onClose}>Close</Button>
+        </>
+      }
+    >
+      {!data && (found.error ? <ErrorState error={found.error} onRetry={() => void found.refetch()} /> : <Skeleton />)}
+      {data && (
+        <>
+          <h3 className="eyebrow">From then to now, as JSON Patch</h3>
+          <div className="max-h-60 overflow-auto rounded-md border border-line">
+            <PatchList ops={data.ops} />
+          </div>
+          {data.before && data.after && (
+            <>
+              <h3 className="eyebrow mt-3">Then and now</h3>
+              <div className="h-72 overflow-hidden rounded-md border border-line">
+                <DiffEditor
+                  label="Then and now"
+                  before={JSON.stringify(data.before, null, 2)}
+                  after={JSON.stringify(data.after, null, 2)}
+                  language="json"
+                />
+              </div>
+            </>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}

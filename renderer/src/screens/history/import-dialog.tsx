@@ -1,0 +1,160 @@
+import { useMutation } from '@tanstack/react-query';
+import { FileUp } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { FileTrigger } from 'react-aria-components';
+import { failureOf } from '../../api/failure.ts';
+import { Bytes } from '../../parts/amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { Switch } from '../../parts/fields.tsx';
+import { Progress } from '../../parts/meter.tsx';
+import { DifferenceList, totalText } from './difference-list.tsx';
+import { type ImportKind, type ImportOutcome, importFile, kindOf } from './import-file.ts';
+import { tellOfCommit } from './undo-toast.ts';
+
+interface Chosen {
+  file: File;
+  kind: ImportKind;
+  prune: boolean;
+}
+
+const NO_KIND = 'Choose a zip that was exported here, or a seed document (.yaml, .yml or .json).';
+
+/** Brings a file in: it is sent and checked first, and what it would change is shown before anything is done. */
+export function ImportDialog({ onClose }: { onClose(): void }) {
+  const [chosen, setChosen] = useState<Chosen | undefined>(undefined);
+  const [complaint, setComplaint] = useState<string | undefined>(undefined);
+  const [share, setShare] = useState<number | undefined>(undefined);
+  const stop = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => stop.current?.abort(), []);
+  const run = ({ file, kind, prune }: Chosen, isDry: boolean) => {
+    stop.current?.abort();
+    stop.current = new AbortController();
+    setShare(0);
+    return importFile(file, kind, { isDry, prune }, { signal: stop.current.signal, onProgress: setShare });
+  };
+  const checking = useMutation({ mutationFn: (next: Chosen) => run(next, true) });
+  const importing = useMutation({
+    mutationFn: (next: Chosen) => run(next, false),
+    onSuccess: ({ commit, leads }, { file }) => {
+      const came = leads ? ` ${leads} ${leads === 1 ? 'lead' : 'leads'} came along.` : '';
+      tellOfCommit(`${file.name} was imported.${came}`, commit);
+      onClose();
+    },
+  });
+  const choose = (next: Chosen) => {
+    setChosen(next);
+    importing.reset();
+    checking.mutate(next);
+  };
+  const take = (file: File | undefined) => {
+    if (!file) return;
+    const kind = kindOf(file.name);
+    setComplaint(kind ? undefined : `${file.name} is neither. ${NO_KIND}`);
+    if (kind) choose({ file, kind, prune: false });
+  };
+  const failure = importing.error ?? checking.error;
+  const isBusy = checking.isPending || importing.isPending;
+  const outcome = checking.isPending ? undefined : checking.data;
+  const isNothing = outcome !== undefined && countOf(outcome) === 0 && !outcome.leads;
+  return (
+    <Dialog
+      title="Import a file"
+      isOpen
+      isAlert
+      onClose={onClose}
+      width="medium"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            isDisabled={!chosen || !outcome || isNothing || isBusy}
+            isPending={importing.isPending}
+            onPress={() => chosen && importing.mutate(chosen)}
+          >
+            Import
+          </Button>
+        </>
+      }
+    >
+      <p className="text-muted">
+        A zip makes the world what it was when it was exported; a seed document adds and changes what it names. Nothing
+        is changed before you have seen what would be. It is then done by one commit, which can be undone.
+      </p>
+      <div className="mt-3 flex flex-wrap items-center gap-3">
+        <FileTrigger acceptedFileTypes={['.zip', '.yaml', '.yml', '.json']} onSelect={(files) => take(files?.[0])}>
+          <Button icon={FileUp} isDisabled={isBusy}>
+            Choose a file
+          </Button>
+        </FileTrigger>
+        {chosen && (
+          <span>
+            {chosen.file.name}, <Bytes bytes={chosen.file.size} />
+          </span>
+        )}
+        {chosen && chosen.kind !== 'archive' && (
+          <Switch isSelected={chosen.prune} isDisabled={isBusy} onChange={(prune) => choose({ ...chosen, prune })}>
+            Delete what is not in it
+          </Switch>
+        )}
+      </div>
+      {isBusy && (
+        <div className="mt-3">
+          <p className="mb-1 text-muted">{progressText(share, importing.isPending)}</p>
+          <Progress label="Import" share={share === 1 ? undefined : share} />
+        </div>
+      )}
+      {complaint && (
+        <p role="alert" className="mt-3 text-error">
+          {complaint}
+        </p>
+      )}
+      {failure && !isBusy && (
+        <div className="mt-3">
+          <FailureNote failure={failureOf(failure)} />
+        </div>
+      )}
+      {outcome && <Outcome outcome={outcome} isNothing={isNothing} />}
+    </Dialog>
+  );
+}
+
+/** What the check has found. */
+function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: boolean }) {
+  const { leads, hidden } = outcome;
+  if (isNothing) return <p className="mt-3">The file is sound, and the world is so already.</p>;
+  return (
+    <div className="mt-3">
+      <p className="font-medium">
+        The file is sound. {totalText(outcome, 'to-come')}
+        {leads ? `, ${leads} new ${leads === 1 ? 'lead' : 'leads'}` : ''}.
+      </p>
+      {hidden.length > 0 && (
+        <p className="mt-1 text-warn">
+          Passwords, values and credentials are never exported:{' '}
+          {hidden.length === 1 ? 'one resource' : `${hidden.length} resources`} will need{' '}
+          {hidden.length === 1 ? 'its' : 'theirs'} anew (
+          {hidden
+            .slice(0, 5)
+            .map(({ path }) => path)
+            .join(', ')}
+          {hidden.length > 5 && ' ...'}).
+        </p>
+      )}
+      <div className="-mx-4 mt-2 max-h-64 overflow-auto border-y border-line">
+        <DifferenceList difference={outcome} direction="to-come" />
+      </div>
+    </div>
+  );
+}
+
+function countOf({ total }: ImportOutcome): number {
+  return total.create + total.update + total.delete;
+}
+
+function progressText(share: number | undefined, isImporting: boolean): string {
+  if (share === undefined || share < 1) return `Sending it: ${Math.round((share ?? 0) * 100)} %`;
+  return isImporting ? 'Importing it ...' : 'Checking it ...';
+}

@@ -1,0 +1,67 @@
+import type { CommitResource } from '../../../../server/model/commit.ts';
+import type { Difference, ResourceDifference } from './history-answers.ts';
+import { type UploadOptions, upload } from './upload.ts';
+
+/** What a file is by its name: an archive of a whole instance, or a seed document. */
+export type ImportKind = 'archive' | 'json' | 'yaml';
+
+/** What an import would do, or has done. */
+export interface ImportOutcome extends Difference {
+  /** The commit that it made. */
+  commit: number | undefined;
+  /** Caught leads that were not there before; of archives only. */
+  leads: number | undefined;
+  /** Resources whose hidden values have to be set anew. */
+  hidden: readonly CommitResource[];
+}
+
+const TYPES: Record<ImportKind, string> = {
+  archive: 'application/zip',
+  json: 'application/json',
+  yaml: 'application/yaml',
+};
+
+/** Undefined when the name says nothing that one could bring in. */
+export function kindOf(fileName: string): ImportKind | undefined {
+  const [ending] = /[^.]*$/.exec(fileName.toLowerCase()) ?? [];
+  if (ending === 'zip') return 'archive';
+  if (ending === 'json') return 'json';
+  return ending === 'yaml' || ending === 'yml' ? 'yaml' : undefined;
+}
+
+interface ArchiveAnswer extends Partial<Difference> {
+  commit?: { seq: number };
+  leads: number;
+  hidden: readonly CommitResource[];
+}
+
+interface SeedAnswer {
+  commit?: number;
+  summary: Difference['total'];
+  changes: readonly { path: string; type: string; id?: string; action: ResourceDifference['action'] | 'unchanged' }[];
+}
+
+/**
+ * Brings a file in, or only says what that would do. Throws FailureError.
+ *
+ * @param wish.prune of a seed: what is not in it goes
+ */
+export async function importFile(
+  file: File,
+  kind: ImportKind,
+  wish: { isDry: boolean; prune: boolean },
+  options: Omit<UploadOptions, 'type'>,
+): Promise<ImportOutcome> {
+  const sending = { ...options, type: TYPES[kind] };
+  if (kind === 'archive') {
+    const answer = await upload<ArchiveAnswer>(`/inspect/archive?dryRun=${wish.isDry}`, file, sending);
+    const { commit, leads, hidden, resources = [], total = { create: 0, update: 0, delete: 0 } } = answer;
+    return { resources, total, commit: commit?.seq, leads, hidden };
+  }
+  const path = `/inspect/apply?dryRun=${wish.isDry}&prune=${wish.prune}`;
+  const { commit, summary, changes } = await upload<SeedAnswer>(path, file, sending);
+  const resources = changes.flatMap(({ action, path: at, type, id }) =>
+    action === 'unchanged' ? [] : [{ id: id ?? at, name: at, path: at, type, action }],
+  );
+  return { resources, total: summary, commit, leads: undefined, hidden: [] };
+}

@@ -1,0 +1,89 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { keys } from '../../api/query-client.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { Select } from '../../parts/fields.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { DifferenceList, totalText } from './difference-list.tsx';
+import type { Difference } from './history-answers.ts';
+import { tellOfCommit } from './undo-toast.ts';
+
+const SEEDS = [
+  { id: 'demo', text: 'Demo', note: 'The shop with its web form, a pipeline and a few lambdas' },
+  { id: 'empty', text: 'Empty', note: 'The root organization and the default providers' },
+  { id: 'configured', text: 'As set up', note: 'The seed that the configuration of this instance names' },
+];
+
+interface ResetAnswer extends Difference {
+  commit?: number;
+}
+
+/** Lets the world begin anew, after saying what that changes. */
+export function ResetDialog({ onClose }: { onClose(): void }) {
+  const [seed, setSeed] = useState('demo');
+  const trial = useQuery({
+    queryKey: [keys.history, 'reset', seed],
+    queryFn: () => send<ResetAnswer>('POST', '/inspect/reset', { seed, dryRun: true }),
+  });
+  const resetting = useMutation({
+    mutationFn: () => send<ResetAnswer>('POST', '/inspect/reset', { seed }),
+    onSuccess: ({ commit }) => {
+      tellOfCommit('The world begins anew.', commit);
+      onClose();
+    },
+  });
+  const { data } = trial;
+  const count = data ? data.total.create + data.total.update + data.total.delete : 0;
+  const failure = resetting.error ?? trial.error;
+  return (
+    <Dialog
+      title="Reset to a seed"
+      isOpen
+      isAlert
+      onClose={onClose}
+      width="medium"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            look="danger"
+            isDisabled={count === 0}
+            isPending={resetting.isPending}
+            onPress={() => resetting.mutate()}
+          >
+            Reset the world
+          </Button>
+        </>
+      }
+    >
+      <Select label="Seed" options={SEEDS} value={seed} onChange={setSeed} className="max-w-xs" />
+      <p className="mt-3 text-muted">
+        The world becomes what a first start makes of the seed. What the seed does not hold goes, with its containers.
+        It is one commit and can be undone. The root user with his password stays; so do leads, results, keys, snapshots
+        and the history.
+      </p>
+      {failure && (
+        <div className="mt-3">
+          <FailureNote failure={failureOf(failure)} />
+        </div>
+      )}
+      {!data && !failure && <Skeleton rows={4} label="Finding out what would change" />}
+      {data && (
+        <>
+          <p className="mt-3 font-medium">
+            {count === 0 ? 'The world is so already.' : `${totalText(data, 'to-come')}.`}
+          </p>
+          {count > 0 && (
+            <div className="-mx-4 mt-2 max-h-64 overflow-auto border-y border-line">
+              <DifferenceList difference={data} direction="to-come" />
+            </div>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}

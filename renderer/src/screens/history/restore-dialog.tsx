@@ -1,0 +1,84 @@
+import { useMutation } from '@tanstack/react-query';
+import { send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { DifferenceList, totalText } from './difference-list.tsx';
+import type { BriefCommit } from './history-answers.ts';
+import { tellOfCommit } from './undo-toast.ts';
+import { type Since, useDifference } from './use-commits.ts';
+
+export interface RestoreDialogProps {
+  /** The moment or the snapshot that the world shall be again. */
+  to: Since;
+  onClose(): void;
+  onRestored?(): void;
+}
+
+/** Says what would change if the world became what it was, and does it. */
+export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
+  const name = nameOf(to);
+  const found = useDifference(to);
+  const restoring = useMutation({
+    mutationFn: () =>
+      'seq' in to
+        ? send<{ commit?: BriefCommit }>('POST', '/inspect/restore', { at: to.seq })
+        : send<{ commit?: BriefCommit }>('POST', `/inspect/snapshots/${encodeURIComponent(to.snapshot)}/restore`, {}),
+    onSuccess: ({ commit }) => {
+      tellOfCommit(`The world is as it was ${name}.`, commit?.seq);
+      onClose();
+      onRestored?.();
+    },
+  });
+  const { data } = found;
+  const count = data ? data.total.create + data.total.update + data.total.delete : 0;
+  return (
+    <Dialog
+      title={`Go back: the world ${name}`}
+      isOpen
+      isAlert
+      onClose={onClose}
+      width="medium"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            isDisabled={count === 0}
+            isPending={restoring.isPending}
+            onPress={() => restoring.mutate()}
+          >
+            Restore {count > 0 && `${count.toLocaleString('en')} ${count === 1 ? 'resource' : 'resources'}`}
+          </Button>
+        </>
+      }
+    >
+      {!data && (found.error ? <ErrorState error={found.error} onRetry={() => void found.refetch()} /> : <Skeleton />)}
+      {data && count === 0 && <p>The world is as it was then: there is nothing to restore.</p>}
+      {data && count > 0 && (
+        <>
+          <p>
+            <span className="font-medium">{totalText(data, 'back')}.</span> It is done by one new commit, which can be
+            taken back like any other. Leads, results, keys and tokens are no part of it and stay.
+          </p>
+          <div className="-mx-4 mt-3 max-h-72 overflow-auto border-y border-line">
+            <DifferenceList difference={data} direction="back" since={to} />
+          </div>
+        </>
+      )}
+      {restoring.error && (
+        <div className="mt-3">
+          <FailureNote failure={failureOf(restoring.error)} />
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** The moment in words, behind `the world ...`. */
+export function nameOf(since: Since): string {
+  if ('snapshot' in since) return `of snapshot ${since.snapshot}`;
+  return since.seq === 0 ? 'at its beginning' : `after commit ${since.seq}`;
+}

@@ -1,0 +1,22 @@
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { DifferenceList, totalText } from './difference-list.tsx';
+import { nameOf } from './restore-dialog.tsx';
+import { type Since, useDifference } from './use-commits.ts';
+
+/** What has become of the world since a moment; it follows what happens. */
+export function SinceTab({ since }: { since: Since }) {
+  const { data, error, refetch } = useDifference(since);
+  if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />;
+  const isSame = data.resources.length === 0;
+  return (
+    <>
+      <p className="border-b border-line px-4 py-2 text-muted">
+        {isSame
+          ? `The world is now as it was ${nameOf(since)}.`
+          : `${totalText(data, 'since')} up to now. Open one to see its patch.`}
+      </p>
+      <DifferenceList difference={data} direction="since" since={since} />
+    </>
+  );
+}

@@ -1,0 +1,143 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { Bytes, Time } from '../../parts/amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm, Dialog } from '../../parts/dialog.tsx';
+import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { Menu } from '../../parts/menu.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import type { Snapshot } from './history-answers.ts';
+import { RestoreDialog } from './restore-dialog.tsx';
+import { SinceTab } from './since-tab.tsx';
+import type { useSnapshots } from './use-commits.ts';
+
+export interface SnapshotsDialogProps {
+  snapshots: ReturnType<typeof useSnapshots>;
+  onClose(): void;
+}
+
+/** Worlds kept under a name: keep one, compare it with now, go back to it, delete it. They stay when the history is cut short. */
+export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
+  const [name, setName] = useState('');
+  const [chosen, choose] = useState<{ what: 'compare' | 'restore' | 'delete'; name: string } | undefined>(undefined);
+  const keeping = useMutation({
+    mutationFn: () => send<Snapshot>('POST', '/inspect/snapshots', { name: name.trim() }),
+    onSuccess: (made) => {
+      toast({ tone: 'ok', text: `The world of now is kept as ${made.name}.` });
+      setName('');
+      void snapshots.refetch();
+    },
+  });
+  const deleting = useMutation({
+    mutationFn: (snapshot: string) => send('DELETE', `/inspect/snapshots/${encodeURIComponent(snapshot)}`),
+    onSuccess: (_answer, snapshot) => {
+      toast({ tone: 'ok', text: `Snapshot ${snapshot} was deleted.` });
+      choose(undefined);
+      void snapshots.refetch();
+    },
+  });
+  const isEmpty = name.trim() === '';
+  return (
+    <Dialog title="Snapshots" isOpen onClose={onClose} width="medium">
+      <form
+        className="flex items-end gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isEmpty) keeping.mutate();
+        }}
+      >
+        <TextField
+          label="Keep the world of now as"
+          placeholder="before-the-migration"
+          description="Lower-case letters, digits, dots, hyphens, underscores"
+          value={name}
+          onChange={setName}
+          className="flex-1"
+          error={keeping.error ? failureOf(keeping.error).message : undefined}
+        />
+        <Button
+          type="submit"
+          look="primary"
+          isDisabled={isEmpty}
+          isPending={keeping.isPending}
+          className="mb-[21px] self-end"
+        >
+          Keep
+        </Button>
+      </form>
+      <div className="mt-4">
+        {!snapshots.data &&
+          (snapshots.error ? (
+            <ErrorState error={snapshots.error} onRetry={() => void snapshots.refetch()} />
+          ) : (
+            <Skeleton rows={3} />
+          ))}
+        {snapshots.data?.length === 0 && (
+          <p className="text-muted">
+            None is kept yet. A snapshot outlasts the history: it can be compared and brought back when its commits are
+            long gone.
+          </p>
+        )}
+        <ul aria-label="Snapshots">
+          {snapshots.data?.map((snapshot) => (
+            <li key={snapshot.name} className="flex min-h-9 items-center gap-3 border-b border-line/60">
+              <span className="truncate font-medium">{snapshot.name}</span>
+              <span className="min-w-0 flex-1 truncate text-muted">
+                commit {snapshot.seq}, <Time at={snapshot.at} />, <Bytes bytes={snapshot.sizeBytes} />
+              </span>
+              <Button onPress={() => choose({ what: 'compare', name: snapshot.name })}>Compare</Button>
+              <Button onPress={() => choose({ what: 'restore', name: snapshot.name })}>Restore</Button>
+              <Menu
+                label={`More of ${snapshot.name}`}
+                entries={[
+                  {
+                    id: 'delete',
+                    text: 'Delete',
+                    isDanger: true,
+                    onAction: () => choose({ what: 'delete', name: snapshot.name }),
+                  },
+                ]}
+              />
+            </li>
+          ))}
+        </ul>
+      </div>
+      {chosen?.what === 'compare' && (
+        <Dialog
+          title={`Snapshot ${chosen.name} and now`}
+          isOpen
+          onClose={() => choose(undefined)}
+          width="medium"
+          actions={<Button onPress={() => choose(undefined)}>Close</Button>}
+        >
+          <div className="-mx-4 -mt-4">
+            <SinceTab since={{ snapshot: chosen.name }} />
+          </div>
+        </Dialog>
+      )}
+      {chosen?.what === 'restore' && (
+        <RestoreDialog to={{ snapshot: chosen.name }} onClose={() => choose(undefined)} onRestored={onClose} />
+      )}
+      <Confirm
+        title={`Delete snapshot ${chosen?.name ?? ''}`}
+        isOpen={chosen?.what === 'delete'}
+        onClose={() => choose(undefined)}
+        deed="Delete the snapshot"
+        isDanger
+        isPending={deleting.isPending}
+        onConfirm={() => chosen && deleting.mutate(chosen.name)}
+      >
+        <p>Its file goes, and that cannot be undone. The world of now is not touched.</p>
+        {deleting.error && (
+          <div className="mt-2">
+            <FailureNote failure={failureOf(deleting.error)} />
+          </div>
+        )}
+      </Confirm>
+    </Dialog>
+  );
+}

@@ -1,0 +1,39 @@
+import { type Failure, FailureError } from '../../api/failure.ts';
+import { sessionState } from '../../api/session-state.ts';
+
+/** How long the server may take to answer once it has the file. */
+const ANSWER_TIMEOUT_MS = 10 * 60_000;
+
+export interface UploadOptions {
+  type: string;
+  signal: AbortSignal;
+  /** How much of the file is on the server, 0 to 1. */
+  onProgress(share: number): void;
+}
+
+/** Posts a file and says how far it is, which fetch cannot. Throws FailureError. */
+export function upload<T>(path: string, file: Blob, { type, signal, onProgress }: UploadOptions): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', path);
+    request.responseType = 'json';
+    request.timeout = ANSWER_TIMEOUT_MS;
+    request.setRequestHeader('Content-Type', type);
+    request.setRequestHeader('X-Terrarium-Client', 'ui');
+    request.upload.addEventListener('progress', ({ loaded, total }) => total > 0 && onProgress(loaded / total));
+    const fail = (kind: Failure['kind'], message: string, details: Failure['details'] = []) =>
+      reject(new FailureError({ kind, code: request.status, message, details }));
+    request.addEventListener('load', () => {
+      // The form of the server's answers is in its OpenAPI document.
+      if (request.status < 400) return resolve(request.response as T);
+      if (request.status === 401) sessionState.expire();
+      const { message, details } = Object(request.response);
+      fail(request.status === 401 ? 'signed-out' : 'refused', message ?? `the answer was ${request.status}`, details);
+    });
+    request.addEventListener('error', () => fail('offline', 'the server does not answer, or the file cannot be read'));
+    request.addEventListener('timeout', () => fail('offline', 'the server took too long to answer'));
+    request.addEventListener('abort', () => fail('refused', 'it was broken off; nothing was changed'));
+    signal.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(file);
+  });
+}
