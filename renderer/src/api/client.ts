@@ -15,6 +15,8 @@ export interface AskOptions {
   signal?: AbortSignal;
   /** A 401 is an answer here, not the end of the session. */
   isSignIn?: boolean;
+  /** How long the answer may take. Default: a minute. */
+  timeoutMs?: number;
 }
 
 /** How long an answer may take; a call that waits for a lambda or an import says more. */
@@ -27,7 +29,8 @@ const ANSWER_TIMEOUT_MS = 60_000;
  * @param path from the root of the server, e.g. `/meta/orgs`
  */
 export async function ask<T>(method: Method, path: string, options: AskOptions = {}): Promise<Answer<T>> {
-  const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const { timeoutMs = ANSWER_TIMEOUT_MS } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
   let response: Response;
   try {
     response = await fetch(addressOf(path, options.query), {
@@ -44,7 +47,7 @@ export async function ask<T>(method: Method, path: string, options: AskOptions =
     });
   } catch {
     const message = timeout.aborted
-      ? `no answer within ${ANSWER_TIMEOUT_MS / 1000} seconds`
+      ? `no answer within ${timeoutMs / 1000} seconds`
       : 'the server does not answer';
     return { ok: false, failure: { kind: 'offline', code: 0, message, details: [] } };
   }

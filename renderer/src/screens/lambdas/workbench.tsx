@@ -1,187 +1,156 @@
-import { useMutation } from '@tanstack/react-query';
-import { Play, Save } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
-import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
-import { recordPath } from '../../api/resource-kinds.ts';
+import { Bug, Play, Save } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Button } from '../../parts/button.tsx';
-import { CodeEditor, DiffEditor } from '../../parts/code-editor.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { Badge } from '../../parts/state.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { codeOf, sourceOf } from './code-text.ts';
-import { Outcome, type RunResult } from './outcome.tsx';
+import { useSearch } from '../../url.ts';
+import { CodeTab } from './code-tab.tsx';
+import { sourceOf } from './code-text.ts';
+import { ConsolePane } from './console-pane.tsx';
+import { DebugTab } from './debug-tab.tsx';
+import { EndpointsTab } from './endpoints-tab.tsx';
+import { EnvironmentTab } from './environment-tab.tsx';
+import { EventPane } from './event-pane.tsx';
+import { keepEvent, keptEvent } from './kept-event.ts';
+import { SaveDialog } from './save-dialog.tsx';
+import { useRun } from './use-run.ts';
+import { useWorkbench } from './use-workbench.ts';
+import { WEB_FORM } from './web-form.ts';
 
-/** The payload of the CRM integration's web form. */
-const WEB_FORM = JSON.stringify(
-  {
-    payload: {
-      firstName: 'Ada',
-      lastName: 'Lovelace',
-      company: 'Analytical Engines',
-      phone: '+44 20 0000 0000',
-      email: 'ada@example.com',
-      title: 'Programmer',
-      size: '10',
-      message: 'Please call me back',
-    },
-  },
-  null,
-  2,
-);
-
-/** Code, an event to try it with, and what came of it. Ctrl/Cmd-Enter runs. */
+/** Code, an event to try it with, and what came of it. Ctrl/Cmd-Enter runs, Ctrl/Cmd-S saves. */
 export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   const { properties } = lambda;
-  const stored = sourceOf(properties.code);
-  const [source, setSource] = useState(stored);
+  const [{ tab }, change] = useSearch();
+  const workbench = useWorkbench(lambda.id);
   const [event, setEvent] = useState(() => keptEvent(lambda.id) ?? (isWebForm(properties.env) ? WEB_FORM : '{}'));
-  const [isReviewing, setReviewing] = useState(false);
+  const [isReviewing, setReviewing] = useState<'save' | 'run'>();
+  const draft = useDraft(properties.code);
+  const link = workbench.state.data?.link;
+  const debug = workbench.state.data?.debug;
   const isInline = String(properties.code_type).toLowerCase() !== 'package';
-  const isDirty = isInline && source !== stored;
+  const isDirty = isInline && link === undefined && draft.isDirty;
+  const running = useRun(lambda.id, debug !== undefined);
 
-  // Somebody else saved it: follow, unless there is something to lose.
-  const wasStored = useRef(stored);
-  useEffect(() => {
-    if (source === wasStored.current) setSource(stored);
-    wasStored.current = stored;
-  }, [stored, source]);
+  const runNow = () => {
+    keepEvent(lambda.id, event);
+    if (!running.isPending) running.mutate(event);
+  };
+  const run = () => (isDirty ? setReviewing('run') : runNow());
+  const save = () => isDirty && setReviewing('save');
+  useKeys([
+    { keys: 'mod+enter', does: 'Run the lambda', run },
+    { keys: 'mod+s', does: 'Save the code', run: save },
+  ]);
 
-  const saving = useMutation({
-    mutationFn: () =>
-      send('PATCH', `/meta${recordPath(lambda)}`, [
-        { op: 'test', path: '/properties/code', value: properties.code },
-        { op: 'replace', path: '/properties/code', value: codeOf(source) },
-      ]),
-    onSuccess: () => {
-      setReviewing(false);
-      toast({ tone: 'ok', text: `${lambda.name} was saved.` });
-      void queryClient.invalidateQueries({ queryKey: [keys.world] });
+  const tabs = [
+    {
+      id: 'code',
+      title: isDirty ? 'Code (changed)' : 'Code',
+      content: (
+        <CodeTab
+          lambda={lambda}
+          source={link ? draft.stored : draft.source}
+          onChange={draft.edit}
+          onRun={run}
+          isOvertaken={draft.isOvertaken}
+          onTakeOver={draft.takeOver}
+          workbench={workbench}
+        />
+      ),
     },
-  });
-  const running = useMutation({
-    mutationFn: async () => {
-      keepEvent(lambda.id, event);
-      // Parsed and sent as JSON; the editor has marked what cannot be.
-      return send<RunResult>(
-        'POST',
-        `/inspect/lambdas/${lambda.id}/invoke`,
-        event.trim() === '' ? undefined : JSON.parse(event),
-      );
+    { id: 'env', title: 'Environment', content: <EnvironmentTab lambda={lambda} /> },
+    { id: 'endpoints', title: 'Endpoints', content: <EndpointsTab lambda={lambda} event={event} /> },
+    {
+      id: 'debug',
+      title: debug ? 'Debug (on)' : 'Debug',
+      content: <DebugTab name={lambda.name} workbench={workbench} />,
     },
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: [keys.invocations] }),
-  });
-  const run = () => running.mutate();
-  useKeys([{ keys: 'mod+enter', does: 'Run the lambda', run }]);
-
+  ];
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className="flex items-center gap-2 border-b border-line px-4 py-2">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
         <h2 className="truncate text-[14px]">{lambda.name}</h2>
         <Badge>{String(properties.runtime)}</Badge>
         <Badge>handler {String(properties.handler)}</Badge>
         <span className="ml-auto flex items-center gap-2">
           <PlaceLink to={{ screen: 'invocations', search: { q: `lambda:${lambda.id}` } }}>Invocations</PlaceLink>
           <PlaceLink to={{ screen: 'resources', id: lambda.id }}>Resource</PlaceLink>
-          <Button icon={Save} isDisabled={!isDirty} onPress={() => setReviewing(true)}>
+          <Button icon={Save} isDisabled={!isDirty} onPress={save}>
             Save
           </Button>
-          <Button icon={Play} look="primary" isPending={running.isPending} isDisabled={isDirty} onPress={run}>
-            {running.isPending ? 'Running ...' : isDirty ? 'Save to run' : 'Run'}
+          <Button icon={debug ? Bug : Play} look="primary" isPending={running.isPending} onPress={run}>
+            {running.isPending ? 'Running ...' : isDirty ? 'Save and run' : 'Run'}
           </Button>
         </span>
       </div>
-      <div className="min-h-0 flex-[3] border-b border-line">
-        {isInline ? (
-          <CodeEditor
-            label={`Code of ${lambda.name}`}
-            value={source}
-            onChange={setSource}
-            language="javascript"
-            onSubmit={run}
-          />
-        ) : (
-          <p className="p-4 text-muted">
-            Its code is a package at <code>{String(properties.package_url)}</code>.
-          </p>
-        )}
+      <div className="flex min-h-0 flex-[3] flex-col border-b border-line">
+        <Tabs
+          label="Parts of the lambda"
+          tabs={tabs}
+          value={tab ?? 'code'}
+          onChange={(next) => change({ tab: next === 'code' ? undefined : next })}
+        />
       </div>
-      <div className="grid min-h-0 flex-[2] grid-cols-2">
-        <section aria-label="Test event" className="flex min-h-0 flex-col border-r border-line">
-          <h3 className="eyebrow flex items-center justify-between border-b border-line px-3 py-1">
-            Test event
-            <Button look="quiet" onPress={() => setEvent(WEB_FORM)}>
-              Web form
-            </Button>
-          </h3>
-          <div className="min-h-0 flex-1">
-            <CodeEditor label="Test event as JSON" value={event} onChange={setEvent} language="json" onSubmit={run} />
-          </div>
-        </section>
-        <section aria-label="Console" className="min-h-0 overflow-auto" aria-live="polite">
-          <h3 className="eyebrow border-b border-line px-3 py-2">Console</h3>
-          {running.error && (
-            <div className="p-3">
-              <FailureNote failure={failureOf(running.error)} />
-            </div>
-          )}
-          {running.data ? (
-            <Outcome result={running.data} />
-          ) : (
-            !running.error && <p className="p-3 text-muted">Run it to see its log, its calls and its result.</p>
-          )}
-        </section>
+      <div className="grid min-h-0 flex-[2] grid-cols-2 grid-rows-[minmax(0,1fr)]">
+        <EventPane event={event} onChange={setEvent} onRun={run} workbench={workbench} />
+        <ConsolePane
+          lambdaId={lambda.id}
+          error={running.error}
+          waitsFor={running.isPending ? (debug ? 'running; it may stand at a breakpoint' : 'running') : undefined}
+        />
       </div>
-      <Dialog
-        title={`Save the code of ${lambda.name}`}
-        isOpen={isReviewing}
-        onClose={() => setReviewing(false)}
-        width="large"
-        actions={
-          <>
-            <Button onPress={() => setReviewing(false)}>Back</Button>
-            <Button look="primary" isPending={saving.isPending} onPress={() => saving.mutate()}>
-              Save
-            </Button>
-          </>
-        }
-      >
-        <div className="h-96 overflow-hidden rounded-md border border-line">
-          <DiffEditor label="What changes in the code" before={stored} after={source} language="javascript" />
-        </div>
-        {saving.error && (
-          <div className="mt-3">
-            <FailureNote failure={failureOf(saving.error)} />
-          </div>
-        )}
-      </Dialog>
+      {isReviewing && (
+        <SaveDialog
+          lambda={lambda}
+          base={draft.base}
+          source={draft.source}
+          isRun={isReviewing === 'run'}
+          onClose={() => setReviewing(undefined)}
+          onSaved={() => {
+            const isRun = isReviewing === 'run';
+            setReviewing(undefined);
+            if (isRun) runNow();
+          }}
+        />
+      )}
     </div>
   );
 }
 
+/**
+ * Code that is being edited, and what it began from. While there is nothing to lose it follows what is stored; else what somebody
+ * else saves is only told of.
+ */
+function useDraft(code: unknown) {
+  const [base, setBase] = useState(code);
+  const [source, setSource] = useState(() => sourceOf(code));
+  const isDirty = source !== sourceOf(base);
+  const isOther = code !== base;
+  const takeOver = () => {
+    setBase(code);
+    setSource(sourceOf(code));
+  };
+  useEffect(() => {
+    // What is stored is what one has written: somebody else saved the same, or it was oneself.
+    if (isOther && (!isDirty || source === sourceOf(code))) {
+      setBase(code);
+      setSource(sourceOf(code));
+    }
+  }, [isOther, isDirty, source, code]);
+  return {
+    base,
+    source,
+    stored: sourceOf(code),
+    isDirty,
+    isOvertaken: isOther && isDirty && source !== sourceOf(code),
+    edit: setSource,
+    takeOver,
+  };
+}
+
 function isWebForm(env: unknown): boolean {
   return typeof env === 'object' && env !== null && 'CRM_OID' in env;
-}
-
-const eventKey = (id: string) => `terrarium.event.${id}`;
-
-function keptEvent(id: string): string | undefined {
-  try {
-    return localStorage.getItem(eventKey(id)) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function keepEvent(id: string, event: string): void {
-  try {
-    localStorage.setItem(eventKey(id), event);
-  } catch {
-    // Storage is full or forbidden: the event holds until the page is closed.
-  }
 }

@@ -66,7 +66,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
             <th className="w-[27%] px-4 font-normal">Form field</th>
             <th className="px-2 font-normal">Given</th>
             <th className="px-2 font-normal">Sent</th>
-            <th className="w-24 px-2 font-normal">As it has to be</th>
+            <th className="w-24 px-2 font-normal">Verdict</th>
           </tr>
         </thead>
         <tbody>

@@ -7,6 +7,7 @@ import { Button, IconButton } from '../../parts/button.tsx';
 import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
 import { Switch } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { Badge } from '../../parts/state.tsx';
 import { announce } from '../../parts/toasts.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import { RuleTrial } from './rule-trial.tsx';
@@ -31,8 +32,12 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
   };
   const togglePreset = (preset: RuleWish) => {
     const same = rules.find((rule) => isSame(rule, preset));
-    if (same) put([{ ...same, enabled: !same.enabled }, ...rules.filter((rule) => rule !== same)], deedOf(preset));
-    else put([preset, ...rules], deedOf(preset));
+    const others = rules.filter((rule) => rule !== same);
+    // At the top, where it decides; but below delays, which are to be met first.
+    const delays = others.findIndex(({ action }) => action !== 'delay');
+    const at = preset.action === 'delay' ? 0 : delays < 0 ? others.length : delays;
+    const toggled: RuleWish = same ? { ...same, enabled: !same.enabled } : preset;
+    put([...others.slice(0, at), toggled, ...others.slice(at)], deedOf(preset));
   };
   const move = (index: number, by: number) => {
     const next = [...rules];
@@ -42,10 +47,15 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
   };
   return (
     <div className="mx-auto flex max-w-5xl flex-col gap-4 px-4 py-4">
-      <p className="text-muted">
-        Of the rules that are on, the first one that meets a call decides, for every lambda and from its next call on;
-        nothing has to be restarted. The record of each call says which rule met it.
-      </p>
+      <div className="flex items-start gap-6">
+        <p className="flex-1 text-muted">
+          Of the rules that are on, the first one that meets a call decides, for every lambda and from its next call on;
+          nothing has to be restarted. The record of each call says which rule met it.
+        </p>
+        <Button icon={Plus} onPress={() => setEdited(NEW_RULE)}>
+          Add a rule
+        </Button>
+      </div>
       <section aria-label="Things that go wrong" className="flex flex-wrap items-center gap-2">
         <span className="eyebrow">Try what happens when</span>
         {PRESETS.map(({ id, text, rule }) => (
@@ -59,9 +69,6 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
             {text}
           </ToggleButton>
         ))}
-        <Button icon={Plus} className="ml-auto" onPress={() => setEdited(NEW_RULE)}>
-          Add a rule
-        </Button>
       </section>
       {change.error && <FailureNote failure={failureOf(change.error)} />}
       <div className="card overflow-x-auto">
@@ -95,7 +102,10 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                 <td className="px-2">
                   <Host host={rule.host} />
                 </td>
-                <td className="px-2">{deedOf(rule)}</td>
+                <td className="px-2">
+                  {deedOf(rule)}
+                  <Shadow rules={rules} index={index} />
+                </td>
                 <td className="px-2 text-right whitespace-nowrap">
                   <IconButton
                     icon={ArrowUp}
@@ -160,6 +170,21 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
         />
       )}
     </div>
+  );
+}
+
+/** Says so when a rule is never asked, because one above it decides about the same calls. */
+function Shadow({ rules, index }: { rules: readonly OutboundRule[]; index: number }) {
+  const rule = rules[index];
+  const above = rules.findIndex(
+    ({ enabled, action, host }, at) =>
+      at < index && enabled && action !== 'delay' && (host === '*' || host === rule?.host),
+  );
+  if (!rule?.enabled || above < 0) return null;
+  return (
+    <span className="ml-2">
+      <Badge tone="warning">never asked: rule {above + 1} decides</Badge>
+    </span>
   );
 }
 

@@ -35,7 +35,10 @@ function answerTo(rules: readonly OutboundRule[], address: string, isCrm: boolea
   if (!verdict) return 'No rule means it: it goes to its host, as if nobody watched.';
   const { action, delayMs, status, error } = verdict;
   const numbers = verdict.rules.map(({ id }) => rules.findIndex((rule) => rule.id === id) + 1);
-  const by = numbers.length === 0 ? 'the setting outbound.crm' : `rule ${numbers.join(' and rule ')}`;
+  const by =
+    numbers.length === 0
+      ? 'The setting outbound.crm decides'
+      : `Rule ${numbers.join(' and rule ')} ${numbers.length === 1 ? 'decides' : 'decide'}`;
   const end = deedOf({ action, ...(status !== undefined && { status }), ...(error && { error }) });
-  return `By ${by}: it ${delayMs > 0 ? `waits ${delayMs} ms, then it is: ` : 'is: '}${end}.`;
+  return `${by}: ${delayMs > 0 ? `waits ${delayMs} ms, then ` : ''}${end}.`;
 }

@@ -1,0 +1,99 @@
+import { useState } from 'react';
+import { failureOf } from '../../api/failure.ts';
+import { Time } from '../../parts/amount.tsx';
+import { DiffEditor } from '../../parts/code-editor.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { Select } from '../../parts/fields.tsx';
+import { State } from '../../parts/state.tsx';
+import { useValue } from '../../value-store.ts';
+import { Outcome } from './outcome.tsx';
+import { comparable, type Run, runs } from './runs.ts';
+
+const NONE: readonly Run[] = [];
+
+/** What came of the last runs: one of them, or two beside each other. */
+export function ConsolePane({
+  lambdaId,
+  error,
+  waitsFor,
+}: {
+  lambdaId: string;
+  error: unknown;
+  /** While the lambda runs: what for. */
+  waitsFor: string | undefined;
+}) {
+  const known = useValue(runs).get(lambdaId) ?? NONE;
+  const [chosen, setChosen] = useState<number>();
+  const [compared, setCompared] = useState<number>();
+  const newest = known[0]?.number;
+  // A new run is what one wants to see.
+  const [seen, setSeen] = useState(newest);
+  if (seen !== newest) {
+    setSeen(newest);
+    setChosen(undefined);
+  }
+  const shown = known.find(({ number }) => number === chosen) ?? known[0];
+  const others = known.filter(({ number }) => number !== shown?.number);
+  const other = others.find(({ number }) => number === compared);
+  return (
+    <section aria-label="Console" className="flex min-h-0 flex-col">
+      <div className="flex min-h-9 flex-wrap items-center gap-2 border-b border-line px-3 py-1">
+        <h3 className="eyebrow">Console</h3>
+        {known.length > 1 && (
+          <span className="ml-auto flex items-center gap-2">
+            <Select
+              label="Run"
+              isLabelHidden
+              options={known.map(optionOf)}
+              value={String(shown?.number)}
+              onChange={(number) => setChosen(Number(number))}
+            />
+            <Select
+              label="Compare with"
+              isLabelHidden
+              options={[{ id: 'none', text: 'Compare with ...' }, ...others.map(optionOf)]}
+              value={other ? String(other.number) : 'none'}
+              onChange={(number) => setCompared(number === 'none' ? undefined : Number(number))}
+            />
+          </span>
+        )}
+      </div>
+      <div className="min-h-0 flex-1 overflow-auto" aria-live="polite">
+        {waitsFor !== undefined && (
+          <p className="border-b border-line px-3 py-2">
+            <State is="running">{waitsFor}</State>
+          </p>
+        )}
+        {error !== null && (
+          <div className="p-3">
+            <FailureNote failure={failureOf(error)} />
+          </div>
+        )}
+        {shown && other ? (
+          <DiffEditor
+            label={`What differs between run ${other.number} and run ${shown.number}`}
+            before={comparable(other)}
+            after={comparable(shown)}
+            language="json"
+          />
+        ) : shown ? (
+          <>
+            <p className="px-3 pt-2 text-[12px] text-muted">
+              Run {shown.number}, <Time at={shown.atMs} />
+            </p>
+            <Outcome result={shown.result} />
+          </>
+        ) : (
+          error === null && <p className="p-3 text-muted">Run it to see its result, its calls and its log.</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function optionOf({ number, result }: Run) {
+  return {
+    id: String(number),
+    text: `Run ${number}: ${result.outcome.ok ? 'ok' : (result.outcome.failure ?? 'error')}`,
+  };
+}

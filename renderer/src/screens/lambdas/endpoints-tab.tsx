@@ -1,0 +1,82 @@
+import { Terminal } from 'lucide-react';
+import { curlOf } from '../../api/curl.ts';
+import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
+import { Button } from '../../parts/button.tsx';
+import { Copy, copyText } from '../../parts/copy.tsx';
+import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Badge } from '../../parts/state.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+
+/** Where the lambda can be called from outside, with the test event as a command for a shell. */
+export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event: string }) {
+  const fqon = lambda.org.properties?.fqon ?? fqonOf(lambda);
+  const endpoints = useWorld<PlatformRecord[]>(`/${fqon}/lambdas/${lambda.id}/apiendpoints`, { expand: true });
+  if (!endpoints.data) {
+    return endpoints.error ? (
+      <ErrorState error={endpoints.error} onRetry={() => void endpoints.refetch()} />
+    ) : (
+      <Skeleton />
+    );
+  }
+  if (endpoints.data.length === 0) {
+    return (
+      <EmptyState
+        title="Nobody can call it from outside"
+        text="An endpoint of an API gives it a public address; it is created below the API, in Resources."
+      />
+    );
+  }
+  return (
+    <ul>
+      {endpoints.data.map((endpoint) => (
+        <Endpoint key={endpoint.id} endpoint={endpoint} event={event} />
+      ))}
+    </ul>
+  );
+}
+
+function Endpoint({ endpoint, event }: { endpoint: PlatformRecord; event: string }) {
+  const { public_url: url, methods, synchronous, plugins } = endpoint.properties;
+  const allowed = Array.isArray(methods) && methods.length > 0 ? methods.map(String) : ['any method'];
+  const address = typeof url === 'string' ? url : undefined;
+  const method = allowed.includes('POST') || allowed.includes('any method') ? 'POST' : (allowed[0] ?? 'POST');
+  const copyCurl = async () => {
+    if (address === undefined) return;
+    const body = method === 'GET' || method === 'HEAD' ? undefined : { text: event, sizeBytes: event.length };
+    const headers: [string, string][] = body ? [['Content-Type', 'application/json']] : [];
+    const command = curlOf({ method, target: address, request: { headers, ...(body && { body }) } }, address);
+    if (await copyText(command, 'curl command')) toast({ tone: 'ok', text: 'The curl command is on the clipboard.' });
+  };
+  return (
+    <li className="flex flex-wrap items-center gap-2 border-b border-line/60 px-4 py-2">
+      {allowed.map((one) => (
+        <Badge key={one}>{one}</Badge>
+      ))}
+      {address === undefined ? (
+        <span className="text-muted">no public address yet</span>
+      ) : (
+        <>
+          <span className="mono min-w-0 break-all">{address}</span>
+          <Copy text={address} what="public address" />
+        </>
+      )}
+      {synchronous === false && <Badge>asynchronous</Badge>}
+      {limitIn(plugins) && <Badge>{limitIn(plugins)}</Badge>}
+      <span className="ml-auto flex items-center gap-3">
+        <Button icon={Terminal} isDisabled={address === undefined} onPress={() => void copyCurl()}>
+          Copy as curl
+        </Button>
+        <PlaceLink to={{ screen: 'resources', id: endpoint.id }}>{endpoint.name}</PlaceLink>
+      </span>
+    </li>
+  );
+}
+
+/** `60 a minute`, for a limit that is on. */
+function limitIn(plugins: unknown): string | undefined {
+  // As: what the schema of endpoints says of this member.
+  const limit = (plugins as { rateLimit?: { enabled?: boolean; perMinute?: number } } | undefined)?.rateLimit;
+  return limit?.enabled && limit.perMinute !== undefined ? `${limit.perMinute} a minute` : undefined;
+}

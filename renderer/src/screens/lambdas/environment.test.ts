@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import type { PlatformRecord } from '../../api/world.ts';
+import { variablesOf } from './environment.ts';
+
+const record = (id: string, env?: unknown): PlatformRecord => ({
+  id,
+  name: id,
+  resource_type: 'x',
+  resource_state: 'Active',
+  org: { id: 'o', typeId: 't' },
+  properties: { env },
+});
+
+it('shows the nearest value of each variable, and whom it overrides', () => {
+  const [lambda, environment, root] = [
+    record('lambda', { A: '1' }),
+    record('environment', { A: '2', B: '3' }),
+    record('root'),
+  ];
+  expect(variablesOf([lambda, environment, root])).toEqual([
+    { name: 'A', value: '1', from: lambda, overrides: [environment] },
+    { name: 'B', value: '3', from: environment, overrides: [] },
+  ]);
+});

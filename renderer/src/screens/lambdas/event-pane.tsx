@@ -1,0 +1,158 @@
+import { Save, Trash2 } from 'lucide-react';
+import { type FormEvent, useId, useState } from 'react';
+import { failureOf } from '../../api/failure.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { CodeEditor } from '../../parts/code-editor.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { Select, TextField } from '../../parts/fields.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { announce } from '../../parts/toasts.tsx';
+import type { useWorkbench } from './use-workbench.ts';
+import { payloadIn, WEB_FORM, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
+
+const VIEWS = [
+  { id: 'form', text: 'Form' },
+  { id: 'json', text: 'JSON' },
+];
+const DRAFT = ' draft';
+
+export interface EventPaneProps {
+  event: string;
+  onChange(event: string): void;
+  onRun(): void;
+  workbench: ReturnType<typeof useWorkbench>;
+}
+
+/** What the lambda is tried with: a form for the web form's payload, any JSON, events that are kept with the data. */
+export function EventPane({ event, onChange, onRun, workbench: { state, keepEvents } }: EventPaneProps) {
+  const events = state.data?.events ?? [];
+  const payload = payloadIn(event);
+  const [view, setView] = useState(payload ? 'form' : 'json');
+  const [name, setName] = useState<string>();
+  const [isNaming, setNaming] = useState(false);
+  const chosen = events.find((one) => one.name === name);
+  const isChanged = chosen !== undefined && chosen.body !== event;
+  const choose = (id: string) => {
+    const next = events.find((one) => one.name === id);
+    setName(next?.name);
+    if (next) onChange(next.body);
+  };
+  const keep = (as: string) => {
+    const isNew = !events.some((one) => one.name === as);
+    const next = { name: as, body: event };
+    keepEvents.mutate(isNew ? [...events, next] : events.map((one) => (one.name === as ? next : one)), {
+      onSuccess: () => {
+        setName(as);
+        setNaming(false);
+        announce(`Event ${as} saved`);
+      },
+    });
+  };
+  const forget = () => {
+    keepEvents.mutate(events.filter((one) => one !== chosen));
+    setName(undefined);
+  };
+  return (
+    <section aria-label="Test event" className="flex min-h-0 flex-col border-r border-line">
+      <div className="flex min-h-9 flex-wrap items-center gap-2 border-b border-line px-3 py-1">
+        <h3 className="eyebrow">Test event</h3>
+        <Select
+          label="Saved event"
+          isLabelHidden
+          options={[
+            { id: DRAFT, text: events.length === 0 ? 'none saved' : 'not saved' },
+            ...events.map((one) => ({
+              id: one.name,
+              text: one === chosen && isChanged ? `${one.name} (changed)` : one.name,
+            })),
+          ]}
+          value={chosen?.name ?? DRAFT}
+          onChange={choose}
+          className="max-w-44"
+        />
+        {chosen && isChanged ? (
+          <IconButton icon={Save} label={`Save event ${chosen.name}`} onPress={() => keep(chosen.name)} />
+        ) : (
+          <IconButton icon={Save} label="Save the event under a name" onPress={() => setNaming(true)} />
+        )}
+        {chosen && <IconButton icon={Trash2} label={`Delete event ${chosen.name}`} onPress={forget} />}
+        <span className="ml-auto">
+          <Segments label="How the event is shown" segments={VIEWS} value={view} onChange={setView} />
+        </span>
+      </div>
+      {keepEvents.error && (
+        <div className="p-2">
+          <FailureNote failure={failureOf(keepEvents.error)} />
+        </div>
+      )}
+      <div className="min-h-0 flex-1 overflow-auto">
+        {view === 'json' ? (
+          <CodeEditor label="Test event as JSON" value={event} onChange={onChange} language="json" onSubmit={onRun} />
+        ) : payload ? (
+          <div className="grid grid-cols-2 gap-x-3 gap-y-2 p-3">
+            {WEB_FORM_MEMBERS.map(({ name: member, label }) => (
+              <TextField
+                key={member}
+                label={label}
+                value={String(payload[member] ?? '')}
+                onChange={(value) => onChange(withMember(event, member, value))}
+                {...(member === 'message' && { lines: 2, className: 'col-span-2' })}
+              />
+            ))}
+          </div>
+        ) : (
+          <div className="flex flex-col items-start gap-2 p-3 text-muted">
+            <p>
+              This event is no web form: it has no <code>payload</code>.
+            </p>
+            <Button onPress={() => onChange(WEB_FORM)}>Put a web form in its place</Button>
+          </div>
+        )}
+      </div>
+      {isNaming && <NameDialog taken={events.map((one) => one.name)} onKeep={keep} onClose={() => setNaming(false)} />}
+    </section>
+  );
+}
+
+interface NameDialogProps {
+  taken: readonly string[];
+  onKeep(name: string): void;
+  onClose(): void;
+}
+
+function NameDialog({ taken, onKeep, onClose }: NameDialogProps) {
+  const form = useId();
+  const [name, setName] = useState('');
+  const wanted = name.trim();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (wanted !== '') onKeep(wanted);
+  };
+  return (
+    <Dialog
+      title="Save the event"
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form={form} isDisabled={wanted === ''}>
+            {taken.includes(wanted) ? 'Replace' : 'Save'}
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={submit}>
+        <TextField
+          label="Name"
+          value={name}
+          onChange={setName}
+          maxLength={80}
+          autoFocus
+          description="It is kept with the platform's data: everybody who may run the lambda finds it here."
+        />
+      </form>
+    </Dialog>
+  );
+}

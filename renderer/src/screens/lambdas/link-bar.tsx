@@ -1,0 +1,96 @@
+import { FileCode2, Unlink } from 'lucide-react';
+import { type FormEvent, useId, useState } from 'react';
+import { failureOf } from '../../api/failure.ts';
+import { Time } from '../../parts/amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { State } from '../../parts/state.tsx';
+import type { FileLink, useWorkbench } from './use-workbench.ts';
+
+/** Says which file the code follows, and how that goes. */
+export function LinkBar({ link, workbench }: { link: FileLink; workbench: ReturnType<typeof useWorkbench> }) {
+  const { unlink } = workbench;
+  return (
+    <div className="border-b border-line bg-raised px-4 py-1.5">
+      <div className="flex items-center gap-2">
+        <State is={link.problem === undefined ? 'ok' : 'error'}>
+          {link.problem === undefined ? 'follows' : 'does not follow'}
+        </State>
+        <span className="mono min-w-0 truncate" title={link.path}>
+          {link.path}
+        </span>
+        <Copy text={link.path} what="path of the file" />
+        <span className="ml-auto flex shrink-0 items-center gap-2 text-muted">
+          {link.takenAt && (
+            <span>
+              taken <Time at={link.takenAt} />
+            </span>
+          )}
+          <Button icon={Unlink} isPending={unlink.isPending} onPress={() => unlink.mutate()}>
+            Unlink
+          </Button>
+        </span>
+      </div>
+      {link.problem && (
+        <p role="alert" className="break-words text-error">
+          {link.problem}
+        </p>
+      )}
+      {unlink.error && <FailureNote failure={failureOf(unlink.error)} />}
+    </div>
+  );
+}
+
+/** Asks for the file that the code is to follow. */
+export function LinkDialog({ workbench, onClose }: { workbench: ReturnType<typeof useWorkbench>; onClose(): void }) {
+  const { link } = workbench;
+  const form = useId();
+  const [path, setPath] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (path.trim() !== '') link.mutate(path.trim(), { onSuccess: onClose });
+  };
+  return (
+    <Dialog
+      title="Let the code follow a file"
+      isOpen
+      onClose={onClose}
+      width="medium"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            icon={FileCode2}
+            type="submit"
+            form={form}
+            isPending={link.isPending}
+            isDisabled={path.trim() === ''}
+          >
+            Link
+          </Button>
+        </>
+      }
+    >
+      <form id={form} onSubmit={submit} className="flex flex-col gap-3">
+        <TextField
+          label="Absolute path on the machine of the platform"
+          value={path}
+          onChange={setPath}
+          isMono
+          autoFocus
+          placeholder="/home/me/project/web-form.js"
+        />
+        <p className="text-muted">
+          The lambda is given what is in the file now, and again whenever you save it: each time is a commit that you
+          find, and can undo, in the history. It stays one file of inline code: what it requires has to be a module of
+          Node.
+        </p>
+        {link.error && <FailureNote failure={failureOf(link.error)} />}
+      </form>
+    </Dialog>
+  );
+}

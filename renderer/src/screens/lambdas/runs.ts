@@ -1,0 +1,59 @@
+import { ValueStore } from '../../value-store.ts';
+
+/** The record that `POST /inspect/lambdas/{id}/invoke` answers. */
+export interface RunResult {
+  executionId: string;
+  durationMs: number;
+  cold: boolean;
+  outcome: { ok: boolean; failure?: string; message?: string; result?: unknown };
+  logs: readonly { at: string; stream: string; text: string }[];
+  outbound: readonly {
+    method: string;
+    url: string;
+    durationMs: number;
+    status?: number;
+    error?: string;
+    caughtBy?: string;
+    rules?: readonly { id: string; text: string }[];
+  }[];
+}
+
+/** One run from the workbench. */
+export interface Run {
+  /** 1, 2, 3 ... */
+  number: number;
+  atMs: number;
+  /** What the lambda was given. */
+  event: string;
+  result: RunResult;
+}
+
+const MAX_RUNS = 12;
+
+/** The last runs of each lambda, newest first, for as long as the window is open. */
+export const runs = new ValueStore<ReadonlyMap<string, readonly Run[]>>(new Map());
+
+export function addRun(lambdaId: string, run: Omit<Run, 'number'>): void {
+  const before = runs.value.get(lambdaId) ?? [];
+  const number = (before[0]?.number ?? 0) + 1;
+  runs.set(new Map(runs.value).set(lambdaId, [{ ...run, number }, ...before].slice(0, MAX_RUNS)));
+}
+
+/** A run as text that another one can be compared with: what differs in every run is left out. */
+export function comparable({ event, result: { outcome, logs, outbound } }: Run): string {
+  const calls = outbound.map(({ durationMs: _, ...call }) => ({
+    ...call,
+    startedAt: undefined,
+    rules: call.rules?.map(({ text }) => text),
+  }));
+  const lines = logs.map(({ stream, text }) => (stream === 'stderr' ? `stderr: ${text}` : text));
+  return JSON.stringify({ outcome, outbound: calls, logs: lines, event: parsed(event) }, null, 2);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { payloadIn, WEB_FORM, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
+
+it('has the eight members of the specification', () => {
+  const members = ['firstName', 'lastName', 'company', 'phone', 'email', 'title', 'size', 'message'];
+  expect(Object.keys(payloadIn(WEB_FORM) ?? {}).sort()).toEqual(members.sort());
+  expect(WEB_FORM_MEMBERS).toHaveLength(8);
+});
+
+it('changes one member and leaves alone what else there is', () => {
+  const changed = withMember('{"payload":{"firstName":"Ada","own":1},"eventName":"made"}', 'firstName', 'Grace');
+  expect(JSON.parse(changed)).toEqual({ payload: { firstName: 'Grace', own: 1 }, eventName: 'made' });
+});
+
+it.each(['', 'nonsense', '[]', '{}', '{"payload":"text"}'])('finds no payload in %j', (event) => {
+  expect(payloadIn(event)).toBeUndefined();
+});
