@@ -46,9 +46,7 @@ export async function ask<T>(method: Method, path: string, options: AskOptions =
       signal: options.signal ? AbortSignal.any([options.signal, timeout]) : timeout,
     });
   } catch {
-    const message = timeout.aborted
-      ? `no answer within ${timeoutMs / 1000} seconds`
-      : 'the server does not answer';
+    const message = timeout.aborted ? `no answer within ${timeoutMs / 1000} seconds` : 'the server does not answer';
     return { ok: false, failure: { kind: 'offline', code: 0, message, details: [] } };
   }
   const body = await bodyOf(response);

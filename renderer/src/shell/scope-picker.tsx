@@ -1,6 +1,8 @@
 import { ChevronRight, ChevronsUpDown } from 'lucide-react';
-import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { useState } from 'react';
+import { Autocomplete, Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { type PlatformRecord, useScope } from '../api/world.ts';
+import { FilterField } from '../parts/fields.tsx';
 import { Badge } from '../parts/state.tsx';
 import { useSearch } from '../url.ts';
 
@@ -55,7 +57,40 @@ interface StepProps {
 
 const ALL = 'all';
 
+/** More choices than this get a field that filters them, and no more than this are drawn. */
+const MAX_UNFILTERED = 12;
+const MAX_DRAWN = 100;
+
 function Step({ what, all, choices, chosen, onChoose, textOf = ({ name }) => name }: StepProps) {
+  const [filter, setFilter] = useState('');
+  const isLong = choices.length > MAX_UNFILTERED;
+  const wanted = filter.trim().toLowerCase();
+  const fitting = choices.filter((record) => textOf(record).toLowerCase().includes(wanted)).slice(0, MAX_DRAWN);
+  const entries = fitting.map((record) => ({ id: record.id, text: textOf(record) }));
+  const menu = (
+    <Menu
+      aria-label={`Choose the ${what}`}
+      selectionMode="single"
+      selectedKeys={[chosen?.id ?? ALL]}
+      onAction={(key) => {
+        setFilter('');
+        onChoose(key === ALL ? undefined : String(key));
+      }}
+      items={wanted === '' ? [{ id: ALL, text: all }, ...entries] : entries}
+      className="outline-none"
+      renderEmptyState={() => <p className="px-2 py-1 text-muted">Nothing is called that.</p>}
+    >
+      {({ id, text }) => (
+        <MenuItem
+          id={id}
+          textValue={text}
+          className="flex min-h-6 cursor-default items-center rounded px-2 py-1 outline-none data-[focused]:bg-accent-soft data-[selected]:font-medium data-[selected]:text-accent"
+        >
+          {text}
+        </MenuItem>
+      )}
+    </Menu>
+  );
   return (
     <>
       {what !== 'organization' && <ChevronRight aria-hidden size={13} className="shrink-0 text-faint" />}
@@ -69,26 +104,16 @@ function Step({ what, all, choices, chosen, onChoose, textOf = ({ name }) => nam
         </Button>
         <Popover
           offset={4}
-          className="max-h-96 min-w-52 overflow-auto rounded-md border border-line bg-overlay p-1 shadow-pop"
+          className="flex max-h-96 min-w-52 flex-col overflow-auto rounded-md border border-line bg-overlay p-1 shadow-pop"
         >
-          <Menu
-            aria-label={`Choose the ${what}`}
-            selectionMode="single"
-            selectedKeys={[chosen?.id ?? ALL]}
-            onAction={(key) => onChoose(key === ALL ? undefined : String(key))}
-            items={[{ id: ALL, text: all }, ...choices.map((record) => ({ id: record.id, text: textOf(record) }))]}
-            className="outline-none"
-          >
-            {({ id, text }) => (
-              <MenuItem
-                id={id}
-                textValue={text}
-                className="flex cursor-default items-center rounded px-2 py-1 outline-none data-[focused]:bg-accent-soft data-[selected]:font-medium data-[selected]:text-accent"
-              >
-                {text}
-              </MenuItem>
-            )}
-          </Menu>
+          {isLong ? (
+            <Autocomplete inputValue={filter} onInputChange={setFilter}>
+              <FilterField label={`Filter the ${what}s`} autoFocus className="sticky top-0 z-1 bg-overlay pb-1" />
+              {menu}
+            </Autocomplete>
+          ) : (
+            menu
+          )}
         </Popover>
       </MenuTrigger>
     </>

@@ -124,6 +124,7 @@ describe('bringing a workload to its wish', () => {
     await expect.poll(() => answer().catch(() => ''), POLL).toBe('hello there\n');
     expect(await engine.exec(one?.id ?? '', ['cat', '/run/secrets/key'])).toEqual({
       exitCode: 0,
+      isCut: false,
       stdout: 's3cret',
       stderr: '',
     });

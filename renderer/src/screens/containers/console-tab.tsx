@@ -31,7 +31,9 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
     },
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the end is somewhere else after each command
-  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [entries, run.isPending]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: 'end' });
+  }, [entries, run.isPending]);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();

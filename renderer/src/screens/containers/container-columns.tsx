@@ -7,7 +7,7 @@ import { Badge, State } from '../../parts/state.tsx';
 import type { ContainerAddress } from './container-address.ts';
 import { ContainerMenu } from './container-menu.tsx';
 import { referenceName } from './container-place.ts';
-import { conditionOf, isJob, runningOf, statusOf, wishedOf } from './container-status.ts';
+import { conditionOf, isJob, reasonOf, runningOf, statusOf, wishedOf } from './container-status.ts';
 import { CpuMeter, MemoryMeter } from './usage-meters.tsx';
 import type { ContainerRow, Pull } from './use-containers.ts';
 
@@ -44,7 +44,7 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   {
     id: 'environment',
     header: 'Environment',
-    width: { share: 1, minWidth: 90 },
+    width: { share: 2, minWidth: 110 },
     cell: ({ record }) => <span className="text-muted">{referenceName(record.properties.parent)}</span>,
   },
   {
@@ -78,9 +78,18 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   },
 ];
 
-/** How a container is, in the platform's own word. */
+const WITH_DETAIL = ['status', 'name', 'instances', 'cpu', 'memory', 'actions'];
+
+/** What of it there is room for beside a detail. */
+export const COLUMNS_BESIDE_DETAIL = CONTAINER_COLUMNS.filter(({ id }) => WITH_DETAIL.includes(id));
+
+/** How a container is, in the platform's own word; why, as its title. */
 export function ContainerState({ record }: { record: ContainerRow['record'] }) {
-  return <State is={conditionOf(record)}>{statusOf(record).toLowerCase()}</State>;
+  return (
+    <span title={reasonOf(record)}>
+      <State is={conditionOf(record)}>{statusOf(record).toLowerCase()}</State>
+    </span>
+  );
 }
 
 /** How far the pull of an image is, in the width it is given. */

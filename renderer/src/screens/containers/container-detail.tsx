@@ -10,7 +10,7 @@ import { ConsoleTab } from './console-tab.tsx';
 import { AddressLink, ContainerState, PullBar, pullText } from './container-columns.tsx';
 import { ContainerMenu } from './container-menu.tsx';
 import { referenceName } from './container-place.ts';
-import { conditionOf, isJob, reasonOf, runningOf, wishedOf } from './container-status.ts';
+import { conditionOf, isJob, reasonOf, restartWord, runningOf, wishedOf } from './container-status.ts';
 import { EnvTab } from './env-tab.tsx';
 import { InstancesTab } from './instances-tab.tsx';
 import { LogTab } from './log-tab.tsx';
@@ -57,7 +57,7 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
           ) : (
             <>
               <Button icon={RotateCw} isPending={deeds.isPending} onPress={deeds.restart}>
-                {isJob(record) ? 'Run again' : 'Restart'}
+                {restartWord(record)}
               </Button>
               <Button icon={Square} isPending={deeds.isPending} onPress={deeds.stop}>
                 Stop
@@ -68,11 +68,14 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
           <IconButton icon={X} label="Close the detail" onPress={onClose} />
         </span>
       </div>
-      <p className="flex min-h-6 min-w-0 flex-wrap items-center gap-x-3">
-        <span className="flex min-w-0 items-center gap-1">
-          <span className="mono truncate text-muted">{image}</span>
-          <Copy text={image} what="image" />
+      <p className="flex min-w-0 items-center gap-1">
+        <span className="mono truncate text-muted">{image}</span>
+        <Copy text={image} what="image" />
+        <span className="ml-auto shrink-0">
+          <PlaceLink to={{ screen: 'resources', id: record.id }}>Resource</PlaceLink>
         </span>
+      </p>
+      <p className="flex min-h-6 min-w-0 flex-wrap items-center gap-x-3">
         <span className="text-muted">
           {runningOf(record)} of {wishedOf(record)} in {referenceName(record.properties.parent)}
         </span>
@@ -82,7 +85,6 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
             <Copy text={address.href} what={`address of ${address.name}`} />
           </span>
         ))}
-        <PlaceLink to={{ screen: 'resources', id: record.id }}>Edit the resource</PlaceLink>
       </p>
       {pull && (
         <div>

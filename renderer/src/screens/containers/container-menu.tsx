@@ -2,7 +2,7 @@ import { Play, RotateCw, Scaling, Square, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Menu, type MenuEntry } from '../../parts/menu.tsx';
-import { isJob, wishedOf } from './container-status.ts';
+import { restartWord, wishedOf } from './container-status.ts';
 import { DeleteContainerDialog } from './delete-container-dialog.tsx';
 import { ScaleDialog } from './scale-dialog.tsx';
 import { useContainerDeeds } from './use-container-deeds.ts';
@@ -18,7 +18,7 @@ export function ContainerMenu({ record }: { record: PlatformRecord }) {
       : { id: 'stop', text: 'Stop', icon: Square, onAction: deeds.stop },
     {
       id: 'restart',
-      text: isJob(record) ? 'Run again' : 'Restart',
+      text: restartWord(record),
       icon: RotateCw,
       isDisabled: isStopped,
       onAction: deeds.restart,

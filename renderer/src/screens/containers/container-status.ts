@@ -50,6 +50,12 @@ export function reasonOf({ properties }: PlatformRecord): string | undefined {
   return typeof detail.reason === 'string' ? detail.reason : undefined;
 }
 
+/** What new instances in place of the old ones are called: there may be no old ones, or they may have ended as they should. */
+export function restartWord(record: PlatformRecord): string {
+  if (isJob(record)) return 'Run again';
+  return runningOf(record) === 0 && conditionOf(record) === 'error' ? 'Try again' : 'Restart';
+}
+
 /** What one instance may use: a share of a core, and bytes of memory. */
 export function limitsOf({ properties }: PlatformRecord): { cpus: number; memoryBytes: number } {
   return { cpus: numberIn(properties.cpus) ?? 1, memoryBytes: (numberIn(properties.memory) ?? 0) * 1024 * 1024 };

@@ -7,7 +7,7 @@ import { SplitPane } from '../../parts/split-pane.tsx';
 import { State } from '../../parts/state.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useGo, usePlaceId, useSearch } from '../../url.ts';
-import { CONTAINER_COLUMNS } from './container-columns.tsx';
+import { COLUMNS_BESIDE_DETAIL, CONTAINER_COLUMNS } from './container-columns.tsx';
 import { ContainerDetail } from './container-detail.tsx';
 import { referenceName } from './container-place.ts';
 import { isUp } from './container-status.ts';
@@ -83,7 +83,7 @@ export default function ContainersScreen() {
           <DataGrid
             label="Containers"
             rows={rows}
-            columns={CONTAINER_COLUMNS}
+            columns={chosen ? COLUMNS_BESIDE_DETAIL : CONTAINER_COLUMNS}
             keyOf={keyOf}
             selectedKey={chosenId}
             onSelect={select}

@@ -97,7 +97,6 @@ export function EventPane({ event, onChange, onRun, workbench: { state, keepEven
                 label={label}
                 value={String(payload[member] ?? '')}
                 onChange={(value) => onChange(withMember(event, member, value))}
-                {...(member === 'message' && { lines: 2, className: 'col-span-2' })}
               />
             ))}
           </div>

@@ -95,7 +95,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
         onRetry={refetch}
         empty={
           <EmptyState title="Nothing inside yet" text="What is created in this place shows up here.">
-            <NewMenu place={place} look="plain" />
+            <NewMenu place={place} />
           </EmptyState>
         }
       />

@@ -107,7 +107,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
               Open {workbench === 'lambdas' ? 'workbench' : 'container'}
             </PlaceLink>
           )}
-          {kindsBelow(kind.word).length > 0 && <NewMenu place={place} look="plain" />}
+          {kindsBelow(kind.word).length > 0 && <NewMenu place={place} />}
           {place.path.length > 0 && (
             <Button icon={Trash2} look="danger" onPress={() => setOpen('delete')}>
               Delete

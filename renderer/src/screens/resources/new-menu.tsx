@@ -6,7 +6,7 @@ import { Menu } from '../../parts/menu.tsx';
 import { useSearch } from '../../url.ts';
 
 /** Offers what can be created where one is: in the selected place, or beside the selected resource. */
-export function NewMenu({ place, look = 'primary' }: { place: TreePlace; look?: 'primary' | 'plain' }) {
+export function NewMenu({ place }: { place: TreePlace }) {
   const [, change] = useSearch();
   const inside = kindsBelow(place.resource.word);
   const parent = place.path.at(-1);
@@ -15,11 +15,7 @@ export function NewMenu({ place, look = 'primary' }: { place: TreePlace; look?: 
   return (
     <Menu
       label={`New in ${where?.name ?? 'this place'}`}
-      trigger={
-        <Button look={look} icon={Plus}>
-          New
-        </Button>
-      }
+      trigger={<Button icon={Plus}>New</Button>}
       entries={kinds.map(({ word, title, icon }) => ({
         id: word,
         text: `New ${title}`,

@@ -56,6 +56,7 @@ export default function ResourcesScreen() {
           placeholder="Name, type or id"
           className="min-w-0 flex-1"
         />
+        {selected.data && <NewMenu place={selected.data} />}
       </div>
       {rootPlace.error || tree.error ? (
         <ErrorState
@@ -85,7 +86,6 @@ export default function ResourcesScreen() {
     <ScreenFrame
       title="Resources"
       bar={total !== undefined && <span className="text-muted">{total.toLocaleString('en')} in all</span>}
-      actions={selected.data && <NewMenu place={selected.data} />}
     >
       <SplitPane
         name="resources"

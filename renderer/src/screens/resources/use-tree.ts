@@ -32,7 +32,7 @@ export function useTree(root: TreeNode | undefined, selectedId: string | undefin
   const pageCounts = useValue(pages);
   const selected = usePlace(selectedId).data;
   const places = useQuery({
-    ...searchOptions({ words: ['orgs', 'workspaces'], scope: root?.id, limit: MAX_OPEN_PLACES }),
+    ...searchOptions({ words: ['orgs', 'workspaces', 'environments'], scope: root?.id, limit: MAX_OPEN_PLACES }),
     enabled: root !== undefined,
   }).data;
   const [initialId] = useState(selectedId);

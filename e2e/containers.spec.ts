@@ -1,0 +1,314 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import Docker from 'dockerode';
+import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { startSlowRegistry } from '../server/containers/docker/registry-for-tests.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+/** An engine takes a while to make, start and stop containers. */
+const ENGINE_LIMIT_MS = 30_000;
+const SLOWLY = { timeout: ENGINE_LIMIT_MS };
+
+/** Serves a page, counts once a second, and complains now and then. */
+const SHOP = `mkdir -p /www && echo shop > /www/index.html && i=0
+(while true; do i=$((i+1)); echo "GET /orders/$i 200"; [ $((i % 5)) = 0 ] && echo "slow query $i" >&2; sleep 0.2; done) &
+exec httpd -f -p 8080 -h /www`;
+const WEB = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
+
+interface Record {
+  id: string;
+  name: string;
+  properties: { status: string; [name: string]: unknown };
+}
+
+let image: string;
+
+/**
+ * Makes things in the demo world's first environment through the window's session. Networks are made with the first container:
+ * Chromium breaks off what it is loading when the machine's networks change, so containers run before a page is looked at.
+ */
+async function workshopIn(platform: WindowPlatform, page: Page) {
+  await platform.open(page);
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const answer = await platform.ask(page, method, path, body);
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const list = async (path: string) => (await ask('GET', path)) as Record[]; // as the API document says
+  const [environment] = await list('/meta/demo/environments?expand=true');
+  const docker = (await list('/meta/root/providers')).find(({ name }) => name === 'default-docker');
+  const create = async (word: string, name: string, properties: object = {}) => {
+    const common = { container_type: 'DOCKER', image, memory: 32, provider: { id: docker?.id } };
+    const body = { name, properties: { ...common, ...properties } };
+    return (await ask('POST', `/meta/demo/environments/${environment?.id}/${word}`, body)) as Record;
+  };
+  const statusOf = async ({ id }: Record) =>
+    ((await ask('GET', `/meta/root/resources/${id}`)) as Record).properties.status;
+  return {
+    ask,
+    create,
+    statusOf,
+    environmentId: environment?.id,
+    async run(word: string, name: string, properties: object, status: string) {
+      const record = await create(word, name, properties);
+      await expect.poll(() => statusOf(record), SLOWLY).toBe(status);
+      return record;
+    },
+    async publish({ id }: Record) {
+      const api = (await ask('POST', `/meta/demo/environments/${environment?.id}/apis`, { name: 'pages' })) as Record;
+      await ask('POST', `/meta/root/apis/${api.id}/apiendpoints`, {
+        name: 'front',
+        properties: {
+          resource: '/shop',
+          implementation_type: 'container',
+          implementation_id: id,
+          container_port_name: 'web',
+        },
+      });
+    },
+  };
+}
+
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('grid', { name: 'Containers' }).getByRole('row', { name: new RegExp(`\\b${name}\\b`) });
+const choose = async (page: Page, name: string) => {
+  await rowOf(page, name).getByRole('gridcell').first().click();
+  await expect(page.getByRole('region', { name: 'Container' }).getByRole('heading', { name })).toBeVisible();
+};
+const act = async (page: Page, name: string, deed: string | RegExp) => {
+  await rowOf(page, name)
+    .getByRole('button', { name: `Actions of ${name}` })
+    .click();
+  await page.getByRole('menuitem', { name: deed }).click();
+};
+
+async function expectNoFaults(page: Page) {
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    }; // axe puts itself there
+    const { violations } = await axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+  });
+  expect(found, page.url()).toEqual([]);
+}
+
+test.describe('with an engine', () => {
+  test.use({
+    startArgs: [['--containers-engine', 'auto', '--containers-on-stop', 'remove'], { option: true }] as never,
+  });
+  test.setTimeout(120_000);
+  test.beforeAll(async () => {
+    await demandEngine();
+    image = await testImage();
+  });
+
+  test('a container is found, read, measured and spoken to', async ({ page, platform }) => {
+    const workshop = await workshopIn(platform, page);
+    const shop = await workshop.run(
+      'containers',
+      'shop',
+      { cmd: SHOP, port_mappings: [WEB], env: { LEVEL: 'debug', API_TOKEN: 'top-s3cret' } },
+      'RUNNING',
+    );
+    await workshop.publish(shop);
+    await workshop.run('jobs', 'migrate', { cmd: 'echo migrated 12 tables' }, 'SUCCEEDED');
+
+    await platform.open(page, 'containers');
+    const row = rowOf(page, 'shop');
+    await expect(row).toContainText('running');
+    await expect(row).toContainText(image);
+    await expect(row).toContainText('development');
+    await expect(row.getByRole('meter', { name: 'CPU of shop' })).toBeVisible(SLOWLY);
+    await expect(row.getByRole('meter', { name: 'Memory of shop' })).toHaveAttribute('aria-valuetext', /[kM]B$/);
+    await expect(rowOf(page, 'migrate')).toContainText('succeeded');
+    const link = row.getByRole('link', { name: /\/pages\/shop/ });
+    expect(await (await fetch(`${await link.getAttribute('href')}/`)).text()).toBe('shop\n');
+
+    // Tabs and filter are in the address.
+    const which = page.getByRole('radiogroup', { name: 'Which containers' });
+    await which.getByRole('radio', { name: 'Stopped 1' }).click();
+    await expect(row).toBeHidden();
+    await expect(rowOf(page, 'migrate')).toBeVisible();
+    expect(page.url()).toContain('show=stopped');
+    await page.getByLabel('Find containers').fill('shop');
+    await expect(page.getByRole('heading', { name: 'No containers match' })).toBeVisible();
+    await page.getByRole('button', { name: 'Clear the query' }).click();
+    await expect(row).toBeVisible();
+    expect(page.url()).not.toContain('show=');
+
+    await choose(page, 'shop');
+    const log = page.getByRole('log');
+    await expect(log.getByText('GET /orders/3 200')).toBeVisible();
+    await expect(log.getByTitle('Standard error').first()).toBeVisible();
+
+    // A search marks and counts, and hides nothing.
+    await page.getByLabel('Search the log').fill('orders/2 ');
+    await expect(page.getByText('1 match', { exact: true })).toBeVisible();
+    await page.getByRole('button', { name: 'Regular expression' }).click();
+    await page.getByLabel('Search the log').fill('orders/[23] ');
+    await expect(page.getByText('2 matches', { exact: true })).toBeVisible();
+    await page.getByLabel('Search the log').press('Enter');
+    await expect(log.locator('mark')).toHaveText(['orders/2 ', 'orders/3 ']);
+    await expect(log.getByText('GET /orders/1 200')).toBeVisible();
+    expect(page.url()).toContain('regex=1');
+    await page.getByLabel('Search the log').fill('(');
+    await expect(page.getByRole('alert')).toContainText('Unterminated group');
+    await page.getByLabel('Search the log').fill('');
+
+    // It follows until one scrolls up.
+    await expect.poll(() => log.evaluate((box) => box.scrollHeight - box.clientHeight), SLOWLY).toBeGreaterThan(100);
+    const jump = page.getByRole('button', { name: 'Jump to newest' });
+    if (await jump.isVisible()) await jump.click();
+    await log.hover();
+    await page.mouse.wheel(0, -400);
+    await expect(jump).toBeVisible();
+    const top = await log.evaluate((box) => box.scrollTop);
+    const lines = await page.getByText(/^\d+ lines$/).textContent();
+    await expect(page.getByText(/^\d+ lines$/)).not.toHaveText(lines ?? '');
+    expect(await log.evaluate((box) => box.scrollTop)).toBe(top);
+    await jump.click();
+    await expect(jump).toBeHidden();
+
+    await page.getByRole('tab', { name: 'Stats' }).click();
+    await expect(page.getByRole('img', { name: /^Memory: now \d/ })).toBeVisible(SLOWLY);
+    await expect(page.getByText(/of 34 MB/)).toBeVisible();
+
+    await page.getByRole('tab', { name: 'Console' }).click();
+    for (const command of ['echo $LEVEL', 'cat /nothing']) {
+      await page.getByLabel('Command').fill(command);
+      await page.getByLabel('Command').press('Enter');
+      await expect(page.getByRole('article', { name: command })).toBeVisible();
+    }
+    await expect(page.getByRole('article', { name: 'echo $LEVEL' })).toContainText('debug');
+    await expect(page.getByRole('article', { name: 'cat /nothing' })).toContainText(/exit 1.*can't open/);
+    await page.getByLabel('Command').press('ArrowUp');
+    await expect(page.getByLabel('Command')).toHaveValue('cat /nothing');
+
+    await page.getByRole('tab', { name: 'Environment' }).click();
+    await expect(page.getByText('debug', { exact: true })).toBeVisible();
+    await expect(page.getByText('top-s3cret')).toBeHidden();
+    await page.getByText('Show what looks secret').click();
+    await expect(page.getByText('top-s3cret')).toBeVisible();
+
+    await page.getByRole('tab', { name: 'Instances' }).click();
+    await expect(page.getByText(/127\.0\.0\.1:\d+ to 8080/)).toBeVisible();
+    expect(page.url()).toContain('tab=instances');
+
+    await choose(page, 'migrate');
+    await page.getByRole('tab', { name: 'Logs' }).click();
+    await expect(log.getByText('migrated 12 tables')).toBeVisible();
+  });
+
+  test('a container is stopped, started, scaled, restarted and deleted with its endpoint', async ({
+    page,
+    platform,
+  }) => {
+    const workshop = await workshopIn(platform, page);
+    const shop = await workshop.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB] }, 'RUNNING');
+    await workshop.publish(shop);
+    await platform.open(page, 'containers');
+    const row = rowOf(page, 'shop');
+    await expect(row).toContainText('1/1');
+
+    await act(page, 'shop', 'Stop');
+    await expect(row).toContainText('suspended', SLOWLY);
+    await act(page, 'shop', 'Start');
+    await expect(row).toContainText(/running.*1\/1/, SLOWLY);
+    await act(page, 'shop', /Scale/);
+    await page.getByRole('button', { name: 'Increase Instances' }).click();
+    await page.getByRole('button', { name: 'Run 2' }).click();
+    await expect(row).toContainText('2/2', SLOWLY);
+
+    await choose(page, 'shop');
+    await page.getByRole('tab', { name: 'Instances' }).click();
+    const ids = async () => {
+      const { body } = await platform.ask(page, 'GET', `/inspect/containers/${shop.id}/instances`);
+      return (body as { id: string }[]).map(({ id }) => id); // as the API document says
+    };
+    const before = await ids();
+    await page.getByRole('region', { name: 'Container' }).getByRole('button', { name: 'Restart' }).click();
+    await expect.poll(async () => (await ids()).filter((id) => !before.includes(id)).length, SLOWLY).toBe(2);
+    for (const id of await ids()) await expect(page.getByText(id.slice(0, 12))).toBeVisible(SLOWLY);
+
+    await act(page, 'shop', /Delete/);
+    const dialog = page.getByRole('alertdialog', { name: 'Delete container shop' });
+    await expect(dialog).toContainText('1 endpoint leads to it: front');
+    await dialog.getByRole('button', { name: 'Delete all 2' }).click();
+    await expect(page.getByText('shop was deleted')).toBeVisible(SLOWLY);
+    await expect(page.getByRole('heading', { name: 'No containers yet' })).toBeVisible();
+    expect((await platform.call('/pages/shop')).status).toBe(404);
+    await expect
+      .poll(async () => (await new Docker().listContainers({ all: true })).filter(({ Id }) => before.includes(Id)))
+      .toEqual([]);
+  });
+
+  test('a window opened in the middle of a pull shows how far it is', async ({ page, platform }) => {
+    const registry = await startSlowRegistry();
+    const workshop = await workshopIn(platform, page);
+    // Its network is there before anybody looks.
+    await workshop.run('jobs', 'first', { cmd: 'true' }, 'SUCCEEDED');
+    await workshop.create('containers', 'slow', { image: registry.image });
+    await registry.whenHalfWay();
+    await platform.open(page, 'containers');
+    const bar = rowOf(page, 'slow').getByRole('progressbar', { name: 'Pull for slow' });
+    await expect(bar).toHaveAttribute('aria-valuenow', /^[1-9]\d$/);
+    await choose(page, 'slow');
+    await expect(page.getByText(/Downloading, .*B of .*MB/)).toBeVisible();
+    registry.goOn();
+    await expect(rowOf(page, 'slow')).toContainText('running', SLOWLY);
+    await expect(bar).toBeHidden();
+    await platform.end('SIGTERM');
+    registry.stop();
+    await new Docker().getImage(registry.image).remove({ force: true });
+  });
+
+  for (const theme of ['light', 'dark'] as const) {
+    test(`is free of what axe finds, in detail too, ${theme}`, async ({ page, platform }) => {
+      await page.emulateMedia({ colorScheme: theme });
+      const workshop = await workshopIn(platform, page);
+      await workshop.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB], env: { LEVEL: 'debug' } }, 'RUNNING');
+      await platform.open(page, 'containers');
+      await expect(rowOf(page, 'shop').getByRole('meter')).toHaveCount(2, SLOWLY);
+      await expectNoFaults(page);
+      await choose(page, 'shop');
+      await page.getByLabel('Search the log').fill('orders');
+      await expect(page.getByRole('log').locator('mark').first()).toBeVisible();
+      await expectNoFaults(page);
+      for (const tab of ['Stats', 'Console', 'Environment', 'Instances', 'Inspect']) {
+        await page.getByRole('tab', { name: tab }).click();
+        if (tab === 'Stats') await expect(page.getByRole('img', { name: /^Memory/ })).toBeVisible(SLOWLY);
+        if (tab === 'Console') {
+          await page.getByLabel('Command').fill('ls /; ls /nothing');
+          await page.getByLabel('Command').press('Enter');
+          await expect(page.getByRole('article')).toBeVisible();
+        }
+        await expectNoFaults(page);
+      }
+    });
+  }
+});
+
+test.describe('without an engine', () => {
+  test('the screen says why, what works all the same, and asks again', async ({ page, platform }) => {
+    image = 'nginx:1';
+    const workshop = await workshopIn(platform, page);
+    await platform.open(page, 'containers');
+    await expect(page.getByRole('heading', { name: 'No container engine' })).toBeVisible();
+    await expect(page.getByText('the setting containers.engine is none')).toBeVisible();
+    await expect(page.getByText(/lambdas, the gateway, leads and pipelines work/)).toBeVisible();
+    await expectNoFaults(page);
+    const asked = page.waitForResponse((answer) => answer.url().endsWith('/inspect/engines/retry'));
+    await page.getByRole('button', { name: 'Try again' }).click();
+    expect((await asked).status()).toBe(200);
+
+    await workshop.create('containers', 'shop');
+    await expect(rowOf(page, 'shop')).toContainText('lost');
+    await expect(page.getByRole('status').filter({ hasText: 'No container engine answers' })).toBeVisible();
+    await choose(page, 'shop');
+    await expect(page.getByText('not live')).toBeVisible();
+    await expectNoFaults(page);
+  });
+});
