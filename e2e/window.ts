@@ -1,98 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { test as base, expect, type Page } from '@playwright/test';
+import { WindowPlatform } from './window-platform.ts';
 
-export { expect, type Page };
-
-const CLI = fileURLToPath(new URL('../dist/server/cli.js', import.meta.url));
-const READY_LIMIT_MS = 30_000;
-const PORTS = ['--base-port', '0', '--gateway-port', '0'];
-
-/** A platform as a person starts it, and the window of it. */
-export class WindowPlatform {
-  readonly #folder: string;
-  readonly #args: readonly string[];
-  #server: ChildProcess | undefined;
-  /** What the command wrote when it was ready. */
-  ready = { baseUrl: '', gatewayUrl: '', windowUrl: '' };
-
-  constructor(folder: string, args: readonly string[]) {
-    this.#folder = folder;
-    this.#args = args;
-  }
-
-  /** Starts it, or starts it again with the same world at the same addresses. */
-  async start(): Promise<void> {
-    const file = join(this.#folder, 'ready.json');
-    await rm(file, { force: true });
-    const { baseUrl, gatewayUrl } = this.ready;
-    const again = baseUrl && ['--base-port', new URL(baseUrl).port, '--gateway-port', new URL(gatewayUrl).port];
-    const args = [...(again || PORTS), '--ready-file', file, '--data', join(this.#folder, 'data'), ...this.#args];
-    const server = spawn(process.execPath, [CLI, 'start', '--headless', ...args], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    this.#server = server;
-    let said = '';
-    server.stderr.on('data', (text) => {
-      said += text;
-    });
-    for (const untilMs = Date.now() + READY_LIMIT_MS; Date.now() < untilMs; await pause(50)) {
-      if (server.exitCode !== null) break;
-      const text = await readFile(file, 'utf8').catch(() => undefined);
-      if (text === undefined) continue;
-      this.ready = JSON.parse(text);
-      return;
-    }
-    throw new Error(`the platform did not start: ${said}`);
-  }
-
-  /** Ends it at once, as a crash would, or as a person does. */
-  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const server = this.#server;
-    if (!server || server.exitCode !== null || server.signalCode !== null) return;
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    server.kill(signal);
-    await ended;
-  }
-
-  /** Opens the window signed in as root; `path` is below `/ui/`. */
-  async open(page: Page, path = ''): Promise<void> {
-    if ((await page.context().cookies()).length === 0) {
-      await page.goto(this.ready.windowUrl);
-      await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
-      if (path === '') return;
-    }
-    await page.goto(`${this.ready.baseUrl}/ui/${path}`);
-    await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible();
-  }
-
-  /** Asks the platform what the signed-in window may ask. */
-  async ask(page: Page, method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
-    const { baseUrl } = this.ready;
-    const answer = await page.request.fetch(`${baseUrl}${path}`, {
-      method,
-      headers: { Origin: baseUrl, 'Sec-Fetch-Site': 'same-origin' },
-      ...(body !== undefined && { data: body }),
-    });
-    const text = await answer.text();
-    return { status: answer.status(), body: text === '' ? undefined : JSON.parse(text) };
-  }
-
-  /** Posts to a public endpoint, `path` below the gateway's address. */
-  async call(path: string, event?: unknown): Promise<Response> {
-    return fetch(`${this.ready.gatewayUrl}${path}`, {
-      ...(event !== undefined && {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(event),
-      }),
-    });
-  }
-}
+export { expect, type Page, type WindowPlatform };
 
 interface Fixtures {
   /** What the command line is given besides ports and data folder. */

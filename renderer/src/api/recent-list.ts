@@ -36,7 +36,9 @@ export interface RecentList<Row, Page = RecentPage<Row>> {
   loadMore(): void;
 }
 
-const PAGE_ROWS = 500;
+/** What is read at first: many times what is seen at once. */
+const FIRST_ROWS = 200;
+const PAGE_ROWS = 1000;
 /** So many a browser holds with ease; the server keeps no more. */
 const MAX_ROWS = 60_000;
 
@@ -62,14 +64,14 @@ export function useRecentList<Answer, Row extends RecordedRow, Page extends Rece
     queryKey: key,
     queryFn: async ({ signal }): Promise<Page> => {
       const after = known()?.newest;
-      const news = pageOf(await load<Answer>(path, { ...filter, after, limit: PAGE_ROWS }, signal));
+      const news = pageOf(await load<Answer>(path, { ...filter, after, limit: FIRST_ROWS }, signal));
       // An older page may have come meanwhile.
       const now = known();
       if (!now || after === undefined) return news;
       const isSameRun = news.run === now.run;
       // More came than one page holds, or the server began anew: the list begins anew, too.
       if (!isSameRun || (news.next !== undefined && news.next > after + 1)) {
-        return pageOf(await load<Answer>(path, { ...filter, limit: PAGE_ROWS }, signal));
+        return pageOf(await load<Answer>(path, { ...filter, limit: FIRST_ROWS }, signal));
       }
       return { ...withNews<Row, Page>(now, news.rows), ...beyondRows<Row, Page>(news) };
     },
