@@ -19,7 +19,7 @@ const rooms = {
 /** Paths of rooms below server/, or of the files at its top that begin with these words. */
 const paths = (names) => names.map((name) => `^server/${name}(/|[-.][^/]*$)`);
 /** Tests, and what tests share. */
-const TEST = '([.]test|-for-tests)[.]ts$';
+const TEST = '([.](test|spec)|-for-tests)[.]ts$';
 /** The running platform, and what tests speak to it with. */
 const WHOLE_HOUSE = ['^server/emulator[.]ts$', '^e2e/'];
 

@@ -55,7 +55,7 @@ export function shownBody({ bytes, sizeBytes }: CapturedBody, contentType: strin
 }
 
 /** Text of a body with its secrets hidden; the very same text when it has none. */
-export function shownText(text: string, contentType: string | undefined): string {
+function shownText(text: string, contentType: string | undefined): string {
   if (contentType?.toLowerCase().startsWith(FORM)) return shownForm(text);
   if (!/^\s*[[{]/.test(text)) return text;
   try {

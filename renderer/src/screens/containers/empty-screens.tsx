@@ -12,7 +12,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 type Engine = PlatformStatus['engines'][number];
 
 /** Why there is none, in one sentence. */
-export const whyNoEngine = (engines: readonly Engine[]) =>
+const whyNoEngine = (engines: readonly Engine[]) =>
   engines.find(({ reason }) => reason)?.reason ?? 'No provider of this world runs containers';
 
 /** No engine and nothing that one could run: why, trying again, and what works all the same. */

@@ -35,7 +35,7 @@ export const FormContext = createContext<FormContextValue>({
 });
 
 /** What is wrong at a place of the record; `isLeaf`: also with what is inside, which has no field of its own. */
-export function errorAt(errors: readonly ErrorDetail[], pointer: string, isLeaf: boolean): string | undefined {
+function errorAt(errors: readonly ErrorDetail[], pointer: string, isLeaf: boolean): string | undefined {
   const found = errors.filter((one) => one.pointer === pointer || (isLeaf && one.pointer.startsWith(`${pointer}/`)));
   return found.length === 0 ? undefined : found.map(({ message }) => message).join('; ');
 }

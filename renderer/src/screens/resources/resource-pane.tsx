@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 import { usePlace } from '../../api/tree.ts';
-import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { GoneResource } from './gone-resource.tsx';
 import { ResourceDetail } from './resource-detail.tsx';
@@ -43,9 +43,4 @@ export function ResourcePane({ id }: { id: string }) {
       }}
     />
   );
-}
-
-/** Nothing is selected, because there is nothing that one may see. */
-export function NothingSelected() {
-  return <EmptyState title="Nothing selected" text="Choose a resource in the tree." />;
 }

@@ -24,7 +24,7 @@ interface OpenApi {
 }
 
 /** The server's own API document: every type's schema is in it. */
-export function useAllSchemas(): Record<string, Schema> | undefined {
+function useAllSchemas(): Record<string, Schema> | undefined {
   const { data } = useQuery({
     queryKey: ['openapi'],
     queryFn: ({ signal }) => load<OpenApi>('/openapi.json', {}, signal),

@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { basic, send } from '../../e2e/client.ts';
-import { type Maker, makerFor } from '../../e2e/maker.ts';
-import { type Body, containerBody, grant, makePlace, makeUser, type Place } from '../../e2e/place.ts';
-import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
-import { demandEngine, expectNothingLeft, testImage } from '../containers/docker/engine-for-tests.ts';
-import { startSlowRegistry } from '../containers/docker/registry-for-tests.ts';
+import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { startSlowRegistry } from '../server/containers/docker/registry-for-tests.ts';
+import { basic, send } from './client.ts';
+import { type Maker, makerFor } from './maker.ts';
+import { type Body, containerBody, grant, makePlace, makeUser, type Place } from './place.ts';
+import { type Platform, refusal, startPlatform } from './platform.ts';
 
 const LIMIT_MS = 60_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
