@@ -1,11 +1,9 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import Docker from 'dockerode';
 import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { startSlowRegistry } from '../server/containers/docker/registry-for-tests.ts';
+import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /** An engine takes a while to make, start and stop containers. */
 const ENGINE_LIMIT_MS = 30_000;
 const SLOWLY = { timeout: ENGINE_LIMIT_MS };
@@ -80,20 +78,8 @@ const act = async (page: Page, name: string, deed: string | RegExp) => {
   await rowOf(page, name)
     .getByRole('button', { name: `Actions of ${name}` })
     .click();
-  await page.getByRole('menuitem', { name: deed }).click();
+  await page.getByRole('menuitem', { name: deed, exact: true }).click();
 };
-
-async function expectNoFaults(page: Page) {
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-    }; // axe puts itself there
-    const { violations } = await axe.run();
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
-  });
-  expect(found, page.url()).toEqual([]);
-}
 
 test.describe('with an engine', () => {
   test.use({

@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { expect, type Page, test } from './window.ts';
+import { expectNoFaults } from './axe.ts';
+import { expect, test } from './window.ts';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const SCREENS = [
   '',
   'resources',
@@ -101,42 +99,25 @@ for (const theme of ['light', 'dark'] as const) {
     await platform.call('/website/lead', FORM);
     await platform.call('/website/orders/1001');
     await platform.open(page);
-    const source = await readFile(AXE, 'utf8');
-    const look = async (where: string) => {
-      await page.evaluate(source);
-      expect(await violations(page), where).toEqual([]);
-    };
     for (const screen of SCREENS) {
       await platform.open(page, screen);
-      await look(`/ui/${screen}`);
+      await expectNoFaults(page, `/ui/${screen}`);
     }
     await platform.open(page, 'invocations');
     await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
     await expect(page.getByRole('button', { name: 'Replay', exact: true })).toBeVisible();
-    await look('an invocation');
+    await expectNoFaults(page, 'an invocation');
     await page.getByRole('button', { name: 'Replay with edits' }).click();
     await expect(page.getByRole('dialog').locator('.cm-content')).toBeVisible();
-    await look('the editor of an event');
+    await expectNoFaults(page, 'the editor of an event');
     await page.keyboard.press('Escape');
     await platform.open(page, 'gateway');
     await page.getByRole('grid', { name: 'Requests' }).getByRole('row').nth(1).click();
     await expect(page.getByRole('tab', { name: 'Request', exact: true })).toBeVisible();
-    await look('a request');
+    await expectNoFaults(page, 'a request');
     await page.keyboard.press('ControlOrMeta+k');
     await expect(page.getByRole('dialog')).toBeVisible();
-    await look('the palette');
-  });
-}
-
-/** What axe finds on the page as it is. */
-function violations(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { violations } = await (
-      globalThis as unknown as {
-        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-      }
-    ).axe.run(); // axe puts itself there
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+    await expectNoFaults(page, 'the palette');
   });
 }
 
