@@ -68,6 +68,7 @@ test('from page to page, into a list and to a resource with the keyboard alone',
   await page.keyboard.press('g');
   await page.keyboard.press('i');
   await expect(page.getByRole('heading', { name: 'Invocations' })).toBeVisible();
+  await expect(page.getByRole('grid', { name: 'Invocations' }).getByRole('row')).toHaveCount(2);
   await page.keyboard.press('j');
   await expect(page.getByRole('tab', { name: 'Event' })).toBeVisible();
   await page.keyboard.press('/');

@@ -50,8 +50,10 @@ export function QueryBar({ what, faultOf, example, suggestions = [] }: QueryBarP
     change({ q: next.trim() || undefined });
   };
   useEffect(() => {
-    if (text.trim() === taken.current || fault) return undefined;
+    if (fault) return undefined;
     const timer = setTimeout(() => {
+      // Enter or Escape may have been quicker.
+      if (text.trim() === taken.current) return;
       taken.current = text.trim();
       change({ q: text.trim() || undefined });
     }, PAUSE_MS);

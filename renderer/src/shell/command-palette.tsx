@@ -59,6 +59,13 @@ function Content({ onClose }: { onClose(): void }) {
       <SearchField
         aria-label="Search or run a command"
         autoFocus
+        onKeyDown={(event) => {
+          // Answers that come in take the place of the entry that Enter was meant for; then the first is meant.
+          const first = sections[0]?.entries[0];
+          const isMeant = event.target instanceof Element && event.target.hasAttribute('aria-activedescendant');
+          if (event.key === 'Enter' && first && !isMeant) run(first.id);
+          else event.continuePropagation();
+        }}
         className="flex items-center gap-2.5 border-b border-line px-4"
       >
         <Search aria-hidden size={16} className="text-faint" />
@@ -113,19 +120,19 @@ function matches({ text, words = '' }: Command, typed: string): boolean {
 function useResourceCommands(typed: string): readonly Command[] {
   const go = useGo();
   const q = useDeferredValue(typed.trim());
-  const { data } = useQuery({
+  const { data, isPlaceholderData } = useQuery({
     ...searchOptions({ q: q || undefined, limit: MAX_SHOWN }),
     placeholderData: keepPreviousData,
   });
-  return useMemo(
-    () =>
-      (data?.rows ?? []).map(({ id, name, word, fqon }) => ({
-        id: `resource ${id}`,
-        text: name,
-        words: `${word} in ${fqon}`,
-        group: 'Resources',
-        run: () => go({ screen: 'resources', id }),
-      })),
-    [data, go],
-  );
+  return useMemo(() => {
+    const found = (data?.rows ?? []).map(({ id, name, word, fqon }) => ({
+      id: `resource ${id}`,
+      text: name,
+      words: `${word} in ${fqon}`,
+      group: 'Resources',
+      run: () => go({ screen: 'resources', id }),
+    }));
+    // What was found for fewer letters is kept until the answer, but only as far as it is meant by all of them.
+    return isPlaceholderData ? found.filter((command) => matches(command, q)) : found;
+  }, [data, isPlaceholderData, q, go]);
 }
