@@ -1,58 +1,39 @@
-import { randomUUID } from 'node:crypto';
-import type { Request } from 'express';
 import manifest from '../package.json' with { type: 'json' };
 import { completeOptions } from './config.ts';
-import { type Config, DEFAULT_SCM_TOKEN, type StartOptions } from './config-schema.ts';
-import type { EngineView } from './containers/container-service.ts';
+import type { Config, StartOptions } from './config-schema.ts';
 import { createAccountWriter } from './emulator/account-writer.ts';
+import { Addresses } from './emulator/addresses.ts';
 import { createContainers } from './emulator/container-life.ts';
 import { createControlPlane } from './emulator/control-plane.ts';
 import { createCore } from './emulator/core.ts';
 import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
-import { freshWorlds, makeFirstWorld } from './emulator/first-world.ts';
-import { closeGently, hostsOf, listen, urlOf } from './emulator/listeners.ts';
+import { makeFirstWorld } from './emulator/first-world.ts';
+import { createInspector, keptOutboundRules, windowUrlOf } from './emulator/inspector.ts';
+import { closeGently, hostsOf, listen } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
-import { followScm, startScm } from './emulator/scm-place.ts';
-import { accessDesk, originsOf, settingsDesk } from './emulator/settings-desk.ts';
+import { followScm } from './emulator/scm-place.ts';
+import { originsOf } from './emulator/settings-desk.ts';
+import { startStandIns } from './emulator/stand-ins.ts';
+import { statusOf } from './emulator/status.ts';
+import { findTour, type Tour } from './emulator/tour.ts';
 import { Unwind } from './emulator/unwind.ts';
-import { windowKeys } from './emulator/window-keys.ts';
+import { Watch } from './emulator/watch.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
 import { createWorkbench } from './emulator/workbench.ts';
-import { indexing } from './emulator/world-indexing.ts';
-import { WorldSeeds } from './emulator/world-seeds.ts';
 import { Gateway } from './gateway/gateway.ts';
-import { baseUrlOf } from './http/addresses.ts';
-import { Arrivals } from './inspector/arrivals.ts';
-import { LiveFeed } from './inspector/live-feed.ts';
-import { OutboundRules } from './inspector/outbound-rules.ts';
-import { PipelineRuns } from './inspector/pipeline-runs.ts';
-import { Recorder } from './inspector/recorder.ts';
-import { inspectorRoutes, LEADS } from './inspector/routes.ts';
-import { TimeMachine } from './inspector/time-machine.ts';
 import { windowFiles } from './inspector/window-files.ts';
 import { WindowSessions } from './inspector/window-sessions.ts';
-import { offencesOf } from './inspector/world-rules.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
-import type { ExchangeRecord } from './model/exchange-record.ts';
 import { USER } from './model/type-names.ts';
-import { publicUrlOf } from './model/types/gateway-address.ts';
 import { isGateway } from './model/types/provider-rules.ts';
-import type { WorldView } from './model/world-view.ts';
 import { packageFile } from './package-file.ts';
 import { resourceRoutes } from './resources/routes.ts';
 import { AttemptLimiter } from './security/attempt-limiter.ts';
 import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials } from './security/credentials.ts';
 import { securityRoutes } from './security/routes.ts';
-import { CrmStandIn } from './standins/crm-stand-in.ts';
-import { parseLead, parseLeadFilter } from './standins/lead.ts';
-import { DEMO_PROJECT } from './standins/scm/scm-projects.ts';
-import { ScmStandIn } from './standins/scm/scm-stand-in.ts';
-
-/** Most leads that the CRM stand-in keeps. */
-const MAX_LEADS = 10_000;
 
 export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
 export type { RootCredentials };
@@ -79,7 +60,7 @@ export interface Emulator {
   /** An address of the window that signs in as root, once, within ten minutes. */
   windowUrl(): string;
   /** Where the world's web form and its deployment lambda are, if it has them. */
-  readonly tour?: { leadUrl?: string; deployUrl?: string };
+  readonly tour?: Tour;
   /** Lets running requests and invocations end, saves, and closes everything. Calling it again waits for the same end. */
   stop(): Promise<void>;
 }
@@ -122,20 +103,12 @@ async function start(
   const nowMs = Date.now;
   const onWarning = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
-  const own = { baseUrl: urlOf(config.host, config.basePort), gatewayUrl: urlOf(config.host, config.gatewayPort) };
-  const addresses = () => {
-    const baseUrl = config.publicBaseUrl ?? own.baseUrl;
-    const gatewayUrl = config.publicGatewayUrl ?? own.gatewayUrl;
-    return { baseUrl, metaUrl: `${baseUrl}/meta`, securityUrl: `${baseUrl}/security`, gatewayUrl };
-  };
-  const addressesFor = (req: Request) => {
-    const baseUrl = baseUrlOf(req, config.publicBaseUrl, own.baseUrl);
-    return { ...addresses(), baseUrl, metaUrl: `${baseUrl}/meta`, securityUrl: `${baseUrl}/security` };
-  };
+  const addresses = new Addresses(config);
+  const watch = new Watch();
 
-  const createWorld = () => makeFirstWorld(config, { addresses, nowMs, onWarning });
+  const createWorld = () => makeFirstWorld(config, { addresses: addresses.ours, nowMs, onWarning });
   const data = await openData({ config, createWorld, nowMs, onWarning }, unwind);
-  const { store, leads } = data;
+  const { store } = data;
   const { view } = store;
   const credentials = new Credentials({
     keys: data.keys,
@@ -145,56 +118,13 @@ async function start(
   });
   const authenticator = createAuthenticator(view, credentials);
 
-  const arrivals = new Arrivals();
-  const feed = new LiveFeed(randomUUID().slice(0, 8));
-  const recorder = new Recorder();
-  const onExchange = (record: ExchangeRecord) => {
-    recorder.addExchange(record);
-    feed.tell('traffic');
-  };
-  const onLead = () => {
-    arrivals.announce(LEADS);
-    feed.tell('leads', {});
-  };
   const recentCalls = new RecentCalls();
-  const crm = new CrmStandIn({
-    leads,
-    senderOf: (executionId) => recentCalls.find(executionId),
-    certificate: data.certificate,
-    nowMs,
-    newId: randomUUID,
-    maxLeads: MAX_LEADS,
-    onLead,
-  });
-  const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
-  unwind.add(() => crm.stop());
-
-  const scm = new ScmStandIn({
-    projects: data.scm,
-    token: config.scmToken,
-    allowedHosts: hostsOf(config),
-    nowMs,
-    onFault,
-  });
-  // Everybody knows the default token: it is good for this machine only.
-  const scmHost = config.scmToken === DEFAULT_SCM_TOKEN ? '127.0.0.1' : config.host;
-  await startScm(scm, data.places, { host: scmHost, port: config.scmPort });
-  unwind.add(() => scm.stop());
-  if (config.seed === 'demo' && data.scm.size === 0) await scm.projects.create(DEMO_PROJECT);
-
-  const outboundRules = new OutboundRules({
-    log: data.outbound,
-    newId: randomUUID,
-    onChange: () => {
-      lambdas.applyRules();
-      feed.tell('outbound', {});
-    },
-  });
+  const standIns = await startStandIns({ config, data, recentCalls, nowMs, onLead: watch.onLead, onFault }, unwind);
+  const outboundRules = keptOutboundRules(data, watch, () => lambdas.applyRules());
   const lambdas = new LambdaService({
     view,
     recentCalls,
-    onDebug: () => feed.tell('workbench', {}),
-    addresses,
+    addresses: addresses.ours,
     nowMs,
     childFile: packageFile('dist/server/lambda-child.cjs'),
     scratchDir: data.scratchDir,
@@ -205,19 +135,15 @@ async function start(
       timeoutMaxS: config.limits.maxLambdaTimeoutS,
       logLines: config.limits.logLines,
     },
-    outbound: { crm: config.outbound.crm, crmAddress: () => crmAddress, rules: () => outboundRules.kept.rules },
-    onLog: (lambdaId) => {
-      arrivals.announce(lambdaId);
-      if (feed.viewers > 0) feed.tell('logs', lambdaId);
+    outbound: {
+      crm: config.outbound.crm,
+      crmAddress: () => standIns.crmAddress,
+      rules: () => outboundRules.kept.rules,
     },
-    onBegin: (begun) => {
-      recorder.begin(begun);
-      feed.tell('invocations');
-    },
-    onInvocation: (invocation, call) => {
-      recorder.addInvocation(invocation, call);
-      feed.tell('invocations');
-    },
+    onLog: watch.onLog,
+    onBegin: watch.onBegin,
+    onInvocation: watch.onInvocation,
+    onDebug: watch.onWorkbench,
   });
   unwind.add(() => lambdas.stop());
 
@@ -227,7 +153,7 @@ async function start(
     config,
     servicePorts: data.servicePorts,
     nowMs,
-    onNews: (news) => feed.tell(news.kind === 'engine' ? 'status' : 'containers', { ...news }),
+    onNews: watch.onContainerNews,
     onWarning,
   });
   unwind.add(() => containers.stop());
@@ -236,7 +162,7 @@ async function start(
     config,
     invoker: lambdas,
     containers: containers.life,
-    addresses,
+    addresses: addresses.ours,
     nowMs,
     onWarning,
   });
@@ -249,26 +175,18 @@ async function start(
     judge,
     results: data.results,
     containers: containers.proxy,
-    addresses,
+    addresses: addresses.ours,
     nowMs,
     version: manifest.version,
     allowedHosts,
     limits: config.limits,
     onFault,
-    onExchange,
+    onExchange: watch.onExchange,
   });
-  const workbench = createWorkbench({
-    data,
-    service,
-    lambdas,
-    nowMs,
-    onChange: () => feed.tell('workbench', {}),
-    onFault,
-  });
+  const workbench = createWorkbench({ data, service, lambdas, nowMs, onChange: watch.onWorkbench, onFault });
   unwind.add(() => workbench.stop());
   const stopListening = store.onCommit((commit, changes) => {
-    feed.tell('world', { seq: commit.seq });
-    feed.tell('history', { seq: commit.seq });
+    watch.onCommit(commit);
     gateway.changed(changes);
     lambdas.changed(changes);
     workbench.changed(changes);
@@ -285,84 +203,26 @@ async function start(
   const signIns = new AttemptLimiter(config.limits.tokenRequestsPerMinute, nowMs);
   const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs);
   let firstKey: string | undefined;
-  const allAddresses = () => ({
-    ...addresses(),
-    crmUrl: urlOf(config.host, crmAddress.port, 'https'),
-    scmUrl: scm.url,
-  });
-  const windowUrl = (code: string) => `${addresses().baseUrl}/ui/?code=${code}`;
-  const { inspect, log: logRoutes } = inspectorRoutes({
-    view,
+  const { inspect, log } = createInspector({
+    config,
+    origins: hooks.origins,
+    addresses,
+    data,
+    core,
     authenticator,
-    judge,
-    lambdaLog: lambdas,
-    containerLog: containers.service,
-    containers: containers.service,
-    invoker: lambdas,
-    arrivals,
-    leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
-    machine: new TimeMachine(store, (changes) => {
-      const { limits, allowedHostPaths } = config;
-      const rules = { view, referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };
-      return offencesOf(rules, changes);
-    }),
-    snapshots: data.snapshots,
-    keys: windowKeys(view, credentials),
-    archive: { leads, results: data.results, parseLead, version: manifest.version, nowMs },
-    window: {
-      feed,
-      sessions,
-      recorder,
-      urlFor: windowUrl,
-      status: () => ({
-        version: manifest.version,
-        addresses: allAddresses(),
-        dataDir: config.data,
-        store: { seq: store.seq, resources: store.world.resources.size, ...store.health() },
-        engines: containers.service.engines(),
-        processes: lambdas.stats(),
-        viewers: feed.viewers,
-        services: status().services,
-      }),
-    },
-    settings: settingsDesk({
-      config,
-      origins: hooks.origins,
-      addresses: allAddresses,
-      data,
-      recorder,
-      maxLeads: MAX_LEADS,
-    }),
-    access: accessDesk(credentials, () => firstKey),
-    scm: { url: scm.url, apiUrl: scm.apiUrl, token: config.scmToken, snapshot: () => scm.snapshot() },
-    pipelines: new PipelineRuns({
-      log: data.pipelines,
-      nowMs,
-      newId: randomUUID,
-      onChange: ({ id, state }) => feed.tell('pipelines', { id, state }),
-    }),
-    runDemoPipeline: hooks.runDemoPipeline,
+    credentials,
+    firstKey: () => firstKey,
+    lambdas,
+    containers,
+    standIns,
+    outboundRules,
     workbench,
-    outbound: { rules: outboundRules, crm: config.outbound.crm },
-    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, () => scm.apiUrl),
-    seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
-    securityUrlFor: (req) => addressesFor(req).securityUrl,
+    watch,
+    sessions,
+    runDemoPipeline: hooks.runDemoPipeline,
+    nowMs,
+    onWarning,
     onFault,
-  });
-  const storageFailures = () => {
-    const health = store.health();
-    return health.isHealthy ? [] : [health.message];
-  };
-  const status = () => ({
-    failed: storageFailures(),
-    services: {
-      resources: 'running',
-      security: 'running',
-      gateway: 'running',
-      crm: 'running',
-      scm: 'running',
-      containers: engineStatus(containers.service.engines()),
-    },
   });
   const controlPlane = createControlPlane({
     version: manifest.version,
@@ -377,11 +237,11 @@ async function start(
         const who = authenticator.identify(headers.authorization);
         return who.kind === 'caller' ? who.caller.userId : undefined;
       },
-      onExchange,
+      onExchange: watch.onExchange,
     },
     routers: {
       '/ui': windowFiles(packageFile('dist/renderer')),
-      '/': documentation((req) => ({ ...addressesFor(req), typePrefix: config.typePrefix })),
+      '/': documentation((req) => ({ ...addresses.seenBy(req), typePrefix: config.typePrefix })),
       '/meta': resourceRoutes({
         service,
         authenticator,
@@ -389,9 +249,14 @@ async function start(
         moves: core.moves,
         defaults: core.defaults,
         maxInstances: config.limits.maxInstances,
-        addressesFor,
+        addressesFor: addresses.seenBy,
         rendering: { typePrefix: config.typePrefix, live: core.live },
-        status: { version: manifest.version, nowMs, status, baseUrlFor: (req) => addressesFor(req).baseUrl },
+        status: {
+          version: manifest.version,
+          nowMs,
+          status: () => statusOf(store, containers.service.engines()),
+          baseUrlFor: (req) => addresses.seenBy(req).baseUrl,
+        },
         onFault,
       }),
       '/security': securityRoutes({
@@ -401,29 +266,27 @@ async function start(
         judge,
         accounts: createAccountWriter(service),
         prefix: config.typePrefix,
-        addresses: addressesFor,
+        addresses: addresses.seenBy,
         version: manifest.version,
         nowMs,
         limits: config.limits,
         onFault,
       }),
       '/inspect': inspect,
-      '/log': logRoutes,
+      '/log': log,
     },
   });
   unwind.add(() => closeGently(controlPlane));
-  unwind.add(() => arrivals.stop());
-  unwind.add(async () => feed.stop());
-  const basePort = await listen(controlPlane, config.host, config.basePort);
-  own.baseUrl = urlOf(config.host, basePort);
+  unwind.add(() => watch.stop());
+  addresses.settleBase(await listen(controlPlane, config.host, config.basePort));
 
   // The last to start is the first to stop: lambdas that end their work meanwhile may need the control plane.
-  const gatewayAddress = await gateway.start({ host: config.host, port: config.gatewayPort });
+  const { port: gatewayPort } = await gateway.start({ host: config.host, port: config.gatewayPort });
   unwind.add(() => gateway.stop());
-  own.gatewayUrl = urlOf(config.host, gatewayAddress.port);
+  addresses.settleGateway(gatewayPort);
 
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
-  await followScm(service, data.places, scm.apiUrl, rootAct(view.root, 'startup'));
+  await followScm(service, data.places, standIns.scm.apiUrl, rootAct(view.root, 'startup'));
   await lambdas.start();
   workbench.start();
   await containers.start();
@@ -431,35 +294,17 @@ async function start(
   firstKey = rootCredentials.apiKey;
   let stopped: Promise<void> | undefined;
   return {
-    ...addresses(),
-    crmUrl: urlOf(config.host, crmAddress.port, 'https'),
-    scmUrl: scm.url,
+    ...addresses.ours(),
+    crmUrl: standIns.crmUrl,
+    scmUrl: standIns.scm.url,
     dataDir: config.data,
     worldId: store.world.id,
     rootCredentials,
-    windowUrl: () => windowUrl(sessions.createCode()),
-    tour: findTour(view, addresses().gatewayUrl),
+    windowUrl: () => windowUrlOf(addresses, sessions.createCode()),
+    tour: findTour(view, addresses.ours().gatewayUrl),
     stop: () => {
       stopped ??= unwind.run();
       return stopped;
     },
   };
-}
-
-/** Public addresses that a person or a pipeline begins with, of the endpoints that the demo world and the specification name. */
-function findTour(view: WorldView, gatewayUrl: string): { leadUrl?: string; deployUrl?: string } {
-  const urlOfEndpoint = (path: string) => {
-    const endpoint = view.all('apiendpoints').find((one) => one.properties.resource === path);
-    return endpoint && publicUrlOf(view, endpoint, gatewayUrl);
-  };
-  const [leadUrl, deployUrl] = [urlOfEndpoint('/lead'), urlOfEndpoint('/deploy')];
-  return { ...(leadUrl && { leadUrl }), ...(deployUrl && { deployUrl }) };
-}
-
-/** The engines in a few words, for `/about`. */
-function engineStatus(engines: readonly EngineView[]): string {
-  const troubled = engines.find(({ state }) => state === 'unreachable');
-  if (troubled?.reason) return troubled.reason;
-  if (engines.some(({ state }) => state === 'connecting')) return 'connecting';
-  return engines.length === 0 ? 'no provider runs containers' : 'running';
 }

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { Router } from 'express';
+import manifest from '../../package.json' with { type: 'json' };
+import type { Config } from '../config-schema.ts';
+import { OutboundRules } from '../inspector/outbound-rules.ts';
+import { PipelineRuns } from '../inspector/pipeline-runs.ts';
+import { type InspectorOptions, inspectorRoutes } from '../inspector/routes.ts';
+import { TimeMachine } from '../inspector/time-machine.ts';
+import type { WindowSessions } from '../inspector/window-sessions.ts';
+import { offencesOf } from '../inspector/world-rules.ts';
+import type { LambdaService } from '../lambdas/lambda-service.ts';
+import type { Authenticator } from '../model/caller.ts';
+import type { Credentials } from '../security/credentials.ts';
+import { parseLead, parseLeadFilter } from '../standins/lead.ts';
+import type { Addresses } from './addresses.ts';
+import type { Containers } from './container-life.ts';
+import type { Core } from './core.ts';
+import type { Data } from './data.ts';
+import { freshWorlds } from './first-world.ts';
+import { accessDesk, settingsDesk } from './settings-desk.ts';
+import { MAX_LEADS, type StandIns } from './stand-ins.ts';
+import { statusOf } from './status.ts';
+import type { Watch } from './watch.ts';
+import { windowKeys } from './window-keys.ts';
+import { indexing } from './world-indexing.ts';
+import { WorldSeeds } from './world-seeds.ts';
+
+/** The running parts that the inspector looks into. */
+export interface InspectedParts {
+  config: Config;
+  /** Where each setting came from, by its key. */
+  origins: ReadonlyMap<string, string>;
+  addresses: Addresses;
+  data: Data;
+  core: Core;
+  authenticator: Authenticator;
+  credentials: Credentials;
+  /** Root's first key, once it is known. */
+  firstKey(): string | undefined;
+  lambdas: LambdaService;
+  containers: Containers;
+  standIns: StandIns;
+  outboundRules: OutboundRules;
+  workbench: InspectorOptions['workbench'];
+  watch: Watch;
+  sessions: WindowSessions;
+  runDemoPipeline: InspectorOptions['runDemoPipeline'];
+  nowMs(): number;
+  onWarning(message: string): void;
+  onFault(fault: unknown): void;
+}
+
+/** Rules about the calls of lambdas, as they are kept; `applied` is called after each change. */
+export function keptOutboundRules(data: Data, watch: Watch, applied: () => void): OutboundRules {
+  return new OutboundRules({
+    log: data.outbound,
+    newId: randomUUID,
+    onChange: () => {
+      applied();
+      watch.onOutboundRules();
+    },
+  });
+}
+
+/** Wires the inspector: what it looks into, and what it may do there. */
+export function createInspector(parts: InspectedParts): { inspect: Router; log: Router } {
+  const { config, data, core, lambdas, containers, standIns, watch, credentials, nowMs, onWarning, onFault } = parts;
+  const { store, leads, results, snapshots } = data;
+  const { view } = store;
+  const { crm, crmUrl, scm } = standIns;
+  const addresses = parts.addresses.ours;
+  const allAddresses = () => ({ ...addresses(), crmUrl, scmUrl: scm.url });
+  return inspectorRoutes({
+    view,
+    authenticator: parts.authenticator,
+    judge: core.judge,
+    lambdaLog: lambdas,
+    containerLog: containers.service,
+    containers: containers.service,
+    invoker: lambdas,
+    arrivals: watch.arrivals,
+    leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
+    machine: new TimeMachine(store, (changes) => {
+      const { limits, allowedHostPaths } = config;
+      const rules = { view, referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };
+      return offencesOf(rules, changes);
+    }),
+    snapshots,
+    keys: windowKeys(view, credentials),
+    archive: { leads, results, parseLead, version: manifest.version, nowMs },
+    window: {
+      feed: watch.feed,
+      sessions: parts.sessions,
+      recorder: watch.recorder,
+      urlFor: (code) => windowUrlOf(parts.addresses, code),
+      status: () => ({
+        version: manifest.version,
+        addresses: allAddresses(),
+        dataDir: config.data,
+        store: { seq: store.seq, resources: store.world.resources.size, ...store.health() },
+        engines: containers.service.engines(),
+        processes: lambdas.stats(),
+        viewers: watch.feed.viewers,
+        services: statusOf(store, containers.service.engines()).services,
+      }),
+    },
+    settings: settingsDesk({
+      config,
+      origins: parts.origins,
+      addresses: allAddresses,
+      data,
+      recorder: watch.recorder,
+      maxLeads: MAX_LEADS,
+    }),
+    access: accessDesk(credentials, parts.firstKey),
+    scm: { url: scm.url, apiUrl: scm.apiUrl, token: config.scmToken, snapshot: () => scm.snapshot() },
+    pipelines: new PipelineRuns({ log: data.pipelines, nowMs, newId: randomUUID, onChange: watch.onPipelineRun }),
+    runDemoPipeline: parts.runDemoPipeline,
+    workbench: parts.workbench,
+    outbound: { rules: parts.outboundRules, crm: config.outbound.crm },
+    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, () => scm.apiUrl),
+    seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
+    securityUrlFor: (req) => parts.addresses.seenBy(req).securityUrl,
+    onFault,
+  });
+}
+
+/** An address of the window that signs in with a code. */
+export function windowUrlOf(addresses: Addresses, code: string): string {
+  return `${addresses.ours().baseUrl}/ui/?code=${code}`;
+}

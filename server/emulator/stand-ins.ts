@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { type Config, DEFAULT_SCM_TOKEN } from '../config-schema.ts';
+import type { RecentCalls } from '../lambdas/recent-calls.ts';
+import { CrmStandIn } from '../standins/crm-stand-in.ts';
+import { DEMO_PROJECT } from '../standins/scm/scm-projects.ts';
+import { ScmStandIn } from '../standins/scm/scm-stand-in.ts';
+import type { Data } from './data.ts';
+import { hostsOf, urlOf } from './listeners.ts';
+import { startScm } from './scm-place.ts';
+import type { Unwind } from './unwind.ts';
+
+/** Most leads that the CRM stand-in keeps. */
+export const MAX_LEADS = 10_000;
+
+export interface StandInsOptions {
+  config: Config;
+  data: Data;
+  /** Who sent a lead: lambdas whose calls were caught lately. */
+  recentCalls: RecentCalls;
+  nowMs(): number;
+  onLead(): void;
+  onFault(fault: unknown): void;
+}
+
+/** What stands in for the rest of the world, and listens. */
+export interface StandIns {
+  crm: CrmStandIn;
+  /** Where lambdas' calls to the CRM are brought. */
+  crmAddress: { host: string; port: number };
+  crmUrl: string;
+  scm: ScmStandIn;
+}
+
+/** Starts the CRM and the source control that lambdas and pipelines speak to; `unwind` stops them. */
+export async function startStandIns(options: StandInsOptions, unwind: Unwind): Promise<StandIns> {
+  const { config, data, recentCalls, nowMs, onLead, onFault } = options;
+  const crm = new CrmStandIn({
+    leads: data.leads,
+    senderOf: (executionId) => recentCalls.find(executionId),
+    certificate: data.certificate,
+    nowMs,
+    newId: randomUUID,
+    maxLeads: MAX_LEADS,
+    onLead,
+  });
+  const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
+  unwind.add(() => crm.stop());
+
+  const scm = new ScmStandIn({
+    projects: data.scm,
+    token: config.scmToken,
+    allowedHosts: hostsOf(config),
+    nowMs,
+    onFault,
+  });
+  // Everybody knows the default token: it is good for this machine only.
+  const host = config.scmToken === DEFAULT_SCM_TOKEN ? '127.0.0.1' : config.host;
+  await startScm(scm, data.places, { host, port: config.scmPort });
+  unwind.add(() => scm.stop());
+  if (config.seed === 'demo' && data.scm.size === 0) await scm.projects.create(DEMO_PROJECT);
+  return { crm, crmAddress, crmUrl: urlOf(config.host, crmAddress.port, 'https'), scm };
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { ContainerNews } from '../containers/container-service.ts';
+import { Arrivals } from '../inspector/arrivals.ts';
+import { LiveFeed } from '../inspector/live-feed.ts';
+import { Recorder } from '../inspector/recorder.ts';
+import { LEADS } from '../inspector/routes.ts';
+import type { ExchangeRecord } from '../model/exchange-record.ts';
+import type { Uuid } from '../model/ids.ts';
+
+/**
+ * What watches the platform, for the window and for those who wait. Whatever happens is told here once; here it is decided who
+ * hears of it: `arrivals` wakes requests that wait, `recorder` keeps what ran, `feed` tells the open windows.
+ */
+export class Watch {
+  readonly arrivals = new Arrivals();
+  readonly feed = new LiveFeed(randomUUID().slice(0, 8));
+  readonly recorder = new Recorder();
+
+  readonly onExchange = (exchange: ExchangeRecord): void => {
+    this.recorder.addExchange(exchange);
+    this.feed.tell('traffic');
+  };
+
+  readonly onLead = (): void => {
+    this.arrivals.announce(LEADS);
+    this.feed.tell('leads', {});
+  };
+
+  readonly onLog = (resourceId: Uuid): void => {
+    this.arrivals.announce(resourceId);
+    if (this.feed.viewers > 0) this.feed.tell('logs', resourceId);
+  };
+
+  readonly onBegin = (begun: Parameters<Recorder['begin']>[0]): void => {
+    this.recorder.begin(begun);
+    this.feed.tell('invocations');
+  };
+
+  readonly onInvocation = (...ended: Parameters<Recorder['addInvocation']>): void => {
+    this.recorder.addInvocation(...ended);
+    this.feed.tell('invocations');
+  };
+
+  readonly onContainerNews = (news: ContainerNews): void => {
+    this.feed.tell(news.kind === 'engine' ? 'status' : 'containers', { ...news });
+  };
+
+  readonly onCommit = ({ seq }: { seq: number }): void => {
+    this.feed.tell('world', { seq });
+    this.feed.tell('history', { seq });
+  };
+
+  readonly onWorkbench = (): void => this.feed.tell('workbench', {});
+
+  readonly onOutboundRules = (): void => this.feed.tell('outbound', {});
+
+  readonly onPipelineRun = ({ id, state }: { id: string; state: string }): void => {
+    this.feed.tell('pipelines', { id, state });
+  };
+
+  stop(): void {
+    this.arrivals.stop();
+    this.feed.stop();
+  }
+}
