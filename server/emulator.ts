@@ -254,7 +254,7 @@ async function start(
         status: {
           version: manifest.version,
           nowMs,
-          status: () => statusOf(store, containers.service.engines()),
+          status: () => statusOf(store, containers.desk.engines()),
           baseUrlFor: (req) => addresses.seenBy(req).baseUrl,
         },
         onFault,

@@ -4,9 +4,8 @@ import type { StoredResource } from '../model/record.ts';
 import type { AttachedEngine } from './attached-engine.ts';
 import type { EngineEvent, Instance, PullProgress } from './engine.ts';
 import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
-import { HealthProbe } from './health-probe.ts';
 import { type InstanceView, instanceViews } from './instance-view.ts';
-import { portOpens } from './port-opens.ts';
+import { OPEN_LIMIT_MS, Readiness } from './readiness.ts';
 import { type ContainerEvent, complaintOf, isServing, type Known, statusOf, type Trouble } from './status.ts';
 import type { Plan } from './workload.ts';
 
@@ -14,10 +13,6 @@ import type { Plan } from './workload.ts';
 const MAX_EVENTS = 50;
 /** What failed for a reason that may pass is tried again after the first delay, then with growing ones up to the last. */
 const RETRY_MS = [500, 2_000, 5_000, 15_000, 60_000];
-/** A new instance without health checks serves once its ports open, or after this time. */
-const OPEN_LIMIT_MS = 15_000;
-const OPEN_INTERVAL_MS = 3;
-const OPEN_TIMEOUT_MS = 1_000;
 /** Beyond the grace period of its checks, how long a new instance may take to be healthy. */
 const HEALTH_MARGIN_MS = 30_000;
 const WATCH_INTERVAL_MS = 50;
@@ -44,10 +39,7 @@ export class ContainerRunner {
   #record: StoredResource;
   #plan: Plan;
   #instances: readonly Instance[] = [];
-  readonly #health = new Map<string, 'healthy' | 'unhealthy'>();
-  readonly #probes = new Map<string, HealthProbe>();
-  /** Instances whose ports have opened, or were given up waiting for. */
-  readonly #open = new Set<string>();
+  readonly #readiness: Readiness;
   readonly #leaving = new Set<string>();
   readonly #events: ContainerEvent[] = [];
   #failure: string | undefined;
@@ -64,6 +56,13 @@ export class ContainerRunner {
     this.#record = record;
     this.#plan = plan;
     this.#options = options;
+    this.#readiness = new Readiness({
+      nowMs: options.nowMs,
+      onChange: () => {
+        this.#settle();
+        options.onChange();
+      },
+    });
   }
 
   get record(): StoredResource {
@@ -135,7 +134,10 @@ export class ContainerRunner {
   serving(): Instance[] {
     const known = this.#known();
     return this.#instances.filter(
-      (one) => isServing(one, known) && (known.hasHealthChecks || this.#open.has(one.id)) && !this.#leaving.has(one.id),
+      (one) =>
+        isServing(one, known) &&
+        (known.hasHealthChecks || this.#readiness.isOpen(one.id)) &&
+        !this.#leaving.has(one.id),
     );
   }
 
@@ -176,7 +178,7 @@ export class ContainerRunner {
     return instanceViews(instances, { ...this.#known(), revision: this.#plan.workload.revision });
   }
 
-  /** Ends the work and the watching; with `isRemoved` also what runs. */
+  /** Ends the work and the watching, and what runs. */
   async remove(): Promise<void> {
     this.stop();
     const leaving = [...this.#instances];
@@ -189,8 +191,7 @@ export class ContainerRunner {
     this.#isRemoved = true;
     clearTimeout(this.#retryTimer);
     this.#working?.abort();
-    for (const probe of this.#probes.values()) probe.stop();
-    this.#probes.clear();
+    this.#readiness.stop();
   }
 
   async #work(): Promise<void> {
@@ -249,58 +250,10 @@ export class ContainerRunner {
   #see(instances: readonly Instance[]): void {
     if (this.#isRemoved) return;
     this.#instances = instances;
-    const running = new Map(instances.filter(({ state }) => state === 'running').map((one) => [one.id, one]));
-    for (const [id, probe] of this.#probes) {
-      if (running.has(id)) continue;
-      probe.stop();
-      this.#probes.delete(id);
-      this.#health.delete(id);
-    }
-    for (const id of this.#open) if (!running.has(id)) this.#open.delete(id);
-    for (const one of running.values()) this.#attend(one);
+    for (const id of this.#leaving) if (!instances.some((one) => one.id === id)) this.#leaving.delete(id);
+    this.#readiness.attend(instances, (one) => (this.#isOfNow(one) ? this.#plan.probes : []));
     this.#settle();
     this.#options.onChange();
-  }
-
-  /** Begins to watch a running instance's health and ports. */
-  #attend(instance: Instance): void {
-    const { probes } = this.#plan;
-    if (probes.length > 0 && this.#isOfNow(instance) && !this.#probes.has(instance.id)) {
-      const onVerdict = (verdict: 'healthy' | 'unhealthy') => {
-        this.#health.set(instance.id, verdict);
-        this.#settle();
-        this.#options.onChange();
-      };
-      this.#probes.set(instance.id, new HealthProbe(instance, probes, { nowMs: this.#options.nowMs, onVerdict }));
-    }
-    if (!this.#open.has(instance.id)) void this.#waitUntilOpen(instance);
-  }
-
-  readonly #opening = new Map<string, Promise<void>>();
-
-  #waitUntilOpen(instance: Instance): Promise<void> {
-    const known = this.#opening.get(instance.id);
-    if (known) return known;
-    const opening = this.#openPorts(instance).finally(() => {
-      this.#opening.delete(instance.id);
-      if (this.#isRemoved) return;
-      this.#open.add(instance.id);
-      this.#settle();
-      this.#options.onChange();
-    });
-    this.#opening.set(instance.id, opening);
-    return opening;
-  }
-
-  async #openPorts(instance: Instance): Promise<void> {
-    const untilMs = this.#options.nowMs() + OPEN_LIMIT_MS;
-    const ports = instance.addresses.map(({ containerPort }) => containerPort);
-    const isOpen = (port: number) => portOpens(instance, port, OPEN_TIMEOUT_MS);
-    while (!this.#isRemoved && this.#options.nowMs() < untilMs) {
-      if ((await Promise.all(ports.map(isOpen))).every(Boolean)) return;
-      if (this.#instances.find(({ id }) => id === instance.id)?.state === 'restarting') return;
-      await pause(OPEN_INTERVAL_MS);
-    }
   }
 
   /** In a rolling update: resolves when the new instance serves; rejects when it ended or is ill. */
@@ -311,7 +264,7 @@ export class ContainerRunner {
     await this.#look();
     while (!signal.aborted) {
       const now = this.#instances.find(({ id }) => id === instance.id);
-      if (now?.state !== 'running' || this.#health.get(instance.id) === 'unhealthy') {
+      if (now?.state !== 'running' || this.#readiness.health.get(instance.id) === 'unhealthy') {
         const why = complaintOf(now ? [now] : []) ?? `instance ${instance.id.slice(0, 12)} fails its health check`;
         throw new Error(`the new definition does not run, so the old one goes on: ${why}`);
       }
@@ -352,7 +305,9 @@ export class ContainerRunner {
 
   #settle(): void {
     const { instances } = this.#plan.workload;
-    if (this.#instances.filter((one) => one.state === 'running' && this.#open.has(one.id)).length >= instances) {
+    if (
+      this.#instances.filter((one) => one.state === 'running' && this.#readiness.isOpen(one.id)).length >= instances
+    ) {
       this.#hasRun = true;
       this.#attempts = 0;
     }
@@ -362,7 +317,7 @@ export class ContainerRunner {
     const { workload, probes } = this.#plan;
     return {
       instances: this.#instances,
-      health: this.#health,
+      health: this.#readiness.health,
       hasHealthChecks: probes.length > 0 || workload.health !== undefined,
       hasRun: this.#hasRun,
       trouble: this.#trouble(),

@@ -1,24 +1,19 @@
 import type { Change } from '../model/commit.ts';
-import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { LogLine } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
-import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
-import { providerIdOf } from '../model/types/provider-rules.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { AttachedEngine } from './attached-engine.ts';
+import type { AttachedEngine, EngineListener } from './attached-engine.ts';
+import type { RunningContainers } from './container-desk.ts';
 import { ContainerRunner } from './container-runner.ts';
-import type { ContainerEngine, EngineSource, ExecResult, Instance, InstanceStats, PullProgress } from './engine.ts';
-import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
-import type { InstanceView } from './instance-view.ts';
+import type { EngineSource, Instance, PullProgress } from './engine.ts';
+import { EngineUnreachable } from './engine-errors.ts';
+import { Engines, isEngineProvider } from './engines.ts';
 import { type Pull, PullBoard } from './pull-board.ts';
 import { statusOf } from './status.ts';
 import { namedVolumes, planOf } from './workload.ts';
 
-/** Seconds after which a client may ask again while there is no container engine (D-183). */
-const ENGINE_RETRY_S = '5';
 /** How long stopping may take with what runs being removed. */
 const STOP_LIMIT_MS = 20_000;
 /** Networks and volumes go when nothing was deleted for so long: often the next thing is deleted at once. */
@@ -45,23 +40,13 @@ export interface ContainerServiceOptions {
   onWarning(message: string): void;
 }
 
-/** One engine as people see it. */
-export interface EngineView {
-  address: string;
-  state: 'connecting' | 'ready' | 'unreachable';
-  version?: string;
-  reason?: string;
-  /** Names of the providers whose containers it runs. */
-  providers: string[];
-}
-
 /**
  * Runs what the world's containers and jobs wish, and tells how they are. The world says what should be; nothing here writes to
  * it. A record is followed from its commit on, until it is gone.
  */
-export class ContainerService {
+export class ContainerService implements RunningContainers {
   readonly #options: ContainerServiceOptions;
-  readonly #engines = new Map<string, AttachedEngine>();
+  readonly engines: Engines;
   readonly #runners = new Map<Uuid, ContainerRunner>();
   readonly #statuses = new Map<Uuid, string>();
   readonly #removals = new Set<Promise<unknown>>();
@@ -72,7 +57,8 @@ export class ContainerService {
 
   constructor(options: ContainerServiceOptions) {
     this.#options = options;
-    const { nowMs, onNews } = options;
+    const { view, nowMs, engineKey, openEngine, onNews } = options;
+    this.engines = new Engines({ view, engineKey, openEngine, listenerOf: (attached) => this.#listener(attached) });
     this.#pulls = new PullBoard(nowMs, (recordId, progress) => {
       onNews({ kind: 'pull', recordId, ...(progress && { progress }), atMs: nowMs() });
     });
@@ -83,10 +69,8 @@ export class ContainerService {
     const { view } = this.#options;
     for (const record of [...view.all('containers'), ...view.all('jobs')]) this.#follow(record);
     // Engines that ran something once may still hold it, whether or not a record is left.
-    for (const provider of view.all('providers')) if (isEngineProvider(provider)) this.#engineOf(provider);
-    this.#connectTimer = setTimeout(() => {
-      for (const attached of this.#engines.values()) attached.start();
-    }, CONNECT_IDLE_MS).unref();
+    for (const provider of view.all('providers')) if (isEngineProvider(provider)) this.engines.of(provider);
+    this.#connectTimer = setTimeout(() => this.engines.start(), CONNECT_IDLE_MS).unref();
   }
 
   /** Ends everything; with `remove` also what runs, and the networks. Volumes stay: they hold data. */
@@ -99,10 +83,10 @@ export class ContainerService {
       const removed = Promise.allSettled(runners.map((one) => one.remove()));
       await within(STOP_LIMIT_MS, removed);
       await within(STOP_LIMIT_MS, Promise.allSettled([...this.#removals]));
-      await within(STOP_LIMIT_MS, Promise.allSettled(this.#ready().map((one) => this.#prune(one, new Set()))));
+      await within(STOP_LIMIT_MS, Promise.allSettled(this.engines.ready().map((one) => this.#prune(one, new Set()))));
     }
     for (const one of runners) one.stop();
-    for (const one of this.#engines.values()) one.stop();
+    this.engines.stop();
   }
 
   /** Follows the world; called after each commit. */
@@ -115,7 +99,7 @@ export class ContainerService {
         if (after && after.state === 'Active') this.#follow(after);
         else this.#leave(record);
       } else if (after && isEngineProvider(after)) {
-        this.#engineOf(after);
+        this.engines.of(after);
       }
     }
   }
@@ -124,8 +108,7 @@ export class ContainerService {
   status(record: StoredResource): JsonObject {
     const runner = this.#runners.get(record.id);
     if (runner) return runner.status();
-    const provider = this.#providerOf(record);
-    const state = provider && record.state === 'Active' ? this.#engineOf(provider).state : undefined;
+    const state = record.state === 'Active' ? this.engines.find(record)?.state : undefined;
     return statusOf(record, {
       instances: [],
       health: new Map(),
@@ -158,46 +141,13 @@ export class ContainerService {
     await runner.whenRunning(timeoutMs);
   }
 
-  /** Rejects with the 503 of D-183 when a provider's engine does not answer now. */
-  async demandEngine(providerId: Uuid, what: string): Promise<void> {
-    const provider = this.#options.view.find(providerId);
-    if (!provider) throw new PlatformError(404, `provider ${providerId} not found`);
-    await this.#answering(what, async () => (await this.#engineOf(provider).engine()).ping());
+  findRunner(id: Uuid): ContainerRunner | undefined {
+    return this.#runners.get(id);
   }
 
-  /** Lines of all instances, oldest first (D-191). Throws 400 for a malformed query, 503 without an engine. */
-  async lines(id: Uuid, parameters: LogParameters): Promise<LogLine[]> {
-    const { sinceMs, newest, withStderr } = parseLogQuery(parameters, this.#options.nowMs());
-    return this.#asking(id, 'reading container logs', (engine) =>
-      engine.logs(id, {
-        sinceMs: Math.max(0, sinceMs),
-        stderr: withStderr,
-        ...(Number.isFinite(newest) && { tail: newest }),
-      }),
-    );
-  }
-
-  /**
-   * Lines of all instances since a moment, oldest first, at most so many of the newest; both outputs. Throws 503 without an
-   * engine.
-   */
-  linesSince(id: Uuid, sinceMs: number, newest: number): Promise<LogLine[]> {
-    const wish = { sinceMs, tail: newest, stderr: true };
-    return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, wish));
-  }
-
-  /** Each line from now on, until the returned function is called. */
-  follow(id: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
-    return this.#asking(id, 'following container logs', (engine) => engine.follow(id, onLine));
-  }
-
-  /** Every instance that the engine has of a container or job now, in whatever state; oldest first. Throws 503 without an engine. */
-  instances(id: Uuid): Promise<InstanceView[]> {
-    return this.#asking(
-      id,
-      'looking at instances',
-      async (engine) => this.#runners.get(id)?.views(await engine.list(id)) ?? [],
-    );
+  /** What a record inherits may have changed since it was taken up (D-114). */
+  takeUp({ record }: ContainerRunner): void {
+    this.#follow(record);
   }
 
   /** The pulls under way. */
@@ -205,63 +155,10 @@ export class ContainerService {
     return this.#pulls.list();
   }
 
-  /** Ends all instances of a container or job and starts new ones; a job runs again. Throws 503 without an engine. */
-  async restart(id: Uuid): Promise<void> {
-    const runner = this.#runners.get(id);
-    if (!runner) throw new PlatformError(409, 'nothing of it was ever asked to run; it may have been deleted');
-    // What is inherited may have changed (D-114).
-    this.#follow(runner.record);
-    await this.#asking(id, 'restarting a container', (engine) => engine.ping());
-    await this.#answering('restarting a container', () => runner.restart());
-  }
-
-  /** Asks engines that are away now, and not when their turn comes. */
-  async retryEngines(): Promise<EngineView[]> {
-    await Promise.all(Array.from(this.#engines.values(), (attached) => attached.retry()));
-    return this.engines();
-  }
-
-  /** What each running instance uses; one that goes meanwhile is left out. Takes a second or two. Throws 503 without an engine. */
-  async stats(id: Uuid): Promise<({ instanceId: string } & InstanceStats)[]> {
-    const running = this.#running(id);
-    const measure = async (engine: ContainerEngine, instanceId: string) => {
-      try {
-        return [{ instanceId, ...(await engine.stats(instanceId)) }];
-      } catch (failure) {
-        if (failure instanceof EngineRefusal && failure.kind === 'missing') return [];
-        throw failure;
-      }
-    };
-    return this.#asking(id, 'measuring a container', async (engine) =>
-      (await Promise.all(running.map((one) => measure(engine, one.id)))).flat(),
-    );
-  }
-
-  /** Runs a command inside an instance, the first one unless another is named. */
-  async exec(id: Uuid, command: readonly string[], instanceId?: string): Promise<ExecResult> {
-    const instance = this.#running(id).find((one) => instanceId === undefined || one.id.startsWith(instanceId));
-    if (!instance) throw new PlatformError(409, 'no such instance of this container is running');
-    return this.#asking(id, 'running a command in a container', (engine) => engine.exec(instance.id, command));
-  }
-
-  /** Every engine that a provider of this world names. */
-  engines(): EngineView[] {
-    return [...this.#engines].map(([key, { address, state }]) => ({
-      address,
-      state: state.kind,
-      ...(state.kind === 'ready' && { version: state.version }),
-      ...(state.kind === 'unreachable' && { reason: state.reason }),
-      providers: this.#options.view
-        .all('providers')
-        .filter((one) => isEngineProvider(one) && this.#options.engineKey(one) === key)
-        .map(({ name }) => name),
-    }));
-  }
-
   #follow(record: StoredResource): void {
     if (record.state !== 'Active') return;
-    const provider = this.#providerOf(record);
-    if (!provider) return;
+    const attached = this.engines.find(record);
+    if (!attached) return;
     let plan: ReturnType<typeof planOf>;
     try {
       plan = planOf(this.#options.view, record);
@@ -275,14 +172,14 @@ export class ContainerService {
       return;
     }
     const runner = new ContainerRunner(record, plan, {
-      attached: this.#engineOf(provider),
+      attached,
       nowMs: this.#options.nowMs,
       drain: this.#options.drain,
       onChange: () => this.#tell(record.id),
       onPull: (progress) => this.#pulls.note(record.id, progress),
     });
     this.#runners.set(record.id, runner);
-    runner.attached.start();
+    attached.start();
     runner.wake();
   }
 
@@ -308,22 +205,17 @@ export class ContainerService {
     this.#removals.add(ended);
   }
 
-  #engineOf(provider: StoredResource): AttachedEngine {
-    const key = this.#options.engineKey(provider);
-    const known = this.#engines.get(key);
-    if (known) return known;
-    const attached: AttachedEngine = new AttachedEngine(this.#options.openEngine(provider), {
-      onInstances: (instances) => this.#adopt(attached, instances),
+  #listener(attached: () => AttachedEngine): EngineListener {
+    return {
+      onInstances: (instances) => this.#adopt(attached(), instances),
       onEvent: (event) => this.#runners.get(event.recordId)?.onEvent(event),
       onState: (state) => {
         const reason = state.kind === 'unreachable' ? { reason: state.reason } : {};
-        const news = { address: attached.address, state: state.kind, ...reason, atMs: this.#options.nowMs() };
+        const news = { address: attached().address, state: state.kind, ...reason, atMs: this.#options.nowMs() };
         this.#options.onNews({ kind: 'engine', ...news });
-        for (const [id, runner] of this.#runners) if (runner.attached === attached) this.#tell(id);
+        for (const [id, runner] of this.#runners) if (runner.attached === attached()) this.#tell(id);
       },
-    });
-    this.#engines.set(key, attached);
-    return attached;
+    };
   }
 
   /** Gives each record its own, and removes what belongs to none. */
@@ -345,25 +237,13 @@ export class ContainerService {
     if (this.#isStopped) return;
     this.#pruneTimer = setTimeout(() => {
       const used = new Set([...this.#runners.values()].map(({ plan }) => plan.workload.environmentId));
-      for (const one of this.#ready()) this.#prune(one, used).catch(() => undefined); // the next time
+      for (const one of this.engines.ready()) this.#prune(one, used).catch(() => undefined); // the next time
     }, PRUNE_AFTER_MS).unref();
   }
 
   async #prune(attached: AttachedEngine, environments: ReadonlySet<Uuid>): Promise<void> {
     const engine = await attached.engine();
     await engine.prune({ environments, volumes: namedVolumes(this.#options.view) });
-  }
-
-  #ready(): AttachedEngine[] {
-    return [...this.#engines.values()].filter(({ state }) => state.kind === 'ready');
-  }
-
-  #running(id: Uuid): Instance[] {
-    return (this.#runners.get(id)?.instances ?? []).filter(({ state }) => state === 'running');
-  }
-
-  #providerOf(record: StoredResource): StoredResource | undefined {
-    return this.#options.view.find(providerIdOf(record) ?? '');
   }
 
   #tell(id: Uuid): void {
@@ -383,38 +263,12 @@ export class ContainerService {
       atMs: this.#options.nowMs(),
     });
   }
-
-  #asking<T>(id: Uuid, what: string, work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
-    const record = this.#options.view.find(id);
-    const provider = record && this.#providerOf(record);
-    if (!provider) throw new PlatformError(404, `container ${id} not found`);
-    return this.#answering(what, async () => work(await this.#engineOf(provider).engine()));
-  }
-
-  /** Does what needs the engine's answer now; what it says no to is a client's matter (D-050, D-183). */
-  async #answering<T>(what: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (failure) {
-      if (failure instanceof EngineUnreachable) {
-        throw new PlatformError(503, `${what} needs the container engine: ${failure.message}`, {
-          headers: { 'Retry-After': ENGINE_RETRY_S },
-          cause: failure,
-        });
-      }
-      if (failure instanceof EngineRefusal)
-        throw new PlatformError(409, `${what} failed: ${failure.message}`, { cause: failure });
-      throw failure;
-    }
-  }
 }
 
 function isRunnable(record: StoredResource): boolean {
   const { word } = typeOf(record);
   return word === 'containers' || word === 'jobs';
 }
-
-const isEngineProvider = ({ type }: StoredResource) => type.startsWith('Configuration::Provider::CaaS');
 
 function grouped(instances: readonly Instance[]): Map<Uuid, Instance[]> {
   const groups = new Map<Uuid, Instance[]>();

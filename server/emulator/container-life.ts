@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
+import { ContainerDesk } from '../containers/container-desk.ts';
 import { type ContainerNews, ContainerService } from '../containers/container-service.ts';
 import { engineKey, openEngine } from '../containers/open-engine.ts';
 import { ContainerProxy } from '../gateway/container-proxy.ts';
@@ -31,6 +32,8 @@ export interface ContainersOptions {
 /** What runs containers, the gateway's way to them, and how both end. */
 export interface Containers {
   service: ContainerService;
+  /** Where people ask of them. */
+  desk: ContainerDesk;
   /** What records show, and moves wait for. */
   life: ContainerLife;
   proxy: ContainerProxy;
@@ -61,15 +64,17 @@ export function createContainers(options: ContainersOptions): Containers {
     onNews,
     onWarning,
   });
+  const desk = new ContainerDesk(service, { view, nowMs });
   // A world in memory is gone with its process: nobody would ever find again what it leaves behind.
   const what = config.data === IN_MEMORY ? 'remove' : onStop;
   const life: ContainerLife = {
     status: (record) => ({ ...service.status(record), ...servicePortsOf(record, ports) }),
-    demandEngine: (providerId, purpose) => service.demandEngine(providerId, purpose),
+    demandEngine: (providerId, purpose) => desk.demandEngine(providerId, purpose),
     whenRunning: (id, timeoutMs) => service.whenRunning(id, timeoutMs),
   };
   return {
     service,
+    desk,
     life,
     proxy,
     ports,

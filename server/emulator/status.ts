@@ -1,4 +1,4 @@
-import type { EngineView } from '../containers/container-service.ts';
+import type { EngineView } from '../containers/engines.ts';
 import type { WorldStore } from '../store/world-store.ts';
 
 /** How the services are, in a word or a few each; `failed` says what has gone wrong with the store. */

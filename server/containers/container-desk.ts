@@ -1,0 +1,151 @@
+import { PlatformError } from '../model/errors.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { LogLine } from '../model/invocation.ts';
+import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
+import type { WorldView } from '../model/world-view.ts';
+import type { ContainerRunner } from './container-runner.ts';
+import type { ContainerEngine, ExecResult, Instance, InstanceStats } from './engine.ts';
+import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
+import type { Engines, EngineView } from './engines.ts';
+import type { InstanceView } from './instance-view.ts';
+import type { Pull } from './pull-board.ts';
+
+/** Seconds after which a client may ask again while there is no container engine (D-183). */
+const ENGINE_RETRY_S = '5';
+
+/** What runs, as far as the desk needs it. */
+export interface RunningContainers {
+  readonly engines: Engines;
+  findRunner(id: Uuid): ContainerRunner | undefined;
+  /** Takes up a record anew, with what it inherits now. */
+  takeUp(runner: ContainerRunner): void;
+  pulls(): Pull[];
+}
+
+/** Where people ask how containers and jobs are, and have a hand in them. Without an engine most answers are 503 (D-183). */
+export class ContainerDesk {
+  readonly #running: RunningContainers;
+  readonly #view: WorldView;
+  readonly #nowMs: () => number;
+
+  constructor(running: RunningContainers, { view, nowMs }: { view: WorldView; nowMs(): number }) {
+    this.#running = running;
+    this.#view = view;
+    this.#nowMs = nowMs;
+  }
+
+  /** Rejects with the 503 of D-183 when a provider's engine does not answer now. */
+  async demandEngine(providerId: Uuid, what: string): Promise<void> {
+    const provider = this.#view.find(providerId);
+    if (!provider) throw new PlatformError(404, `provider ${providerId} not found`);
+    await answering(what, async () => (await this.#running.engines.of(provider).engine()).ping());
+  }
+
+  /** Lines of all instances, oldest first (D-191). Throws 400 for a malformed query, 503 without an engine. */
+  async lines(id: Uuid, parameters: LogParameters): Promise<LogLine[]> {
+    const { sinceMs, newest, withStderr } = parseLogQuery(parameters, this.#nowMs());
+    return this.#asking(id, 'reading container logs', (engine) =>
+      engine.logs(id, {
+        sinceMs: Math.max(0, sinceMs),
+        stderr: withStderr,
+        ...(Number.isFinite(newest) && { tail: newest }),
+      }),
+    );
+  }
+
+  /** Lines of all instances since a moment, oldest first, at most so many of the newest; both outputs. */
+  linesSince(id: Uuid, sinceMs: number, newest: number): Promise<LogLine[]> {
+    const wish = { sinceMs, tail: newest, stderr: true };
+    return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, wish));
+  }
+
+  /** Each line from now on, until the returned function is called. */
+  follow(id: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
+    return this.#asking(id, 'following container logs', (engine) => engine.follow(id, onLine));
+  }
+
+  /** Every instance that the engine has of a container or job now, in whatever state; oldest first. */
+  instances(id: Uuid): Promise<InstanceView[]> {
+    return this.#asking(
+      id,
+      'looking at instances',
+      async (engine) => this.#running.findRunner(id)?.views(await engine.list(id)) ?? [],
+    );
+  }
+
+  /** The pulls under way. */
+  pulls(): Pull[] {
+    return this.#running.pulls();
+  }
+
+  /** Ends all instances of a container or job and starts new ones; a job runs again. */
+  async restart(id: Uuid): Promise<void> {
+    const runner = this.#running.findRunner(id);
+    if (!runner) throw new PlatformError(409, 'nothing of it was ever asked to run; it may have been deleted');
+    this.#running.takeUp(runner);
+    await this.#asking(id, 'restarting a container', (engine) => engine.ping());
+    await answering('restarting a container', () => runner.restart());
+  }
+
+  /** What each running instance uses; one that goes meanwhile is left out. Takes a second or two. */
+  async stats(id: Uuid): Promise<({ instanceId: string } & InstanceStats)[]> {
+    const running = this.#instancesOf(id);
+    const measure = async (engine: ContainerEngine, instanceId: string) => {
+      try {
+        return [{ instanceId, ...(await engine.stats(instanceId)) }];
+      } catch (failure) {
+        if (failure instanceof EngineRefusal && failure.kind === 'missing') return [];
+        throw failure;
+      }
+    };
+    return this.#asking(id, 'measuring a container', async (engine) =>
+      (await Promise.all(running.map((one) => measure(engine, one.id)))).flat(),
+    );
+  }
+
+  /** Runs a command inside an instance, the first one unless another is named. */
+  async exec(id: Uuid, command: readonly string[], instanceId?: string): Promise<ExecResult> {
+    const instance = this.#instancesOf(id).find((one) => instanceId === undefined || one.id.startsWith(instanceId));
+    if (!instance) throw new PlatformError(409, 'no such instance of this container is running');
+    return this.#asking(id, 'running a command in a container', (engine) => engine.exec(instance.id, command));
+  }
+
+  /** Every engine that a provider of this world names. */
+  engines(): EngineView[] {
+    return this.#running.engines.views();
+  }
+
+  /** Asks engines that are away now, and not when their turn comes. */
+  async retryEngines(): Promise<EngineView[]> {
+    await this.#running.engines.retry();
+    return this.engines();
+  }
+
+  #instancesOf(id: Uuid): Instance[] {
+    return (this.#running.findRunner(id)?.instances ?? []).filter(({ state }) => state === 'running');
+  }
+
+  async #asking<T>(id: Uuid, what: string, work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
+    const record = this.#view.find(id);
+    const attached = record && this.#running.engines.find(record);
+    if (!attached) throw new PlatformError(404, `container ${id} not found`);
+    return answering(what, async () => work(await attached.engine()));
+  }
+}
+
+/** Does what needs the engine's answer now; what it says no to is a client's matter (D-050, D-183). */
+async function answering<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (failure) {
+    if (failure instanceof EngineUnreachable) {
+      throw new PlatformError(503, `${what} needs the container engine: ${failure.message}`, {
+        headers: { 'Retry-After': ENGINE_RETRY_S },
+        cause: failure,
+      });
+    }
+    if (failure instanceof EngineRefusal)
+      throw new PlatformError(409, `${what} failed: ${failure.message}`, { cause: failure });
+    throw failure;
+  }
+}
