@@ -216,6 +216,7 @@ async function examplesIn({ root, emulator }: Platform, auth: string): Promise<M
     ['lambda_id', lambda.id],
     ['execution_id', invoked.body.executionId],
     ['request_seq', '1'],
+    ['variable_key', 'SHOP_NAME'],
     ['api_id', api.id],
     ['apiendpoint_id', endpoint.id],
     ['provider_id', provider.id],

@@ -9,7 +9,7 @@ import { createCore } from './emulator/core.ts';
 import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
-import { createInspector, keptOutboundRules, windowUrlOf } from './emulator/inspector.ts';
+import { createInspector, keptOutboundRules, keptPipelineRuns, windowUrlOf } from './emulator/inspector.ts';
 import { closeGently, hostsOf, listen } from './emulator/listeners.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
 import { followScm } from './emulator/scm-place.ts';
@@ -104,7 +104,7 @@ async function start(
   const onWarning = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
   const addresses = new Addresses(config);
-  const watch = new Watch();
+  const watch = new Watch(nowMs);
 
   const createWorld = () => makeFirstWorld(config, { addresses: addresses.ours, nowMs, onWarning });
   const data = await openData({ config, createWorld, nowMs, onWarning }, unwind);
@@ -119,7 +119,10 @@ async function start(
   const authenticator = createAuthenticator(view, credentials);
 
   const recentCalls = new RecentCalls();
-  const standIns = await startStandIns({ config, data, recentCalls, nowMs, onLead: watch.onLead, onFault }, unwind);
+  const { onLead, onScmRequest, onScmProject } = watch;
+  const told = { onLead, onScmRequest, onScmProject, onFault };
+  const standIns = await startStandIns({ config, data, recentCalls, nowMs, ...told }, unwind);
+  const pipelines = await keptPipelineRuns({ data, watch, nowMs, onFault });
   const outboundRules = keptOutboundRules(data, watch, () => lambdas.applyRules());
   const lambdas = new LambdaService({
     view,
@@ -216,6 +219,7 @@ async function start(
     containers,
     standIns,
     outboundRules,
+    pipelines,
     workbench,
     watch,
     sessions,

@@ -7,7 +7,7 @@ import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import { PipelineOutput } from './pipeline-output.ts';
 import { PipelineProcess } from './pipeline-process.ts';
-import { askedFor, makePipelineKey, targetVariables } from './pipeline-variables.ts';
+import { askedFor, deployUrlIn, makePipelineKey, targetVariables } from './pipeline-variables.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { type Repository, readRepository } from './repository.ts';
 import { withSampleRepository } from './sample-repository.ts';
@@ -118,6 +118,7 @@ async function runPipeline({ command, terminal, client, branch, repository }: Ru
       sha: repository.sha,
       mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url },
       variables: { present: Object.keys(variables).sort(), missing },
+      ...deployUrlIn(variables),
     };
     const secrets = [key.secret, Object(given).PLATFORM_API_SECRET].filter(
       (one) => typeof one === 'string' && one !== '',
@@ -167,7 +168,10 @@ async function record(options: RecordOptions): Promise<number> {
     const tell = (more: Partial<PipelineProgress> = {}) => {
       const progress = { state: 'running', jobs: output.jobs, log, ...more };
       log = [];
-      telling = telling.then(() => client.text('PUT', `/inspect/pipelines/${id}`, json(progress)));
+      // What could not be told does not keep the rest from being told.
+      telling = telling
+        .catch(() => undefined)
+        .then(() => client.text('PUT', `/inspect/pipelines/${id}`, json(progress)));
       return telling;
     };
     const timer = setInterval(() => {

@@ -1,19 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../config.ts';
+import { PIPELINE_VARIABLES } from '../model/pipeline-run.ts';
 import type { PlatformClient } from './platform-client.ts';
-
-/** The variables of the specification's pipeline table; a definition may ask for them. */
-const PIPELINE_VARIABLES = [
-  'PLATFORM_API_KEY',
-  'PLATFORM_API_SECRET',
-  'PLATFORM_DEPLOY_URL',
-  'APP_SERVICE_PORT',
-  'PLATFORM_TARGET_API_UUID',
-  'PLATFORM_TARGET_ENV_UUID',
-  'PLATFORM_TARGET_ORG_NAME',
-  'SCM_PROJECT_ID',
-  'SCM_PROJECT_NAME',
-] as const;
 
 /** Port of an app that nobody says a port of; the sample app's. */
 const DEFAULT_SERVICE_PORT = '8080';
@@ -130,5 +118,14 @@ function parentOf({ properties }: PlatformRecord): unknown {
 
 /** The variables of the specification that a pipeline's definition mentions. */
 export function askedFor(definition: string): string[] {
-  return PIPELINE_VARIABLES.filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(definition));
+  return Object.keys(PIPELINE_VARIABLES).filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(definition));
+}
+
+/** Where a run hands over what it builds, without what may be a secret in an address; nothing when that is no address. */
+export function deployUrlIn({ PLATFORM_DEPLOY_URL: written }: Readonly<Record<string, string>>): {
+  deployUrl?: string;
+} {
+  if (written === undefined || !URL.canParse(written)) return {};
+  const { origin, pathname } = new URL(written);
+  return { deployUrl: `${origin}${pathname}` };
 }

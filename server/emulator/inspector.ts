@@ -17,6 +17,7 @@ import type { Containers } from './container-life.ts';
 import type { Core } from './core.ts';
 import type { Data } from './data.ts';
 import { freshWorlds } from './first-world.ts';
+import { scmInspection } from './scm-place.ts';
 import { accessDesk, settingsDesk } from './settings-desk.ts';
 import { MAX_LEADS, type StandIns } from './stand-ins.ts';
 import { statusOf } from './status.ts';
@@ -41,6 +42,7 @@ export interface InspectedParts {
   containers: Containers;
   standIns: StandIns;
   outboundRules: OutboundRules;
+  pipelines: PipelineRuns;
   workbench: InspectorOptions['workbench'];
   watch: Watch;
   sessions: WindowSessions;
@@ -60,6 +62,17 @@ export function keptOutboundRules(data: Data, watch: Watch, applied: () => void)
       watch.onOutboundRules();
     },
   });
+}
+
+/** The runs of pipelines, as they are kept; those that were under way when the platform ended are ended. */
+export async function keptPipelineRuns(
+  parts: Pick<InspectedParts, 'data' | 'watch' | 'nowMs' | 'onFault'>,
+): Promise<PipelineRuns> {
+  const { data, watch, nowMs, onFault } = parts;
+  const runs = new PipelineRuns({ log: data.pipelines, nowMs, newId: randomUUID, onChange: watch.onPipelineRun });
+  await runs.settle();
+  watch.hearExchanges((exchange) => runs.sawExchange(exchange).catch(onFault));
+  return runs;
 }
 
 /** Wires the inspector: what it looks into, and what it may do there. */
@@ -103,6 +116,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
         viewers: watch.feed.viewers,
         services: statusOf(store, containers.desk.engines()).services,
       }),
+      pulse: () => watch.pulse.shown(),
     },
     settings: settingsDesk({
       config,
@@ -113,8 +127,8 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       maxLeads: MAX_LEADS,
     }),
     access: accessDesk(credentials, parts.firstKey),
-    scm: { url: scm.url, apiUrl: scm.apiUrl, token: config.scmToken, snapshot: () => scm.snapshot() },
-    pipelines: new PipelineRuns({ log: data.pipelines, nowMs, newId: randomUUID, onChange: watch.onPipelineRun }),
+    scm: scmInspection(scm, config.scmToken),
+    pipelines: parts.pipelines,
     runDemoPipeline: parts.runDemoPipeline,
     workbench: parts.workbench,
     outbound: { rules: parts.outboundRules, crm: config.outbound.crm },

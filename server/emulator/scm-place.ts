@@ -1,9 +1,12 @@
+import type { ScmInspection } from '../inspector/delivery-routes.ts';
+import { PlatformError } from '../model/errors.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
 import type { ScmStandIn } from '../standins/scm/scm-stand-in.ts';
+import { pathWithNamespace, type ScmVariable, withVariable } from '../standins/scm/scm-state.ts';
 
 /** What worlds name the stand-in's projects by that were written before it ever listened, such as the demo world. */
 const SEEDED_URL = 'http://127.0.0.1:4702/api/v4/projects';
@@ -52,6 +55,34 @@ export function withScmAt(record: StoredResource, apiUrl: string): StoredResourc
   const env = Object(record.properties.env);
   if (env[VARIABLE] !== SEEDED_URL) return record;
   return { ...record, properties: { ...record.properties, env: { ...env, [VARIABLE]: apiUrl } } };
+}
+
+/** The stand-in as the inspector shows and changes it. */
+export function scmInspection(scm: ScmStandIn, token: string): ScmInspection {
+  const { projects } = scm;
+  const change = async (id: string, variables: (of: readonly ScmVariable[]) => ScmVariable[]) => {
+    const project = projects.all().find((one) => String(one.id) === id);
+    if (!project) throw new PlatformError(404, `the source-control stand-in has no project ${id.slice(0, 64)}`);
+    await projects.save({ ...project, variables: variables(project.variables) });
+  };
+  return {
+    url: scm.url,
+    apiUrl: scm.apiUrl,
+    token,
+    snapshot: () => scm.snapshot(),
+    projects: () =>
+      projects.all().map((project) => {
+        const path = pathWithNamespace(project);
+        return {
+          id: project.id,
+          path,
+          url: `${scm.url}/${path}`,
+          variableKeys: project.variables.map(({ key }) => key),
+        };
+      }),
+    setVariable: (id, key, value) => change(id, (present) => withVariable(present, key, value)),
+    removeVariable: (id, key) => change(id, (present) => present.filter((one) => one.key !== key)),
+  };
 }
 
 function lambdasNaming(view: WorldView, urls: readonly (string | undefined)[]) {

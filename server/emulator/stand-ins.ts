@@ -19,6 +19,8 @@ export interface StandInsOptions {
   recentCalls: RecentCalls;
   nowMs(): number;
   onLead(): void;
+  onScmRequest(request: { method: string; path: string; status: number }): void;
+  onScmProject(project: { id: number }): void;
   onFault(fault: unknown): void;
 }
 
@@ -51,6 +53,8 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
     token: config.scmToken,
     allowedHosts: hostsOf(config),
     nowMs,
+    onRequest: options.onScmRequest,
+    onChange: options.onScmProject,
     onFault,
   });
   // Everybody knows the default token: it is good for this machine only.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ContainerNews } from '../containers/container-service.ts';
 import { Arrivals } from '../inspector/arrivals.ts';
 import { LiveFeed } from '../inspector/live-feed.ts';
+import { Pulse } from '../inspector/pulse.ts';
 import { Recorder } from '../inspector/recorder.ts';
 import { LEADS } from '../inspector/routes.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
@@ -9,17 +10,37 @@ import type { Uuid } from '../model/ids.ts';
 
 /**
  * What watches the platform, for the window and for those who wait. Whatever happens is told here once; here it is decided who
- * hears of it: `arrivals` wakes requests that wait, `recorder` keeps what ran, `feed` tells the open windows.
+ * hears of it: `arrivals` wakes requests that wait, `recorder` keeps what ran, `pulse` counts it, `feed` tells the open windows.
  */
 export class Watch {
   readonly arrivals = new Arrivals();
   readonly feed = new LiveFeed(randomUUID().slice(0, 8));
   readonly recorder = new Recorder();
+  readonly pulse: Pulse;
+  readonly #exchangeHearers: ((exchange: ExchangeRecord) => void)[] = [];
+
+  constructor(nowMs: () => number) {
+    this.pulse = new Pulse(nowMs);
+  }
+
+  /** Has somebody told of each request to the management API and the gateway. */
+  hearExchanges(hear: (exchange: ExchangeRecord) => void): void {
+    this.#exchangeHearers.push(hear);
+  }
 
   readonly onExchange = (exchange: ExchangeRecord): void => {
-    this.recorder.addExchange(exchange);
+    this.pulse.sawExchange(exchange, this.recorder.addExchange(exchange));
+    for (const hear of this.#exchangeHearers) hear(exchange);
     this.feed.tell('traffic');
   };
+
+  readonly onScmRequest = ({ method, path, status }: { method: string; path: string; status: number }): void => {
+    // A client that asks whether something is there is told no, and goes on.
+    const isFault = status >= 400 && status !== 404;
+    this.pulse.beat('scm', isFault ? { method, target: path, status } : undefined);
+  };
+
+  readonly onScmProject = ({ id }: { id: number }): void => this.feed.tell('pipelines', { project: id });
 
   readonly onLead = (): void => {
     this.arrivals.announce(LEADS);
@@ -42,6 +63,7 @@ export class Watch {
   };
 
   readonly onContainerNews = (news: ContainerNews): void => {
+    this.pulse.beat('containers');
     this.feed.tell(news.kind === 'engine' ? 'status' : 'containers', { ...news });
   };
 

@@ -1,9 +1,12 @@
-import express, { type Router } from 'express';
+import express, { type Request, type Router } from 'express';
+import { z } from 'zod';
 import { readJson } from '../http/read-body.ts';
 import { PlatformError } from '../model/errors.ts';
 import { pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
 import { parseWith } from '../model/validate.ts';
+import type { WorldView } from '../model/world-view.ts';
 import type { WorldGuard } from './history-routes.ts';
+import { pipelineVariables } from './pipeline-projects.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
 
 /** The source-control stand-in, as it is shown. */
@@ -14,7 +17,18 @@ export interface ScmInspection {
   apiUrl: string;
   token: string;
   snapshot(): object[];
+  /** Each project with the keys of its variables, oldest first. */
+  projects(): { id: number; path: string; url: string; variableKeys: readonly string[] }[];
+  /** Sets a variable of a project, or takes it away. Throws 404. */
+  setVariable(projectId: string, key: string, value: string): Promise<void>;
+  removeVariable(projectId: string, key: string): Promise<void>;
 }
+
+const MAX_VALUE_CHARACTERS = 10_000;
+const variableWish = z.strictObject({ value: z.string().min(1).max(MAX_VALUE_CHARACTERS) });
+const variableKey = z
+  .string()
+  .regex(/^[A-Za-z_]\w{0,254}$/, 'must be letters, digits and _, not beginning with a digit');
 
 /** Runs the sample app's pipeline to its end; rejects with what is to be put right. */
 export type RunDemoPipeline = () => Promise<void>;
@@ -23,6 +37,8 @@ export type RunDemoPipeline = () => Promise<void>;
  * What pipelines leave behind, below `/inspect`:
  *
  * - `GET /scm`: `{url, apiUrl, projects, token?}`, the source-control stand-in with all it keeps; the token for root only.
+ * - `GET /scm/projects`: each with the variables of its pipelines, present or missing; no values.
+ * - `PUT /scm/projects/{id}/variables/{key}` `{value}`, `DELETE` 204: sets a variable of a project. Root only.
  * - `GET /pipelines`, `GET /pipelines/{id}`: runs, newest first, one with its log.
  * - `POST /pipelines/demo` 202: the sample app's pipeline has begun; 409 with the reason when it cannot. Root only.
  * - `POST /pipelines` 201, `PUT /pipelines/{id}`: a runner begins a run, and tells how it goes on. Root only.
@@ -31,6 +47,7 @@ export function deliveryRoutes(
   scm: ScmInspection,
   runs: PipelineRuns,
   guard: WorldGuard,
+  view: WorldView,
   runDemo: RunDemoPipeline | undefined,
 ): Router {
   const router = express.Router({ caseSensitive: true });
@@ -38,6 +55,28 @@ export function deliveryRoutes(
     const { isRoot } = guard.viewer(req);
     const { url, apiUrl, token } = scm;
     res.json({ url, apiUrl, ...(isRoot && { token }), projects: scm.snapshot() });
+  });
+  const shownProject = ({ variableKeys, ...project }: ReturnType<ScmInspection['projects']>[number]) => ({
+    ...project,
+    variables: pipelineVariables(view, variableKeys),
+  });
+  router.get('/scm/projects', (req, res) => {
+    guard.viewer(req);
+    res.json(scm.projects().map(shownProject));
+  });
+  const variableOf = (req: Request) =>
+    [String(req.params.project), parseWith(variableKey, req.params.key, '')] as const;
+  router.put('/scm/projects/:project/variables/:key', async (req, res) => {
+    guard.root(req);
+    const [project, key] = variableOf(req);
+    const { value } = parseWith(variableWish, await readJson(req), '');
+    await scm.setVariable(project, key, value);
+    res.status(204).end();
+  });
+  router.delete('/scm/projects/:project/variables/:key', async (req, res) => {
+    guard.root(req);
+    await scm.removeVariable(...variableOf(req));
+    res.status(204).end();
   });
   router.get('/pipelines', (req, res) => {
     guard.viewer(req);
@@ -64,7 +103,9 @@ export function deliveryRoutes(
       },
     );
     const { log: _log, ...run } = await Promise.race([begun, failed]);
-    failed.catch(() => undefined); // the run itself tells how it ended
+    // The run itself tells how it ended, unless its runner was killed.
+    const abandon = () => runs.abandon(run.id, 'The runner was gone before its end');
+    failed.then(abandon, abandon).catch(() => undefined); // on a full disk it stays as it was
     res.status(202).location(`/inspect/pipelines/${run.id}`).json(run);
   });
   router.post('/pipelines', async (req, res) => {

@@ -1,9 +1,12 @@
 import { PlatformError } from '../model/errors.ts';
+import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { PipelineProgress, PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
+import { deploymentIn } from './pipeline-deployment.ts';
 
 const MAX_RUNS = 200;
 const MAX_LOG_LINES = 5_000;
+const MAX_DEPLOYMENTS = 20;
 
 export interface PipelineRunsOptions {
   log: KeyedLog<PipelineRun>;
@@ -17,6 +20,7 @@ export interface PipelineRunsOptions {
 export class PipelineRuns {
   readonly #options: PipelineRunsOptions;
   readonly #waiting: ((run: PipelineRun) => void)[] = [];
+  readonly #running = new Set<string>();
 
   constructor(options: PipelineRunsOptions) {
     this.#options = options;
@@ -37,6 +41,7 @@ export class PipelineRuns {
   async begin(start: PipelineStart): Promise<PipelineRun> {
     const { log, newId, nowMs } = this.#options;
     const run: PipelineRun = { ...start, id: newId(), state: 'running', startedAtMs: nowMs(), log: [] };
+    this.#running.add(run.id);
     await this.#keep(run);
     for (const tell of this.#waiting.splice(0)) tell(run);
     const [oldest] = log.entries();
@@ -55,9 +60,38 @@ export class PipelineRuns {
     if (run.state !== 'running') throw new PlatformError(409, `pipeline run ${id} has ended: it is ${run.state}`);
     const lines = [...run.log, ...log].slice(-MAX_LOG_LINES);
     const isOver = change.state !== 'running';
+    if (isOver) this.#running.delete(id);
     const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#options.nowMs() }) };
     await this.#keep(changed);
     return changed;
+  }
+
+  /** A request that came to the gateway may be one that a run has made; resolves when it is kept with that run. */
+  async sawExchange(exchange: ExchangeRecord): Promise<void> {
+    for (const id of this.#running) {
+      const run = this.#options.log.get(id);
+      const deployment = run && deploymentIn(exchange, run);
+      if (!run || !deployment) continue;
+      const deployments = [...(run.deployments ?? []), deployment].slice(-MAX_DEPLOYMENTS);
+      await this.#keep({ ...run, deployments });
+    }
+  }
+
+  /** Ends the runs that were under way when the platform ended: nobody tells of them any more. */
+  async settle(): Promise<void> {
+    for (const [id] of [...this.#options.log.entries()]) {
+      if (!this.#running.has(id)) await this.abandon(id, 'The platform was ended while this ran');
+    }
+  }
+
+  /** Ends a run whose runner is gone without a last word; one that has ended stays as it is. */
+  async abandon(id: string, why: string): Promise<void> {
+    const run = this.#options.log.get(id);
+    this.#running.delete(id);
+    if (run?.state !== 'running') return;
+    const jobs = run.jobs.map((job) => (job.state === 'running' ? { ...job, state: 'failed' as const } : job));
+    const log = [...run.log, `${why}; how the pipeline went on is not known.`];
+    await this.#keep({ ...run, jobs, log, state: 'canceled', finishedAtMs: this.#options.nowMs() });
   }
 
   async #keep(run: PipelineRun): Promise<void> {

@@ -53,8 +53,10 @@ export class Recorder {
     this.#replays.delete(executionId);
   }
 
-  addExchange(record: ExchangeRecord): void {
+  /** Returns the place of the record. */
+  addExchange(record: ExchangeRecord): number {
     this.exchanges.add({ ...record, isThinned: false });
+    return this.exchanges.newest;
   }
 
   /** An invocation that is about to begin is given the event of another again. */

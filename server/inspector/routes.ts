@@ -64,6 +64,8 @@ export interface InspectorOptions {
     urlFor(code: string): string;
     /** How the platform is: addresses, services, engines, store. */
     status(): object;
+    /** What happens at each service, minute by minute. */
+    pulse(): object;
   };
   workbench: Workbench;
   outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
@@ -134,7 +136,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   });
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
   inspect.use(containerRoutes({ desk: options.containers, guard, target }));
-  const { feed, sessions, recorder, status, urlFor } = options.window;
+  const { feed, sessions, recorder, status, pulse, urlFor } = options.window;
   inspect.use(sessionRoutes(sessions, { guard, callerOf, windowUrl: urlFor }));
   inspect.use(recorderRoutes({ recorder, view, guard, invoker: options.invoker, target }));
   inspect.get('/events', (req, res) => {
@@ -145,7 +147,11 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     guard.viewer(req);
     res.json(status());
   });
-  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, options.runDemoPipeline));
+  inspect.get('/pulse', (req, res) => {
+    guard.viewer(req);
+    res.json(pulse());
+  });
+  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, view, options.runDemoPipeline));
   inspect.use(workbenchRoutes(options.workbench, target, guard));
   inspect.use(outboundRoutes(options.outbound, guard));
   inspect.use(settingsRoutes(() => options.settings, guard));

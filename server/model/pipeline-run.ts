@@ -1,4 +1,18 @@
 import { z } from 'zod';
+import type { Uuid } from './ids.ts';
+
+/** The variables of the specification's pipeline table, which a definition may ask for, and what each is. */
+export const PIPELINE_VARIABLES = {
+  PLATFORM_API_KEY: 'API key of the account that the pipeline acts as',
+  PLATFORM_API_SECRET: 'its secret',
+  PLATFORM_DEPLOY_URL: 'public address of the deployment endpoint',
+  APP_SERVICE_PORT: 'port that the app listens on',
+  PLATFORM_TARGET_API_UUID: 'API that publishes the app',
+  PLATFORM_TARGET_ENV_UUID: 'environment that runs the app',
+  PLATFORM_TARGET_ORG_NAME: 'organization of that environment',
+  SCM_PROJECT_ID: 'id of the project',
+  SCM_PROJECT_NAME: 'name of the project, from which that of the container is made',
+} as const;
 
 const jobState = z.enum(['waiting', 'running', 'success', 'failed', 'skipped']);
 
@@ -21,6 +35,8 @@ export const pipelineStart = z.strictObject({
   mergeRequest: z.strictObject({ iid: z.int(), url: z.string() }).optional(),
   /** Names of the variables that it was given, and of those that its definition asks for and that nobody gave. Never values. */
   variables: z.strictObject({ present: z.array(z.string()), missing: z.array(z.string()) }),
+  /** Where it hands over what it has built; requests to there while it runs are its deployments. */
+  deployUrl: z.string().max(2_000).optional(),
   jobs: z.array(pipelineJob).max(1_000),
 });
 
@@ -40,11 +56,38 @@ export type PipelineJob = z.output<typeof pipelineJob>;
 export type PipelineStart = z.output<typeof pipelineStart>;
 export type PipelineProgress = z.output<typeof pipelineProgress>;
 
+/** What a run asked of the deployment endpoint, and what became of it. */
+export interface PipelineDeployment {
+  /** Arrival, epoch milliseconds. */
+  atMs: number;
+  durationMs: number;
+  /** Absent when the caller went away before an answer. */
+  status?: number;
+  /** The request target, e.g. `/ci/deploy`. */
+  target: string;
+  action?: 'deploy' | 'stop';
+  image?: string;
+  /** The deployment endpoint, and the invocation of its lambda; absent when the gateway refused the request before. */
+  endpointId?: Uuid;
+  executionId?: Uuid;
+  container?: { id: string; name: string };
+  /** Where the app is published. */
+  published?: { id: string; url: string };
+  /** The merge request's note that tells of it. */
+  noteId?: number;
+  /** Was the review environment told the address? */
+  isEnvironmentTold?: boolean;
+  /** What the answer complains of. */
+  problem?: string;
+}
+
 /** The record of one run of a pipeline. */
 export interface PipelineRun extends PipelineStart, Omit<PipelineProgress, 'log'> {
   id: string;
   /** Epoch milliseconds. */
   startedAtMs: number;
   finishedAtMs?: number;
+  /** Newest last. */
+  deployments?: readonly PipelineDeployment[];
   log: string[];
 }

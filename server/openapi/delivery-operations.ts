@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
-import { accepted, created, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
+import { accepted, created, gone, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const delivery = rowsOf('Delivery');
 
@@ -16,6 +16,23 @@ export const deliverySchemas = {
     finishedAtMs: z.number().optional(),
     exitCode: z.int().optional(),
     appUrl: z.string().optional().describe('Where the app is'),
+    deployments: z
+      .array(
+        z.looseObject({
+          atMs: z.number().describe('Milliseconds since 1970'),
+          durationMs: z.number(),
+          status: z.int().optional(),
+          target: z.string(),
+          action: z.enum(['deploy', 'stop']).optional(),
+          executionId: z.uuid().optional().describe('Invocation of the deployment lambda'),
+          container: z.object({ id: z.string(), name: z.string() }).optional(),
+          published: z.object({ id: z.string(), url: z.string() }).optional(),
+          noteId: z.int().optional().describe("The merge request's note that tells of it"),
+          problem: z.string().optional(),
+        }),
+      )
+      .optional()
+      .describe('What it asked of the deployment endpoint'),
     log: z.array(z.string()).optional().describe('Only of a single run'),
   }),
   ScmState: z.looseObject({
@@ -24,6 +41,23 @@ export const deliverySchemas = {
     token: z.string().optional().describe('For the root user only'),
     projects: z.array(z.looseObject({ id: z.int(), path_with_namespace: z.string() })),
   }),
+  PipelineProject: z.object({
+    id: z.int(),
+    path: z.string(),
+    url: z.url(),
+    variables: z.array(
+      z.object({
+        name: z.string(),
+        about: z.string(),
+        from: z
+          .enum(['project', 'run', 'platform'])
+          .optional()
+          .describe('Set in the project, made for each run, or found in the world; absent: nothing gives it'),
+        missing: z.string().optional().describe('Why nothing gives it'),
+      }),
+    ),
+  }),
+  PipelineVariable: z.strictObject({ value: z.string() }),
 };
 
 /** The source-control stand-in, and what pipelines tell of their runs. */
@@ -32,6 +66,23 @@ export const deliveryOperations: readonly Operation[] = [
     success: ok(ref('ScmState')),
     errors: [403],
   }),
+  delivery('get /inspect/scm/projects', 'listPipelineProjects', 'Projects and the variables of their pipelines', {
+    description: 'Which are present, and from where, or missing, and why. Without their values.',
+    success: ok(listOf(ref('PipelineProject'))),
+    errors: [403],
+  }),
+  delivery('put /inspect/scm/projects/{project_id}/variables/{variable_key}', 'setPipelineVariable', 'Set a variable', {
+    description: 'For the root user.',
+    body: { schema: ref('PipelineVariable') },
+    success: gone,
+    errors: [403, 404, 503],
+  }),
+  delivery(
+    'delete /inspect/scm/projects/{project_id}/variables/{variable_key}',
+    'removePipelineVariable',
+    'Remove a variable of a project',
+    { description: 'For the root user.', success: gone, errors: [403, 404, 503] },
+  ),
   delivery('get /inspect/pipelines', 'listPipelineRuns', 'Runs of pipelines, newest first', {
     success: ok(listOf(ref('PipelineRun'))),
     errors: [403],

@@ -32,6 +32,8 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
   commit_seq: ['Number of a commit', { type: 'integer', minimum: 1 }],
   execution_id: ['Id of an invocation', uuid],
   request_seq: ['Place of a request among those recorded', { type: 'integer', minimum: 1 }],
+  project_id: ['Id of a project of the source-control stand-in', text],
+  variable_key: ['Name of a variable', text],
   pipeline_id: ['Id of a run of a pipeline', text],
   snapshot_name: ['Name of a snapshot', text],
   result_id: ['Id of an asynchronous invocation, or of a lambda for its latest result', uuid],

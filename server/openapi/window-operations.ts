@@ -42,6 +42,19 @@ export const windowSchemas = {
     processes: z.record(z.string(), z.int()),
     services: z.record(z.string(), z.string()),
   }),
+  PlatformPulse: z.object({
+    minutes: z.int(),
+    services: z.record(
+      z.string(),
+      z.object({
+        perMinute: z.array(z.int()).describe('The oldest first'),
+        total: z.int().describe('Since the platform started'),
+        lastFault: z
+          .looseObject({ at: time, method: z.string(), target: z.string(), status: z.int().optional() })
+          .optional(),
+      }),
+    ),
+  }),
   InvocationPage: z.object({
     invocations: z.array(
       z.looseObject({
@@ -109,6 +122,11 @@ export const windowOperations: readonly Operation[] = [
   }),
   window('get /inspect/status', 'readStatus', 'How the platform is', {
     success: ok(ref('PlatformStatus')),
+    errors: [403],
+  }),
+  window('get /inspect/pulse', 'readPulse', 'What happens at each service, minute by minute', {
+    description: 'Counted since the platform started; what a window reads for itself is left out.',
+    success: ok(ref('PlatformPulse')),
     errors: [403],
   }),
   window('get /inspect/events', 'followEvents', 'What happens, as it happens', {

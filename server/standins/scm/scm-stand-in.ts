@@ -26,6 +26,8 @@ export interface ScmStandInOptions {
   nowMs(): number;
   /** Told of each project as it is kept anew. */
   onChange?(project: ScmProject): void;
+  /** Told of each request once it is answered; `path` is without the query, which may hold a token. */
+  onRequest?(request: { method: string; path: string; status: number }): void;
   onFault(fault: unknown): void;
 }
 
@@ -103,6 +105,8 @@ export class ScmStandIn {
     app.disable('x-powered-by');
     app.disable('etag');
     app.use((req, res, next) => {
+      const { method, path } = req;
+      res.once('finish', () => this.#options.onRequest?.({ method, path, status: res.statusCode }));
       res.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
       if (!isOurHost(req.headers.host, this.#options.allowedHosts))
         throw new ScmError(403, { message: '403 Forbidden' });

@@ -87,3 +87,17 @@ export function slugOf(name: string): string {
   const slug = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   return slug.replace(/^-+|-+$/g, '');
 }
+
+/** The variables with one more, or with that one's value anew. */
+export function withVariable(variables: readonly ScmVariable[], key: string, value: string): ScmVariable[] {
+  const made: ScmVariable = {
+    key,
+    value,
+    variable_type: 'env_var',
+    protected: false,
+    masked: false,
+    environment_scope: '*',
+  };
+  if (!variables.some((one) => one.key === key)) return [...variables, made];
+  return variables.map((one) => (one.key === key ? { ...one, value } : one));
+}
