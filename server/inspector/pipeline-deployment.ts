@@ -42,6 +42,7 @@ export function deploymentIn(exchange: ExchangeRecord, run: PipelineRun): Pipeli
     durationMs,
     target: path,
     ...(status !== undefined && { status }),
+    ...(told.code !== undefined && { code: told.code }),
     ...(action !== undefined && { action }),
     ...(asked?.image !== undefined && { image: asked.image }),
     ...(endpointId !== undefined && { endpointId }),

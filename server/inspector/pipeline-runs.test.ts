@@ -81,8 +81,8 @@ it('keeps with a run what it asked of the deployment endpoint, and what came of 
       noteId: 3,
       isEnvironmentTold: true,
     },
-    expect.objectContaining({ status: 401, problem: 'who are you?' }),
-    expect.objectContaining({ status: 200, problem: 'missing: api' }),
+    expect.objectContaining({ status: 401, code: 401, problem: 'who are you?' }),
+    expect.objectContaining({ status: 200, code: 400, problem: 'missing: api' }),
   ]);
 });
 

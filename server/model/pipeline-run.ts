@@ -4,7 +4,7 @@ import type { Uuid } from './ids.ts';
 /** The variables of the specification's pipeline table, which a definition may ask for, and what each is. */
 export const PIPELINE_VARIABLES = {
   PLATFORM_API_KEY: 'API key of the account that the pipeline acts as',
-  PLATFORM_API_SECRET: 'its secret',
+  PLATFORM_API_SECRET: 'secret of that key',
   PLATFORM_DEPLOY_URL: 'public address of the deployment endpoint',
   APP_SERVICE_PORT: 'port that the app listens on',
   PLATFORM_TARGET_API_UUID: 'API that publishes the app',
@@ -63,6 +63,8 @@ export interface PipelineDeployment {
   durationMs: number;
   /** Absent when the caller went away before an answer. */
   status?: number;
+  /** In the body of the answer, where a lambda that knows no HTTP says it. */
+  code?: number;
   /** The request target, e.g. `/ci/deploy`. */
   target: string;
   action?: 'deploy' | 'stop';

@@ -22,6 +22,7 @@ export const deliverySchemas = {
           atMs: z.number().describe('Milliseconds since 1970'),
           durationMs: z.number(),
           status: z.int().optional(),
+          code: z.int().optional().describe('In the body of the answer'),
           target: z.string(),
           action: z.enum(['deploy', 'stop']).optional(),
           executionId: z.uuid().optional().describe('Invocation of the deployment lambda'),

@@ -1,126 +1,30 @@
-import { ArrowDownToLine, ChevronDown, ChevronUp, Regex } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
-import { ToggleButton } from 'react-aria-components';
-import { Button, IconButton } from '../../parts/button.tsx';
-import { FilterField } from '../../parts/fields.tsx';
+import { SearchedLog } from '../../parts/searched-log.tsx';
 import { State } from '../../parts/state.tsx';
-import { Hint } from '../../parts/tooltip.tsx';
-import { useSearch } from '../../url.ts';
-import { LogLines, type LogLinesHandle } from './log-lines.tsx';
-import { findIn, logSearch } from './log-search.ts';
 import { useLog } from './use-log.ts';
 
-const NOTHING_FOUND = { count: 0, lines: [] };
-
-/**
- * What the instances print, as they print it. It follows until one scrolls up; a search marks and counts and hides nothing. The
- * search is in the address: `find`, and `regex=1`.
- */
+/** What the instances print, as they print it. */
 export function LogTab({ id }: { id: string }) {
   const log = useLog(id);
-  const [{ find = '', regex }, change] = useSearch();
-  const isRegex = regex === '1';
-  const search = useMemo(() => logSearch(find, isRegex), [find, isRegex]);
-  const expression = search && 'expression' in search ? search.expression : undefined;
-  const found = useMemo(() => (expression ? findIn(log.lines, expression) : NOTHING_FOUND), [log.lines, expression]);
-  const list = useRef<LogLinesHandle>(null);
-  const [isFollowing, setFollowing] = useState(true);
-  // The line that one has gone to, by its key: lines move up as old ones go.
-  const [goneTo, setGoneTo] = useState<number>();
-  const place = goneTo === undefined ? -1 : found.lines.findIndex((index) => log.lines[index]?.key === goneTo);
-
-  const step = (by: 1 | -1) => {
-    const { length } = found.lines;
-    if (length === 0) return;
-    // The first step leads to the newest.
-    const next = place < 0 ? length - 1 : (place + by + length) % length;
-    const index = found.lines[next] ?? 0;
-    setGoneTo(log.lines[index]?.key);
-    list.current?.show(index);
-  };
-
   return (
-    <div className="relative flex h-full min-h-0 flex-col">
-      <div className="flex shrink-0 items-center gap-1.5 border-b border-line px-3 py-1.5">
-        <FilterField
-          label="Search the log"
-          placeholder={isRegex ? 'Search with a regular expression' : 'Search the log'}
-          value={find}
-          onChange={(next) => change({ find: next || undefined })}
-          onKeyDown={(event) => event.key === 'Enter' && step(event.shiftKey ? 1 : -1)}
-          className="min-w-24 flex-1"
-        />
-        <Hint text="Regular expression">
-          <ToggleButton
-            aria-label="Regular expression"
-            isSelected={isRegex}
-            onChange={(on) => change({ regex: on ? '1' : undefined })}
-            className="inline-flex size-7 shrink-0 items-center justify-center rounded-md border border-transparent text-muted data-[hovered]:bg-raised data-[selected]:border-accent data-[selected]:bg-accent-soft data-[selected]:text-accent"
-          >
-            <Regex aria-hidden size={15} />
-          </ToggleButton>
-        </Hint>
-        <IconButton
-          icon={ChevronUp}
-          label="Earlier line that matches"
-          shortcut="Enter"
-          isDisabled={found.count === 0}
-          onPress={() => step(-1)}
-        />
-        <IconButton
-          icon={ChevronDown}
-          label="Later line that matches"
-          shortcut="Shift+Enter"
-          isDisabled={found.count === 0}
-          onPress={() => step(1)}
-        />
-        <span role="status" className="min-w-20 shrink-0 text-right whitespace-nowrap text-muted">
-          {find === ''
-            ? `${log.lines.length.toLocaleString('en')} ${log.lines.length === 1 ? 'line' : 'lines'}`
-            : `${found.count.toLocaleString('en')} ${found.count === 1 ? 'match' : 'matches'}`}
-        </span>
-      </div>
-      {search && 'fault' in search && (
-        <p role="alert" className="border-b border-line bg-error-soft px-3 py-1 text-[12px] text-error">
-          {search.fault}
-        </p>
-      )}
-      {log.connection === 'away' && (
-        <p role="status" className="border-b border-line bg-warn-soft px-3 py-1 text-[12px]">
-          <State is="warning">not live</State> {log.reason ?? 'The log does not come through'}; it is tried again.
-        </p>
-      )}
-      {log.hasGap && (
-        <p className="border-b border-line px-3 py-1 text-[12px] text-muted">
-          More was printed than could be read: some lines are not here.
-        </p>
-      )}
-      {log.lines.length === 0 ? (
-        <p className="px-4 py-3 text-muted">
-          {log.connection === 'connecting'
-            ? 'Reading the log ...'
-            : 'Nothing printed yet. What is printed shows up here.'}
-        </p>
-      ) : (
-        <LogLines
-          ref={list}
-          lines={log.lines}
-          expression={expression}
-          markedKey={goneTo}
-          isFollowing={isFollowing}
-          onFollowing={setFollowing}
-        />
-      )}
-      {!isFollowing && log.lines.length > 0 && (
-        <Button
-          icon={ArrowDownToLine}
-          look="primary"
-          className="absolute right-5 bottom-4 shadow-pop"
-          onPress={() => setFollowing(true)}
-        >
-          Jump to newest
-        </Button>
-      )}
-    </div>
+    <SearchedLog
+      lines={log.lines}
+      empty={
+        log.connection === 'connecting' ? 'Reading the log ...' : 'Nothing printed yet. What is printed shows up here.'
+      }
+      notices={
+        <>
+          {log.connection === 'away' && (
+            <p role="status" className="border-b border-line bg-warn-soft px-3 py-1 text-[12px]">
+              <State is="warning">not live</State> {log.reason ?? 'The log does not come through'}; it is tried again.
+            </p>
+          )}
+          {log.hasGap && (
+            <p className="border-b border-line px-3 py-1 text-[12px] text-muted">
+              More was printed than could be read: some lines are not here.
+            </p>
+          )}
+        </>
+      }
+    />
   );
 }

@@ -1,112 +1,135 @@
-import { useQuery } from '@tanstack/react-query';
 import { ExternalLink, X } from 'lucide-react';
-import type { PipelineJob, PipelineRun } from '../../../../server/model/pipeline-run.ts';
-import { load } from '../../api/client.ts';
-import { keys } from '../../api/query-client.ts';
-import { Duration } from '../../parts/amount.tsx';
+import { useMemo } from 'react';
+import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { Duration, Time } from '../../parts/amount.tsx';
 import { IconButton } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
 import { Progress } from '../../parts/meter.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { Badge, type Condition, State } from '../../parts/state.tsx';
+import { Badge, State } from '../../parts/state.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { useSearch } from '../../url.ts';
+import { runLines } from './pipeline-log.ts';
+import { failureOf, type RunFailure } from './run-failure.ts';
+import { RunLog } from './run-log.tsx';
+import { RunStory } from './run-story.tsx';
+import { RunVariables } from './run-variables.tsx';
+import { conditionOf, endedShare } from './run-words.ts';
+import { StageStrip } from './stage-strip.tsx';
+import { useRun } from './use-pipelines.ts';
 
-/** How a run or a job is. */
-export function conditionOf(state: PipelineRun['state'] | PipelineJob['state']): Condition {
-  if (state === 'success') return 'ok';
-  if (state === 'failed') return 'error';
-  if (state === 'running') return 'running';
-  return state === 'canceled' ? 'warning' : 'idle';
+/** One run: its stages and jobs, its log, and beside it what it caused on the platform. */
+export function RunDetail({ id, onClose }: { id: string; onClose(): void }) {
+  const run = useRun(id);
+  if (run.data) return <Detail run={run.data} onClose={onClose} />;
+  return (
+    <>
+      <div className="flex justify-end p-1.5">
+        <IconButton icon={X} label="Close the detail" onPress={onClose} />
+      </div>
+      {run.error ? <ErrorState error={run.error} onRetry={() => void run.refetch()} /> : <Skeleton />}
+    </>
+  );
 }
 
-/** One run: its stages and jobs, its variables, its log, and the app that it made. */
-export function RunDetail({ id, onClose }: { id: string; onClose(): void }) {
-  const run = useQuery({
-    queryKey: [keys.pipelines, 'run', id],
-    queryFn: ({ signal }) => load<PipelineRun>(`/inspect/pipelines/${encodeURIComponent(id)}`, {}, signal),
-  });
-  if (!run.data) return run.error ? <ErrorState error={run.error} onRetry={() => void run.refetch()} /> : <Skeleton />;
-  const { project, branch, sha, state, jobs, variables, log, appUrl, mergeRequest } = run.data;
-  const stages = Map.groupBy(jobs, ({ stage }) => stage);
+function Detail({ run, onClose }: { run: PipelineRun; onClose(): void }) {
+  const [{ tab }, change] = useSearch();
+  const lines = useMemo(() => runLines(run.log, run.jobs), [run.log, run.jobs]);
+  const failure = useMemo(() => failureOf(run, lines), [run, lines]);
+  const { missing, present } = run.variables;
+  const tabs = [
+    { id: 'log', title: 'Log', count: run.log.length, content: <RunLog run={run} lines={lines} /> },
+    {
+      id: 'variables',
+      title: 'Variables',
+      count: present.length + missing.length,
+      content: <RunVariables variables={run.variables} />,
+    },
+  ];
   return (
-    <div className="flex min-h-0 flex-1 flex-col">
-      <div className="border-b border-line px-4 py-2.5">
-        <div className="flex items-center gap-2">
-          <State is={conditionOf(state)}>{state}</State>
-          <h2 className="truncate text-[14px]">{project.path}</h2>
-          <Badge>{branch}</Badge>
-          <span className="ml-auto flex items-center gap-2">
-            {appUrl && (
-              <a
-                href={appUrl}
-                target="_blank"
-                rel="noreferrer"
-                className="flex h-7 items-center gap-1.5 rounded-md border border-accent bg-accent px-2.5 font-semibold text-on-accent hover:bg-accent-strong"
-              >
-                <ExternalLink aria-hidden size={14} /> Open app
-              </a>
-            )}
-            <IconButton icon={X} label="Close the detail" onPress={onClose} />
-          </span>
+    <div className="@container flex min-h-0 flex-1 flex-col">
+      <RunHeader run={run} onClose={onClose} />
+      {run.state === 'running' && <Progress label="Jobs that have ended" share={endedShare(run.jobs)} />}
+      <StageStrip jobs={run.jobs} />
+      {failure && <WhyItFailed failure={failure} />}
+      <div className="flex min-h-0 flex-1 flex-col @min-[700px]:flex-row">
+        <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+          <Tabs label="Parts of the run" tabs={tabs} value={tab} onChange={(next) => change({ tab: next })} />
         </div>
-        <p className="flex items-center gap-3 text-muted">
-          <span className="mono">{sha.slice(0, 10)}</span>
-          {mergeRequest && (
-            <a className="link" href={mergeRequest.url} target="_blank" rel="noreferrer">
-              merge request !{mergeRequest.iid}
-            </a>
-          )}
-          <PlaceLink to={{ screen: 'invocations', search: { q: 'lambda:deploy' } }}>deploy requests</PlaceLink>
-          <PlaceLink to={{ screen: 'containers' }}>containers</PlaceLink>
-        </p>
+        <aside
+          aria-label="What it caused"
+          className="max-h-[40%] shrink-0 overflow-auto border-t border-line @min-[700px]:max-h-none @min-[700px]:w-64 @min-[700px]:border-t-0 @min-[700px]:border-l"
+        >
+          <RunStory run={run} />
+        </aside>
       </div>
-      {state === 'running' && (
-        <div className="px-4 pt-3">
-          <Progress label="Jobs that have ended" share={endedShare(jobs)} />
-        </div>
-      )}
-      <ol aria-label="Stages" className="flex shrink-0 gap-3 overflow-x-auto border-b border-line px-4 py-3">
-        {[...stages].map(([stage, inside]) => (
-          <li key={stage} className="card min-w-40 px-3 py-2">
-            <p className="eyebrow mb-1">{stage}</p>
-            {inside.map((job) => (
-              <p key={job.name} className="flex items-center justify-between gap-4">
-                <State is={conditionOf(job.state)}>{job.name}</State>
-                <span className="text-muted">
-                  <Duration ms={job.durationMs} />
-                </span>
-              </p>
-            ))}
-          </li>
-        ))}
-      </ol>
-      <details className="shrink-0 border-b border-line px-4 py-2">
-        <summary className="cursor-default">
-          Variables: {variables.present.length} present
-          {variables.missing.length > 0 && <span className="text-error">, {variables.missing.length} missing</span>}
-        </summary>
-        <ul className="mt-1 columns-2">
-          {[
-            ...variables.missing.map((name) => [name, false] as const),
-            ...variables.present.map((name) => [name, true] as const),
-          ].map(([name, isPresent]) => (
-            <li key={name} className="mono">
-              <State is={isPresent ? 'ok' : 'error'}>
-                {name} {isPresent ? '' : '(missing)'}
-              </State>
-            </li>
-          ))}
-        </ul>
-      </details>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
-      <pre tabIndex={0} className="min-h-0 flex-1 overflow-auto p-4 break-words whitespace-pre-wrap">
-        {log.join('\n') || 'Nothing printed yet.'}
-      </pre>
     </div>
   );
 }
 
-function endedShare(jobs: readonly PipelineJob[]): number | undefined {
-  if (jobs.length === 0) return undefined;
-  return jobs.filter(({ state }) => state !== 'waiting' && state !== 'running').length / jobs.length;
+function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
+  const { project, branch, sha, state, startedAtMs, finishedAtMs, appUrl } = run;
+  return (
+    <div className="border-b border-line px-4 py-2.5">
+      <div className="flex items-center gap-2">
+        <State is={conditionOf(state)}>{state}</State>
+        <h2 className="truncate text-[14px]">{project.path}</h2>
+        <Badge>{branch}</Badge>
+        <span className="ml-auto flex items-center gap-2">
+          {appUrl && state === 'success' && (
+            <a
+              href={appUrl}
+              target="_blank"
+              rel="noreferrer"
+              className="flex h-7 items-center gap-1.5 rounded-md border border-accent bg-accent px-2.5 font-semibold whitespace-nowrap text-on-accent hover:bg-accent-strong"
+            >
+              <ExternalLink aria-hidden size={14} /> Open app
+            </a>
+          )}
+          <IconButton icon={X} label="Close the detail" onPress={onClose} />
+        </span>
+      </div>
+      <p className="flex items-center gap-3 text-muted">
+        <span className="mono flex items-center">
+          {sha.slice(0, 10)}
+          <Copy text={sha} what="commit" className="scale-90" />
+        </span>
+        <span>
+          began <Time at={startedAtMs} />
+        </span>
+        {finishedAtMs !== undefined && (
+          <span>
+            took <Duration ms={finishedAtMs - startedAtMs} />
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Which job, with which exit code, what it said, and what to do next. */
+function WhyItFailed({ failure: { what, words, next, deployment } }: { failure: RunFailure }) {
+  return (
+    <section
+      aria-label="Why it failed"
+      className="mx-4 mt-3 mb-1 shrink-0 rounded-md border border-error/40 bg-error-soft px-3 py-2"
+    >
+      <p>
+        <strong>Why it failed.</strong> {what}
+      </p>
+      {words.length > 0 && (
+        <pre className="my-1 max-h-24 overflow-auto break-words whitespace-pre-wrap">{words.join('\n')}</pre>
+      )}
+      <p>
+        {next}{' '}
+        {deployment?.executionId !== undefined && (
+          <PlaceLink to={{ screen: 'invocations', search: { sel: deployment.executionId } }}>
+            Open the invocation
+          </PlaceLink>
+        )}
+      </p>
+    </section>
+  );
 }

@@ -1,33 +1,52 @@
-import { useQuery } from '@tanstack/react-query';
-import { useCallback } from 'react';
-import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
-import { load } from '../../api/client.ts';
-import { keys } from '../../api/query-client.ts';
+import { Play } from 'lucide-react';
+import { useCallback, useMemo } from 'react';
+import { failureOf } from '../../api/failure.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState } from '../../parts/empty-state.tsx';
+import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
+import { FilterField } from '../../parts/fields.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
 import { State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useSearch } from '../../url.ts';
-import { conditionOf, RunDetail } from './run-detail.tsx';
+import { ProjectsTable } from './projects-table.tsx';
+import { RunDetail } from './run-detail.tsx';
+import { conditionOf, outcomeOf } from './run-words.ts';
+import { type RunSummary, SAMPLE_PROJECT, useRuns, useSampleRun } from './use-pipelines.ts';
 
-const NONE: readonly PipelineRun[] = [];
-const keyOf = ({ id }: PipelineRun) => id;
-const COLUMNS: readonly GridColumn<PipelineRun>[] = [
+const NONE: readonly RunSummary[] = [];
+const SAMPLE_COMMAND = 'npx terrarium pipeline demo';
+const keyOf = ({ id }: RunSummary) => id;
+const SHOWN = [
+  { id: 'all', text: 'All' },
+  { id: 'running', text: 'Running' },
+  { id: 'failed', text: 'Failed' },
+  { id: 'success', text: 'Succeeded' },
+];
+
+const COLUMNS: readonly GridColumn<RunSummary>[] = [
   { id: 'state', header: 'State', width: 100, cell: ({ state }) => <State is={conditionOf(state)}>{state}</State> },
   {
     id: 'project',
     header: 'Project',
-    width: { share: 2, minWidth: 120 },
+    width: { share: 1, minWidth: 110 },
     cell: ({ project }) => <span className="font-medium">{project.path}</span>,
   },
-  { id: 'branch', header: 'Branch', width: { share: 1, minWidth: 90 }, isMono: true, cell: ({ branch }) => branch },
+  { id: 'branch', header: 'Branch', width: { share: 1, minWidth: 100 }, isMono: true, cell: ({ branch }) => branch },
+  {
+    id: 'outcome',
+    header: 'Outcome',
+    width: { share: 2, minWidth: 120 },
+    cell: (run) => <span className={run.state === 'failed' ? 'text-error' : 'text-muted'}>{outcomeOf(run)}</span>,
+  },
   {
     id: 'took',
     header: 'Took',
-    width: 84,
+    width: 76,
     align: 'end',
     cell: ({ startedAtMs, finishedAtMs }) => (
       <Duration ms={finishedAtMs === undefined ? undefined : finishedAtMs - startedAtMs} />
@@ -46,52 +65,112 @@ const COLUMNS: readonly GridColumn<PipelineRun>[] = [
   },
 ];
 
-/** Runs of pipelines: from the branch to the app behind an address. */
+/** Projects above the runs of their pipelines: from the branch to the app behind an address. */
 export default function PipelinesScreen() {
-  const [{ sel, scope }, change] = useSearch();
-  const runs = useQuery({
-    queryKey: [keys.pipelines, 'all'],
-    queryFn: ({ signal }) => load<PipelineRun[]>('/inspect/pipelines', {}, signal),
-  });
-  const rows = runs.data ?? NONE;
-  const select = useCallback((id: string) => change({ sel: id }), [change]);
+  const [{ sel, scope, q = '', show = 'all', project }, change] = useSearch();
+  const runs = useRuns();
+  const all = runs.data ?? NONE;
+  const rows = useMemo(() => all.filter((run) => isWanted(run, { q, show, project })), [all, q, show, project]);
+  const starting = useSampleRun(({ id }) => change({ sel: id, show: undefined, q: undefined }));
+  const sample = {
+    isStarting: starting.isPending,
+    isRunning: all.some((run) => run.project.path === SAMPLE_PROJECT && run.state === 'running'),
+    run: () => starting.mutate(),
+  };
+  const select = useCallback((id: string) => change({ sel: id, job: undefined }), [change]);
   return (
-    <ScreenFrame title="Pipelines" bar={<span className="text-muted">{rows.length}</span>}>
+    <ScreenFrame
+      title="Pipelines"
+      bar={
+        <FilterField
+          label="Find runs"
+          placeholder="Find runs by project, branch or commit"
+          value={q}
+          onChange={(next) => change({ q: next || undefined })}
+          className="w-full max-w-md"
+        />
+      }
+      actions={
+        <>
+          <Segments
+            label="Which runs"
+            segments={SHOWN}
+            value={show}
+            onChange={(id) => change({ show: id === 'all' ? undefined : id })}
+          />
+          <span className="text-muted" role="status">
+            {rows.length} of {all.length}
+          </span>
+        </>
+      }
+    >
+      {starting.error && (
+        <div className="px-4 py-2">
+          <FailureNote failure={failureOf(starting.error)} />
+        </div>
+      )}
+      <ProjectsTable runs={all} sample={sample} />
       <SplitPane
-        name="pipelines"
-        width={620}
+        name="pipeline-runs"
+        fixed="list"
+        width={400}
         detailLabel="Run"
         list={
           <DataGrid
             label="Runs"
             rows={rows}
-            columns={COLUMNS}
+            columns={sel === undefined ? COLUMNS : COLUMNS.filter(({ id }) => id !== 'project' && id !== 'outcome')}
             keyOf={keyOf}
             selectedKey={sel}
             onSelect={select}
-            hrefOf={({ id }) => hrefOf({ screen: 'pipelines', search: { sel: id } }, scope)}
+            hrefOf={({ id }) => hrefOf({ screen: 'pipelines', search: { sel: id, q, show, project } }, scope)}
             isLoading={runs.isPending}
             error={runs.error}
             onRetry={() => void runs.refetch()}
+            isFiltered={q !== '' || show !== 'all' || project !== undefined}
+            onClearFilter={() => change({ q: undefined, show: undefined, project: undefined })}
             empty={
               <EmptyState
                 title="No pipeline has run yet"
                 text={
                   <>
-                    <code>terrarium pipeline run</code> in a project runs its pipeline on this machine; the sample app
-                    has one.
+                    The sample app has a pipeline that builds an image and hands it to the deployment lambda. It runs on
+                    this machine, as <code>{SAMPLE_COMMAND}</code>
+                    <Copy text={SAMPLE_COMMAND} what="command" className="scale-90" /> does.
                   </>
                 }
               >
-                <PlaceLink to={{ screen: 'home' }}>First steps</PlaceLink>
+                <Button
+                  look="primary"
+                  icon={Play}
+                  isPending={sample.isStarting}
+                  isDisabled={sample.isRunning}
+                  onPress={sample.run}
+                >
+                  Run the sample app's pipeline
+                </Button>
+                <PlaceLink to={{ screen: 'home' }} className="link self-center">
+                  First steps
+                </PlaceLink>
               </EmptyState>
             }
           />
         }
         detail={
-          sel === undefined ? undefined : <RunDetail key={sel} id={sel} onClose={() => change({ sel: undefined })} />
+          sel === undefined ? undefined : (
+            <RunDetail key={sel} id={sel} onClose={() => change({ sel: undefined, job: undefined, find: undefined })} />
+          )
         }
       />
     </ScreenFrame>
+  );
+}
+
+function isWanted(run: RunSummary, { q, show, project }: { q: string; show: string; project: string | undefined }) {
+  const text = `${run.project.path} ${run.branch} ${run.sha}`.toLowerCase();
+  return (
+    (show === 'all' || run.state === show) &&
+    (project === undefined || String(run.project.id) === project) &&
+    text.includes(q.trim().toLowerCase())
   );
 }

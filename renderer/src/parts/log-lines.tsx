@@ -1,12 +1,24 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react';
-import { clockText, fullTimeText } from '../../parts/amounts.ts';
-import type { LogLine } from './log-feed.ts';
+import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react';
+import { clockText, fullTimeText } from './amounts.ts';
 import { partsOf } from './log-search.ts';
 
 /** Within how many pixels of the end one follows. */
 const END_PX = 24;
 const LINE_PX = 19;
+
+/** A line as it is drawn. */
+export interface ShownLine {
+  /** A line keeps its own when older ones go. */
+  key: number;
+  text: string;
+  /** When it was printed, as ISO text. */
+  at?: string | undefined;
+  /** What stands before it besides that. */
+  margin?: ReactNode;
+  /** What is on standard error stands out. */
+  stream: 'stdout' | 'stderr';
+}
 
 export interface LogLinesHandle {
   /** Brings a line into the middle; following ends. */
@@ -14,7 +26,7 @@ export interface LogLinesHandle {
 }
 
 export interface LogLinesProps {
-  lines: readonly LogLine[];
+  lines: readonly ShownLine[];
   /** What is marked. */
   expression: RegExp | undefined;
   /** Key of the line that one has gone to. */
@@ -110,14 +122,17 @@ export function LogLines({ lines, expression, markedKey, isFollowing, onFollowin
   );
 }
 
-function Line({ line: { at, stream, text }, expression }: { line: LogLine; expression: RegExp | undefined }) {
-  const atMs = Date.parse(at);
+function Line({ line, expression }: { line: ShownLine; expression: RegExp | undefined }) {
+  const { at, stream, text, margin } = line;
   return (
     <>
-      <time dateTime={at} title={fullTimeText(atMs)} className="shrink-0 text-faint select-none">
-        {clockText(atMs)}
-      </time>
-      {stream === 'stderr' && (
+      {at !== undefined && (
+        <time dateTime={at} title={fullTimeText(Date.parse(at))} className="shrink-0 text-faint select-none">
+          {clockText(Date.parse(at))}
+        </time>
+      )}
+      {margin}
+      {stream === 'stderr' && margin === undefined && (
         <span title="Standard error" className="shrink-0 text-error select-none">
           err
         </span>

@@ -1,0 +1,43 @@
+import type { PipelineJob } from '../../../../server/model/pipeline-run.ts';
+
+/** A line of a run's log, taken apart. */
+export interface RunLine {
+  /** Its place in the log. */
+  key: number;
+  /** What the runner itself says belongs to no job. */
+  job?: string | undefined;
+  /** `22:41:07` */
+  clock?: string | undefined;
+  /** A command that is run, what it printed, how a job began or ended; everything else is the runner's. */
+  kind: 'command' | 'output' | 'mark' | 'runner';
+  text: string;
+  /** Does it tell of a failure? */
+  isFailure: boolean;
+}
+
+/** What the runner writes before each line: the time, and how long the job has run. */
+const STAMP = /^\[(\d\d:\d\d:\d\d)\s[^\]]*\] /;
+const ENDED_BADLY = /^finished in .+\sFAIL\s+\d+\s*$/;
+const VERDICT = /^ FAIL\s/;
+
+/** Takes the lines of a log apart; `jobs` are those of the run. */
+export function runLines(log: readonly string[], jobs: readonly PipelineJob[]): RunLine[] {
+  // A name may be the beginning of another one: the longest that fits is meant.
+  const names = jobs.map(({ name }) => name).sort((one, other) => other.length - one.length);
+  return log.map((line, key) => {
+    const [stamp = '', clock] = STAMP.exec(line) ?? [];
+    const rest = line.slice(stamp.length);
+    const job = clock === undefined ? undefined : names.find((name) => rest.startsWith(`${name} `));
+    if (job === undefined) return { key, clock, kind: 'runner', text: rest, isFailure: VERDICT.test(line) };
+    const said = rest.slice(job.length).trimStart();
+    if (said.startsWith('$ ')) return { key, job, clock, kind: 'command', text: said, isFailure: false };
+    if (/^>( |$)/.test(said)) return { key, job, clock, kind: 'output', text: said.slice(2), isFailure: false };
+    return { key, job, clock, kind: 'mark', text: said, isFailure: ENDED_BADLY.test(said) };
+  });
+}
+
+/** The last lines that a job printed, oldest first; what it is about is mostly there. */
+export function lastWords(lines: readonly RunLine[], job: string, count: number): string[] {
+  const printed = lines.filter((line) => line.job === job && line.kind === 'output' && line.text.trim() !== '');
+  return printed.slice(-count).map(({ text }) => text);
+}

@@ -1,0 +1,129 @@
+import { ChevronRight, ExternalLink, Play } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
+import { State } from '../../parts/state.tsx';
+import { useSearch } from '../../url.ts';
+import { commandOf, conditionOf } from './run-words.ts';
+import { type PipelineProject, type RunSummary, SAMPLE_PROJECT, useProjects } from './use-pipelines.ts';
+import { VariablesDialog } from './variables-dialog.tsx';
+
+export interface ProjectsTableProps {
+  runs: readonly RunSummary[];
+  /** How the sample app's pipeline is begun. */
+  sample: { isStarting: boolean; isRunning: boolean; run(): void };
+}
+
+/** The projects of the source-control stand-in: are their variables there, how did they go last, how to run them. */
+export function ProjectsTable({ runs, sample }: ProjectsTableProps) {
+  const projects = useProjects();
+  const [openId, setOpenId] = useState<number>();
+  const open = projects.data?.find(({ id }) => id === openId);
+  return (
+    <section aria-label="Projects" className="max-h-[34%] shrink-0 overflow-auto border-b border-line bg-panel">
+      {projects.error ? (
+        <ErrorState error={projects.error} onRetry={() => void projects.refetch()} />
+      ) : projects.data?.length === 0 ? (
+        <p className="flex items-center gap-1 px-4 py-2.5 text-muted">
+          No project yet: a pipeline that runs makes its own. <code>{commandOf('GROUP/NAME')}</code>
+          <Copy text={commandOf('GROUP/NAME')} what="command" />
+        </p>
+      ) : (
+        <table className="w-full">
+          <thead>
+            <tr className="h-7 text-left text-[11.5px] text-faint">
+              <th className="px-3.5 font-normal">Project</th>
+              <th className="px-2 font-normal">Variables</th>
+              <th className="px-2 font-normal">Last run</th>
+              <th className="px-2 font-normal">
+                <span className="sr-only">Run</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {projects.data?.map((project) => (
+              <ProjectRow
+                key={project.id}
+                project={project}
+                last={runs.find((run) => run.project.id === project.id)}
+                sample={sample}
+                onVariables={() => setOpenId(project.id)}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {open && <VariablesDialog project={open} onClose={() => setOpenId(undefined)} />}
+    </section>
+  );
+}
+
+function ProjectRow({
+  project,
+  last,
+  sample,
+  onVariables,
+}: {
+  project: PipelineProject;
+  last: RunSummary | undefined;
+  sample: ProjectsTableProps['sample'];
+  onVariables(): void;
+}) {
+  const [{ project: chosen }, change] = useSearch();
+  const { id, path, url, variables } = project;
+  const missing = variables.filter(({ from }) => from === undefined);
+  const isChosen = chosen === String(id);
+  return (
+    <tr className={`h-9 border-t border-line/55 ${isChosen ? 'bg-accent-soft' : ''}`}>
+      <td className="px-3.5">
+        <span className="flex items-center gap-2">
+          <button
+            type="button"
+            aria-pressed={isChosen}
+            title="Only its runs"
+            className="min-h-6 font-medium hover:text-accent"
+            onClick={() => change({ project: isChosen ? undefined : String(id) })}
+          >
+            {path}
+          </button>
+          <a
+            href={url}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={`Page of ${path}`}
+            className="flex size-6 items-center justify-center text-muted hover:text-text"
+          >
+            <ExternalLink aria-hidden size={13} />
+          </a>
+        </span>
+      </td>
+      <td className="px-2">
+        <Button look="quiet" className="-ml-2.5" aria-label={`Variables of ${path}`} onPress={onVariables}>
+          {missing.length === 0 ? (
+            <State is="ok">{`all ${variables.length} present`}</State>
+          ) : (
+            <State is="error">
+              {missing.length === 1
+                ? `${missing[0]?.name} missing`
+                : `${missing.length} of ${variables.length} missing`}
+            </State>
+          )}
+          <ChevronRight aria-hidden size={13} />
+        </Button>
+      </td>
+      <td className="px-2">
+        {last ? <State is={conditionOf(last.state)}>{last.state}</State> : <span className="text-faint">never</span>}
+      </td>
+      <td className="px-2 pr-3.5 text-right">
+        {path === SAMPLE_PROJECT ? (
+          <Button icon={Play} isPending={sample.isStarting} isDisabled={sample.isRunning} onPress={sample.run}>
+            {sample.isStarting ? 'Starting ...' : sample.isRunning ? 'Running ...' : 'Run'}
+          </Button>
+        ) : (
+          <Copy text={commandOf(path)} what={`command that runs ${path}`} />
+        )}
+      </td>
+    </tr>
+  );
+}

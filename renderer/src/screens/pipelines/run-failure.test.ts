@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import type { PipelineDeployment, PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { runLines } from './pipeline-log.ts';
+import { failureOf } from './run-failure.ts';
+
+const run = (more: Partial<PipelineRun>): PipelineRun => ({
+  id: 'r',
+  project: { id: 101, path: 'fern-moss/shop' },
+  branch: 'feature/ferns',
+  sha: 'a'.repeat(40),
+  variables: { present: [], missing: [] },
+  state: 'failed',
+  startedAtMs: 0,
+  jobs: [
+    { name: 'build', stage: 'build', state: 'success', exitCode: 0 },
+    { name: 'deploy', stage: 'deploy', state: 'failed', exitCode: 1 },
+  ],
+  log: [],
+  ...more,
+});
+const explain = (more: Partial<PipelineRun>) => {
+  const one = run(more);
+  return failureOf(one, runLines(one.log, one.jobs));
+};
+const refused = (more: Partial<PipelineDeployment>): PipelineDeployment => ({
+  atMs: 1,
+  durationMs: 1,
+  target: '/ci/deploy',
+  problem: 'no',
+  ...more,
+});
+
+it('has nothing to explain of a run that goes on or has ended well', () => {
+  expect(explain({ state: 'running' })).toBeUndefined();
+  expect(explain({ state: 'success' })).toBeUndefined();
+});
+
+it('names the job, its exit code and the refusal, and says what to do about it', () => {
+  const invoked = refused({ status: 200, code: 400, problem: "TARGET_PROVIDER 'x' is none", executionId: 'e' });
+  expect(explain({ deployments: [invoked] })).toMatchObject({
+    job: { name: 'deploy' },
+    what: 'Job deploy failed with exit code 1: the deployment was refused.',
+    words: ["400: TARGET_PROVIDER 'x' is none"],
+    next: expect.stringContaining('its invocation has the event'),
+    deployment: invoked,
+  });
+  for (const [status, next] of [
+    [401, 'PLATFORM_API_SECRET'],
+    [403, 'security plugin'],
+    [404, 'PLATFORM_DEPLOY_URL'],
+    [429, 'raise the limit'],
+    [503, 'look at the request'],
+  ] as const) {
+    expect(explain({ deployments: [refused({ status })] })?.next, String(status)).toContain(next);
+  }
+});
+
+it('reads what a job printed last', () => {
+  const said = (text: string) => explain({ log: [`[08:13:08 1 ms] deploy > ${text}`] });
+  expect(said('Cannot connect to the Docker daemon at unix:///x')?.next).toContain('container engine');
+  expect(said('pull access denied for no-such/image')?.next).toContain('Dockerfile');
+  expect(said('curl: (7) Failed to connect')?.next).toContain('PLATFORM_DEPLOY_URL');
+  expect(said('sh: 1: kubectl: not found')?.next).toContain('install it');
+  expect(said('3 tests failed')).toMatchObject({
+    what: 'Job deploy failed with exit code 1.',
+    words: ['3 tests failed'],
+    next: expect.stringContaining('Its log'),
+  });
+});
+
+it('tells of a run that was stopped, and of one that failed without a job', () => {
+  expect(explain({ state: 'canceled', log: ['a', 'b'] })).toMatchObject({ job: undefined, words: ['b'] });
+  expect(explain({ jobs: [], exitCode: 2, log: ['x'] })).toMatchObject({
+    what: 'No job failed, but the runner ended with exit code 2.',
+  });
+});

@@ -1,0 +1,198 @@
+import type { ReactNode } from 'react';
+import type { PipelineDeployment, PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { useContainerNews } from '../../api/container-news.ts';
+import { FailureError } from '../../api/failure.ts';
+import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { Duration, Time } from '../../parts/amount.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { type Condition, State } from '../../parts/state.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import { answerOf } from './run-words.ts';
+import { useScmProject } from './use-pipelines.ts';
+
+/** What a run caused: the merge request, the deploy request, the container, its endpoint, the note that tells of it. */
+export function RunStory({ run }: { run: PipelineRun }) {
+  const latest = run.deployments?.at(-1);
+  return (
+    <ol className="flex flex-col gap-4 px-4 py-3">
+      <MergeRequest run={run} />
+      {latest ? (
+        <>
+          <DeployRequest deployment={latest} />
+          <Container deployment={latest} />
+          <Published deployment={latest} />
+          <Note run={run} deployment={latest} />
+        </>
+      ) : (
+        <Chapter title="Deploy request" is="idle" word={run.state === 'running' ? 'not yet' : 'none'}>
+          {run.state === 'running' ? 'What it asks of the deployment endpoint shows up here.' : withoutRequest(run)}
+        </Chapter>
+      )}
+    </ol>
+  );
+}
+
+function withoutRequest({ deployUrl }: PipelineRun): string {
+  return deployUrl === undefined
+    ? 'It was given no PLATFORM_DEPLOY_URL to hand its build to.'
+    : `Nothing came to ${deployUrl} while it ran.`;
+}
+
+interface ChapterProps {
+  title: string;
+  is: Condition;
+  word?: ReactNode;
+  children?: ReactNode;
+}
+
+function Chapter({ title, is, word, children }: ChapterProps) {
+  return (
+    <li>
+      <p className="flex items-center justify-between gap-2">
+        <span className="eyebrow">{title}</span>
+        <State is={is}>{word}</State>
+      </p>
+      <div className="min-w-0 break-words text-muted">{children}</div>
+    </li>
+  );
+}
+
+function MergeRequest({ run: { project, mergeRequest, branch } }: { run: PipelineRun }) {
+  const found = useScmProject(project.id)?.merge_requests.find(({ iid }) => iid === mergeRequest?.iid);
+  if (!mergeRequest) return null;
+  return (
+    <Chapter title="Merge request" is={found ? 'ok' : 'idle'} word={found?.state ?? 'not there any more'}>
+      <a className="link" href={found?.web_url ?? mergeRequest.url} target="_blank" rel="noreferrer">
+        !{mergeRequest.iid} {found?.title}
+      </a>
+      <p className="mono">
+        {branch} {'→'} {found?.target_branch ?? '?'}
+      </p>
+    </Chapter>
+  );
+}
+
+function DeployRequest({ deployment }: { deployment: PipelineDeployment }) {
+  const { target, durationMs, atMs, image, executionId, endpointId, problem, action } = deployment;
+  const isRefused = problem !== undefined;
+  return (
+    <Chapter
+      title={action === 'stop' ? 'Stop request' : 'Deploy request'}
+      is={isRefused ? 'error' : 'ok'}
+      word={answerOf(deployment)}
+    >
+      <p className="mono">POST {target}</p>
+      <p>
+        <Time at={atMs} as="clock" />, <Duration ms={durationMs} />
+      </p>
+      {image !== undefined && <p className="mono">{image}</p>}
+      {isRefused && <p className="text-error">{problem}</p>}
+      <p className="flex gap-3">
+        {executionId !== undefined ? (
+          <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>Invocation</PlaceLink>
+        ) : (
+          <PlaceLink to={{ screen: 'gateway', search: { q: `path:${target}` } }}>Request</PlaceLink>
+        )}
+        {endpointId !== undefined && <PlaceLink to={{ screen: 'resources', id: endpointId }}>Endpoint</PlaceLink>}
+      </p>
+    </Chapter>
+  );
+}
+
+/** A record that may be gone since. */
+function useRecord(id: string | undefined) {
+  const { data, error, refetch } = useWorld<PlatformRecord>(`/root/resources/${id}`, {}, id !== undefined);
+  useContainerNews(() => id !== undefined && void refetch());
+  const isGone = error instanceof FailureError && error.failure.code === 404;
+  return { record: isGone || data?.id !== id ? undefined : data, isGone };
+}
+
+const CONDITIONS: Readonly<Record<string, Condition>> = {
+  RUNNING: 'ok',
+  HEALTHY: 'ok',
+  LAUNCHED: 'running',
+  SCALING: 'running',
+  MIGRATING: 'running',
+  UNHEALTHY: 'warning',
+  LOST: 'error',
+  FAILED: 'error',
+};
+
+function Container({ deployment: { container, action } }: { deployment: PipelineDeployment }) {
+  const { record, isGone } = useRecord(container?.id);
+  if (!container) return null;
+  const status = String(record?.properties.status ?? 'unknown');
+  const detail = record?.properties.status_detail;
+  const reason = typeof detail === 'object' && detail !== null && 'reason' in detail ? detail.reason : undefined;
+  if (isGone) {
+    return (
+      <Chapter title="Container" is="idle" word={action === 'stop' ? 'removed' : 'removed since'}>
+        <span className="mono">{container.name}</span>
+      </Chapter>
+    );
+  }
+  return (
+    <Chapter title="Container" is={CONDITIONS[status] ?? 'idle'} word={status.toLowerCase()}>
+      <PlaceLink to={{ screen: 'containers', search: { sel: container.id } }}>{container.name}</PlaceLink>
+      {typeof reason === 'string' && <p>{reason}</p>}
+    </Chapter>
+  );
+}
+
+function Published({ deployment: { published } }: { deployment: PipelineDeployment }) {
+  const { record, isGone } = useRecord(published?.id);
+  if (!published) return null;
+  const url = typeof record?.properties.public_url === 'string' ? record.properties.public_url : published.url;
+  return (
+    <Chapter title="Endpoint" is={isGone ? 'idle' : 'ok'} word={isGone ? 'removed since' : 'published'}>
+      {isGone ? (
+        <span className="mono">{url}</span>
+      ) : (
+        <>
+          <span className="flex items-center">
+            <a className="link mono min-w-0 break-all" href={url} target="_blank" rel="noreferrer">
+              {url}
+            </a>
+            <Copy text={url} what="public address of the app" className="scale-90" />
+          </span>
+          <PlaceLink to={{ screen: 'resources', id: published.id }}>Endpoint</PlaceLink>
+        </>
+      )}
+    </Chapter>
+  );
+}
+
+/** What the source-control stand-in received: always text, whatever stands in it. */
+function Note({ run, deployment }: { run: PipelineRun; deployment: PipelineDeployment }) {
+  const project = useScmProject(run.project.id);
+  const { noteId, isEnvironmentTold } = deployment;
+  const note = project?.merge_requests.flatMap(({ notes }) => notes).find(({ id }) => id === noteId);
+  const environment = project?.environments.find(({ name }) => name === `review/${run.branch}`);
+  if (deployment.problem !== undefined || deployment.action === 'stop') return null;
+  return (
+    <>
+      <Chapter
+        title="Merge request note"
+        is={note ? 'ok' : noteId === undefined ? 'warning' : 'idle'}
+        word={note ? 'received' : noteId === undefined ? 'none' : 'removed since'}
+      >
+        {note && (
+          <blockquote className="mt-1 rounded-md border border-line bg-raised px-2.5 py-1.5 whitespace-pre-wrap">
+            <p className="text-[11.5px] text-faint">
+              {note.author.name}, <Time at={note.created_at} />
+            </p>
+            {note.body}
+          </blockquote>
+        )}
+        {noteId === undefined && 'The deployment lambda did not tell the merge request; its log says why.'}
+      </Chapter>
+      <Chapter
+        title="Review environment"
+        is={isEnvironmentTold ? 'ok' : 'warning'}
+        word={isEnvironmentTold ? (environment?.state ?? 'told') : 'not told'}
+      >
+        <span className="mono">{environment?.name ?? `review/${run.branch}`}</span>
+      </Chapter>
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+import type { PipelineDeployment, PipelineJob, PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import type { Condition } from '../../parts/state.tsx';
+import type { RunSummary } from './use-pipelines.ts';
+
+/** How a run or a job is. */
+export function conditionOf(state: PipelineRun['state'] | PipelineJob['state']): Condition {
+  if (state === 'success') return 'ok';
+  if (state === 'failed') return 'error';
+  if (state === 'running') return 'running';
+  return state === 'canceled' ? 'warning' : 'idle';
+}
+
+/** In a few words what a run does, or what came of it. */
+export function outcomeOf({ state, jobs, appUrl, exitCode }: RunSummary): string {
+  const failed = jobs.find((job) => job.state === 'failed');
+  if (state === 'failed') {
+    if (!failed) return `exit code ${exitCode ?? 'unknown'}`;
+    return `${failed.name}: exit code ${failed.exitCode ?? 'unknown'}`;
+  }
+  if (state === 'running') return jobs.find((job) => job.state === 'running')?.name ?? 'begins';
+  return state === 'success' && appUrl !== undefined ? appUrl : '';
+}
+
+/** How much of a run is over, 0 to 1; undefined while nobody knows. */
+export function endedShare(jobs: readonly PipelineJob[]): number | undefined {
+  if (jobs.length === 0) return undefined;
+  return jobs.filter(({ state }) => state !== 'waiting' && state !== 'running').length / jobs.length;
+}
+
+/** The command that runs a project's pipeline. */
+export function commandOf(path: string): string {
+  return `npx terrarium pipeline run . --branch NAME --project ${path}`;
+}
+
+/** The status that a deployment was answered with; a lambda that knows no HTTP says it in its answer. */
+export function answerOf({ status, code }: PipelineDeployment): string {
+  return String(code ?? status ?? 'no answer');
+}

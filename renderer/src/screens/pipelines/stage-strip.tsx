@@ -1,0 +1,54 @@
+import { ToggleButton } from 'react-aria-components';
+import type { PipelineJob } from '../../../../server/model/pipeline-run.ts';
+import { Duration, useNowMs } from '../../parts/amount.tsx';
+import { State } from '../../parts/state.tsx';
+import { useSearch } from '../../url.ts';
+import { conditionOf } from './run-words.ts';
+
+/** The stages of a run with their jobs; a job that is pressed narrows the log to its own lines. */
+export function StageStrip({ jobs }: { jobs: readonly PipelineJob[] }) {
+  const [{ job: chosen }, change] = useSearch();
+  const stages = Map.groupBy(jobs, ({ stage }) => stage);
+  if (jobs.length === 0) return <p className="border-b border-line px-4 py-3 text-muted">It has no jobs.</p>;
+  return (
+    <ol aria-label="Stages" className="flex shrink-0 gap-2 overflow-x-auto border-b border-line px-4 py-2.5">
+      {[...stages].map(([stage, inside]) => (
+        <li key={stage} className="card min-w-44 px-1.5 pt-1.5 pb-1">
+          <p className="eyebrow px-1.5">{stage}</p>
+          {inside.map((job) => (
+            <ToggleButton
+              key={job.name}
+              isSelected={chosen === job.name}
+              onChange={(on) => change({ job: on ? job.name : undefined })}
+              className="flex min-h-6 w-full items-center justify-between gap-4 rounded px-1.5 text-left data-[hovered]:bg-raised data-[selected]:bg-accent-soft"
+            >
+              <State is={conditionOf(job.state)}>{job.name}</State>
+              <JobEnd job={job} />
+            </ToggleButton>
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function JobEnd({ job: { state, exitCode, durationMs, startedAtMs } }: { job: PipelineJob }) {
+  const nowMs = useNowMs();
+  const isRunning = state === 'running' && startedAtMs !== undefined;
+  return (
+    <span className="flex shrink-0 items-center gap-2 text-[12px] text-muted">
+      {state === 'waiting' || state === 'skipped' ? (
+        state
+      ) : (
+        <>
+          {exitCode !== undefined && (
+            <span className={exitCode === 0 ? 'text-faint' : 'text-error'} title="Exit code">
+              exit {exitCode}
+            </span>
+          )}
+          <Duration ms={isRunning ? Math.max(0, nowMs - startedAtMs) : durationMs} />
+        </>
+      )}
+    </span>
+  );
+}

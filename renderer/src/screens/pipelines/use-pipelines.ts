@@ -1,0 +1,104 @@
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { load, send } from '../../api/client.ts';
+import { keys, queryClient } from '../../api/query-client.ts';
+
+/** A run without its log, as `GET /inspect/pipelines` lists it. */
+export type RunSummary = Omit<PipelineRun, 'log'>;
+
+/** A variable of a project's pipelines, as `GET /inspect/scm/projects` gives it. */
+export interface PipelineVariable {
+  name: string;
+  about: string;
+  from?: 'project' | 'run' | 'platform';
+  missing?: string;
+}
+
+export interface PipelineProject {
+  id: number;
+  path: string;
+  url: string;
+  variables: PipelineVariable[];
+}
+
+/** What is used of the source-control stand-in's projects, as `GET /inspect/scm` gives them. */
+interface ScmProject {
+  id: number;
+  merge_requests: {
+    iid: number;
+    title: string;
+    state: string;
+    source_branch: string;
+    target_branch: string;
+    web_url: string;
+    notes: { id: number; body: string; created_at: string; author: { name: string } }[];
+  }[];
+  environments: { name: string; state: string; external_url: string | null }[];
+}
+
+/** The project that the sample app's pipeline runs for. */
+export const SAMPLE_PROJECT = 'fern-moss/shop';
+
+/** Newest first. */
+export function useRuns() {
+  return useQuery({
+    queryKey: [keys.pipelines, 'all'],
+    queryFn: ({ signal }) => load<RunSummary[]>('/inspect/pipelines', {}, signal),
+  });
+}
+
+/** One run with its log. */
+export function useRun(id: string) {
+  return useQuery({
+    queryKey: [keys.pipelines, 'run', id],
+    queryFn: ({ signal }) => load<PipelineRun>(`/inspect/pipelines/${encodeURIComponent(id)}`, {}, signal),
+  });
+}
+
+/** What gives a project's variables depends on the world, too: it is read anew with each commit. */
+export function useProjects() {
+  return useQuery({
+    queryKey: [keys.pipelines, 'projects', useCommit()],
+    queryFn: ({ signal }) => load<PipelineProject[]>('/inspect/scm/projects', {}, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+function useCommit(): number {
+  const { dataUpdatedAt } = useQuery({
+    queryKey: [keys.world, 'commit of the pipelines'],
+    queryFn: () => Promise.resolve(true),
+  });
+  return dataUpdatedAt;
+}
+
+/** What the source-control stand-in keeps of a project. */
+export function useScmProject(id: number): ScmProject | undefined {
+  const { data } = useQuery({
+    queryKey: [keys.pipelines, 'scm'],
+    queryFn: ({ signal }) => load<{ projects: ScmProject[] }>('/inspect/scm', {}, signal),
+  });
+  return data?.projects.find((project) => project.id === id);
+}
+
+/** Begins the sample app's pipeline. */
+export function useSampleRun(onBegun: (run: RunSummary) => void) {
+  return useMutation({
+    mutationFn: () => send<RunSummary>('POST', '/inspect/pipelines/demo'),
+    onSuccess: (run) => {
+      onBegun(run);
+      void queryClient.invalidateQueries({ queryKey: [keys.pipelines] });
+    },
+  });
+}
+
+/** Sets a variable of a project, or takes it away: `value` undefined. */
+export function useSetVariable(projectId: number) {
+  return useMutation({
+    mutationFn: ({ name, value }: { name: string; value: string | undefined }) => {
+      const path = `/inspect/scm/projects/${projectId}/variables/${encodeURIComponent(name)}`;
+      return value === undefined ? send('DELETE', path) : send('PUT', path, { value });
+    },
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: [keys.pipelines] }),
+  });
+}

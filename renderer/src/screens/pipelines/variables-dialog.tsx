@@ -1,0 +1,125 @@
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { failureOf } from '../../api/failure.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { State } from '../../parts/state.tsx';
+import { type PipelineProject, type PipelineVariable, useSetVariable } from './use-pipelines.ts';
+
+const SOURCES = {
+  project: 'set in the project',
+  run: 'made for each run',
+  platform: 'from the platform',
+} as const;
+
+/** What gives each variable of a project's pipelines; sets some in the project, which counts before all others. */
+export function VariablesDialog({ project, onClose }: { project: PipelineProject; onClose(): void }) {
+  const setting = useSetVariable(project.id);
+  const [name, setName] = useState('');
+  /** The row whose value is to be typed. */
+  const [chosen, setChosen] = useState('');
+  const [value, setValue] = useState('');
+  const set = () =>
+    setting.mutate(
+      { name: name.trim(), value },
+      {
+        onSuccess: () => {
+          setName('');
+          setValue('');
+        },
+      },
+    );
+  return (
+    <Dialog title={`Variables of ${project.path}`} isOpen onClose={onClose} width="large">
+      <table className="w-full">
+        <thead>
+          <tr className="h-7 text-left text-[11.5px] text-faint">
+            <th className="font-normal">Variable</th>
+            <th className="px-2 font-normal">From</th>
+            <th className="px-2 font-normal">What it is</th>
+            <th className="font-normal">
+              <span className="sr-only">Remove</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {project.variables.map((variable) => (
+            <Row
+              key={variable.name}
+              variable={variable}
+              onSet={() => {
+                setName(variable.name);
+                setChosen(variable.name);
+              }}
+              onRemove={() => setting.mutate({ name: variable.name, value: undefined })}
+            />
+          ))}
+        </tbody>
+      </table>
+      <form
+        className="mt-4 flex items-end gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() !== '' && value !== '') set();
+        }}
+      >
+        <TextField label="Name" isMono value={name} onChange={setName} className="w-72" />
+        <TextField
+          key={chosen}
+          autoFocus={chosen !== ''}
+          label="Value"
+          isMono
+          type="password"
+          value={value}
+          onChange={setValue}
+          className="flex-1"
+        />
+        <Button
+          type="submit"
+          look="primary"
+          isDisabled={name.trim() === '' || value === ''}
+          isPending={setting.isPending}
+        >
+          Set in the project
+        </Button>
+      </form>
+      <p className="mt-1 text-[12px] text-faint">
+        Values are kept by the source-control stand-in and are not shown again; the next run is given them.
+      </p>
+      {setting.error && (
+        <div className="mt-2">
+          <FailureNote failure={failureOf(setting.error)} />
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function Row({ variable, onSet, onRemove }: { variable: PipelineVariable; onSet(): void; onRemove(): void }) {
+  const { name, about, from, missing } = variable;
+  return (
+    <tr className="border-t border-line/55 align-top">
+      <th scope="row" className="mono py-1.5 pr-2 text-left font-normal whitespace-nowrap">
+        {name}
+      </th>
+      <td className="px-2 py-1 whitespace-nowrap">
+        <State is={from ? 'ok' : 'error'}>{from ? SOURCES[from] : 'missing'}</State>
+      </td>
+      <td className="px-2 py-1 text-muted">
+        {about}
+        {missing !== undefined && <span className="block text-text">{missing}</span>}
+      </td>
+      <td className="text-right whitespace-nowrap">
+        {from === 'project' ? (
+          <IconButton icon={Trash2} label={`Remove ${name} from the project`} onPress={onRemove} />
+        ) : (
+          <Button look="quiet" onPress={onSet} aria-label={`Set ${name}`}>
+            Set
+          </Button>
+        )}
+      </td>
+    </tr>
+  );
+}
