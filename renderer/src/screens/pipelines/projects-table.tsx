@@ -6,7 +6,13 @@ import { ErrorState } from '../../parts/empty-state.tsx';
 import { State } from '../../parts/state.tsx';
 import { useSearch } from '../../url.ts';
 import { commandOf, conditionOf } from './run-words.ts';
-import { type PipelineProject, type RunSummary, SAMPLE_PROJECT, useProjects } from './use-pipelines.ts';
+import {
+  type PipelineProject,
+  type PipelineVariable,
+  type RunSummary,
+  SAMPLE_PROJECT,
+  useProjects,
+} from './use-pipelines.ts';
 import { VariablesDialog } from './variables-dialog.tsx';
 
 export interface ProjectsTableProps {
@@ -73,6 +79,7 @@ function ProjectRow({
   const [{ project: chosen }, change] = useSearch();
   const { id, path, url, variables } = project;
   const missing = variables.filter(({ from }) => from === undefined);
+  const words = wordsOn(missing, variables.length);
   const isChosen = chosen === String(id);
   return (
     <tr className={`h-9 border-t border-line/55 ${isChosen ? 'bg-accent-soft' : ''}`}>
@@ -99,16 +106,8 @@ function ProjectRow({
         </span>
       </td>
       <td className="px-2">
-        <Button look="quiet" className="-ml-2.5" aria-label={`Variables of ${path}`} onPress={onVariables}>
-          {missing.length === 0 ? (
-            <State is="ok">{`all ${variables.length} present`}</State>
-          ) : (
-            <State is="error">
-              {missing.length === 1
-                ? `${missing[0]?.name} missing`
-                : `${missing.length} of ${variables.length} missing`}
-            </State>
-          )}
+        <Button look="quiet" className="-ml-2.5" aria-label={`${words}: variables of ${path}`} onPress={onVariables}>
+          <State is={missing.length === 0 ? 'ok' : 'error'}>{words}</State>
           <ChevronRight aria-hidden size={13} />
         </Button>
       </td>
@@ -126,4 +125,10 @@ function ProjectRow({
       </td>
     </tr>
   );
+}
+
+function wordsOn(missing: readonly PipelineVariable[], count: number): string {
+  const [one, another] = missing;
+  if (!one) return `all ${count} present`;
+  return another ? `${missing.length} of ${count} missing` : `${one.name} missing`;
 }

@@ -1,0 +1,210 @@
+import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { expectNoFaults } from './axe.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+const PIPELINE_LIMIT_MS = 90_000;
+const SLOWLY = { timeout: PIPELINE_LIMIT_MS };
+/** Tried as a title, a variable and a note: it has to be seen as it is. */
+const SCRIPT = '<img src=x onerror=alert(1)><b>ferns</b>';
+
+interface Named {
+  id: string;
+  name: string;
+  properties: { [name: string]: unknown };
+}
+
+const projectsIn = (page: Page) => page.getByRole('region', { name: 'Projects' });
+const detailIn = (page: Page) => page.getByRole('region', { name: 'Run', exact: true });
+const storyIn = (page: Page) => page.getByRole('complementary', { name: 'What it caused' });
+
+/** As the API document says of these paths. */
+async function ask<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await platform.ask(page, method, path, body);
+  if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body as T;
+}
+
+test.describe('with a container engine', () => {
+  test.use({
+    startArgs: [['--containers-engine', 'auto', '--containers-on-stop', 'remove'], { option: true }] as never,
+  });
+  test.setTimeout(PIPELINE_LIMIT_MS + 90_000);
+  const before = new Set<string>();
+  test.beforeAll(async () => {
+    const docker = await demandEngine();
+    await testImage('busybox:1.36');
+    for (const { Id } of await docker.listImages()) before.add(Id);
+  });
+  test.afterAll(async () => {
+    const docker = await demandEngine();
+    for (const { Id, RepoTags } of await docker.listImages()) {
+      if (!before.has(Id) && RepoTags?.some((tag) => tag.startsWith('shop:')))
+        await docker.getImage(Id).remove({ force: true });
+    }
+  });
+
+  test('a run leads from the branch to the app, a refused one says why, and all of it outlives a restart', async ({
+    page,
+    platform,
+  }) => {
+    await platform.open(page, 'pipelines');
+    await expect(page.getByRole('heading', { name: 'No pipeline has run yet' })).toBeVisible();
+    await expect(projectsIn(page)).toContainText('all 9 present');
+    await expect(projectsIn(page)).toContainText('never');
+    await expectNoFaults(page);
+
+    // It begins, and is followed live.
+    await page.getByRole('button', { name: "Run the sample app's pipeline" }).click();
+    const detail = detailIn(page);
+    await expect(detail.getByRole('heading', { name: 'fern-moss/shop' })).toBeVisible(SLOWLY);
+    await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
+    await expect(detail.getByRole('progressbar')).toBeVisible();
+    const log = detail.getByRole('log');
+    await expect(log).toContainText('docker build', SLOWLY);
+    const stages = detail.getByRole('list', { name: 'Stages' });
+    await expect(
+      stages.getByRole('button', { name: 'success deploy' }).or(stages.getByRole('button', { name: /^deploy exit 0/ })),
+    ).toBeVisible(SLOWLY);
+
+    // Beside the log: what it caused.
+    const story = storyIn(page);
+    await expect(story).toContainText('POST /ci/deploy');
+    await expect(story.getByRole('link', { name: 'shop-feature-ferns', exact: true })).toBeVisible();
+    await expect(story).toContainText(/running|healthy/, { timeout: 30_000 });
+    await expect(story.getByRole('blockquote')).toContainText(
+      `Deployed feature/ferns to ${platform.ready.gatewayUrl}/website/shop-feature-ferns`,
+    );
+    const address = await detail.getByRole('link', { name: 'Open app' }).getAttribute('href');
+    await expect.poll(async () => (await fetch(`${address}/`)).status, { timeout: 20_000 }).toBe(200);
+    await expectNoFaults(page);
+
+    // A search marks and hides nothing; a job narrows; both are in the address.
+    await detail.getByLabel('Search the log').fill('Step 1/6');
+    await expect(detail.getByText('1 match', { exact: true })).toBeVisible();
+    await stages.getByRole('button', { name: /^deploy/ }).click();
+    await expect(detail.getByText('0 matches')).toBeVisible();
+    expect(page.url()).toContain('job=deploy');
+    await page.reload();
+    await expect(detail.getByText('0 matches')).toBeVisible();
+    await detail.getByLabel('Search the log').fill('');
+    await expect(log).not.toContainText('docker build');
+    await stages.getByRole('button', { name: /^deploy/ }).click();
+    await detail.getByRole('tab', { name: 'Variables' }).click();
+    await expect(detail.getByRole('table', { name: 'Variables of the run' })).toContainText('PLATFORM_DEPLOY_URL');
+
+    // The request is one that the platform recorded.
+    await story.getByRole('link', { name: 'Invocation' }).click();
+    await expect(page.getByRole('heading', { name: 'deploy', exact: true })).toBeVisible();
+    await page.goBack();
+
+    // The lambda refuses the next one.
+    const lambdas = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
+    const deploy = lambdas.find(({ name }) => name === 'deploy');
+    await ask(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
+      { op: 'replace', path: '/properties/env/TARGET_PROVIDER', value: SCRIPT },
+    ]);
+    const first = new URL(page.url()).searchParams.get('sel');
+    await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('sel'), SLOWLY).not.toBe(first);
+    const why = detail.getByRole('region', { name: 'Why it failed' });
+    await expect(why).toContainText('Job deploy failed with exit code 1', SLOWLY);
+    await expect(why).toContainText(`400: TARGET_PROVIDER '${SCRIPT}' is no container engine`);
+    await expect(story).toContainText('400');
+    await expect(detail.getByRole('link', { name: 'Open app' })).toBeHidden();
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await expectNoFaults(page, `a failed run, ${colorScheme}`);
+    }
+    await why.getByRole('link', { name: 'Open the invocation' }).click();
+    await expect(page.getByText('is no container engine').first()).toBeVisible();
+
+    // Filters.
+    await platform.open(page, 'pipelines');
+    const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
+    await expect(rows).toHaveCount(3);
+    await page.getByRole('radio', { name: 'Failed' }).click();
+    await expect(rows).toHaveCount(2);
+    await expect(rows.nth(1)).toContainText('deploy: exit code 1');
+    expect(page.url()).toContain('show=failed');
+    await page.getByLabel('Find runs').fill('nothing like it');
+    await page.getByRole('button', { name: 'Clear the query' }).click();
+    await expect(rows).toHaveCount(3);
+
+    // What ran is still told after a restart; the invocations of then are not, and the container is gone.
+    await platform.end('SIGTERM');
+    await platform.start();
+    await page.goto(platform.ready.windowUrl);
+    await page.goto(`${platform.ready.baseUrl}/ui/pipelines?sel=${first}`);
+    await expect(story.getByRole('blockquote')).toContainText('Deployed feature/ferns');
+    await expect(detail.getByRole('link', { name: 'Open app' })).toBeVisible();
+  });
+});
+
+test('what a project lacks is said, and can be set', async ({ page, platform }) => {
+  await platform.open(page);
+  const endpoints = await ask<Named[]>(platform, page, 'GET', '/meta/demo/apiendpoints?expand=true');
+  const deploy = endpoints.find(({ properties }) => properties.resource === '/deploy');
+  await platform.open(page, 'pipelines');
+  await expect(projectsIn(page)).toContainText('all 9 present');
+  await ask(platform, page, 'DELETE', `/meta/demo/apiendpoints/${deploy?.id}`);
+  await expect(projectsIn(page)).toContainText('PLATFORM_DEPLOY_URL missing');
+
+  await page.getByRole('button', { name: /variables of fern-moss\/shop$/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Variables of fern-moss/shop' });
+  await expect(dialog).toContainText('no endpoint is published at /deploy');
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await expectNoFaults(page, `variables, ${colorScheme}`);
+  }
+  await dialog.getByRole('button', { name: 'Set PLATFORM_DEPLOY_URL' }).click();
+  await page.keyboard.type(`${platform.ready.gatewayUrl}/nowhere`);
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('row', { name: /PLATFORM_DEPLOY_URL/ })).toContainText('set in the project');
+  // A name that cannot be one is refused in words.
+  await dialog.getByLabel('Name', { exact: true }).fill(SCRIPT);
+  await dialog.getByLabel('Value', { exact: true }).fill('x');
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('alert')).toContainText('must be letters, digits and _');
+  await page.keyboard.press('Escape');
+  await expect(projectsIn(page)).toContainText('all 9 present');
+});
+
+test('a pipeline that cannot begin says why', async ({ page, platform }) => {
+  await platform.open(page);
+  const users = await ask<Named[]>(platform, page, 'GET', '/meta/root/users?expand=true');
+  await ask(platform, page, 'DELETE', `/meta/root/users/${users.find(({ name }) => name === 'ci-service')?.id}`);
+  await platform.open(page, 'pipelines');
+  await expect(projectsIn(page)).toContainText('2 of 9 missing');
+  await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
+  await expect(page.getByRole('alert')).toContainText("there is no user 'ci-service' for pipelines to act as", SLOWLY);
+  await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
+});
+
+test('a run whose platform was killed is told as stopped, and nothing waits for it', async ({ page, platform }) => {
+  await platform.open(page, 'pipelines');
+  const start = {
+    project: { id: 101, path: 'fern-moss/shop' },
+    branch: SCRIPT,
+    sha: 'a'.repeat(40),
+    variables: { present: [], missing: ['PLATFORM_API_KEY'] },
+    jobs: [{ name: 'build', stage: 'build', state: 'running' }],
+  };
+  const { id } = await ask<{ id: string }>(platform, page, 'POST', '/inspect/pipelines', start);
+  await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
+  await ask(platform, page, 'PUT', `/inspect/pipelines/${id}`, { state: 'running', jobs: start.jobs, log: [SCRIPT] });
+  await page.goto(`${platform.ready.baseUrl}/ui/pipelines?sel=${id}`);
+  await expect(detailIn(page).getByRole('log')).toContainText(SCRIPT);
+  await platform.end('SIGKILL');
+  await platform.start();
+  await page.goto(platform.ready.windowUrl);
+  await page.goto(`${platform.ready.baseUrl}/ui/pipelines?sel=${id}`);
+  await expect(detailIn(page).getByRole('region', { name: 'Why it failed' })).toContainText(
+    'It was stopped before its end.',
+  );
+  await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
+
+  // One that is not there says so.
+  await page.goto(`${platform.ready.baseUrl}/ui/pipelines?sel=nothing`);
+  await expect(detailIn(page).getByRole('alert')).toContainText('pipeline run nothing not found');
+  await expectNoFaults(page);
+});
