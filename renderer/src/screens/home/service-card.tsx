@@ -7,8 +7,19 @@ import type { Service } from './use-services.ts';
 
 /** One service: where it is, how it is, what it does, what went wrong last. */
 export function ServiceCard({ service }: { service: Service }) {
-  const { name, place, condition, word, address, facts, counted = 'requests', perMinute, lastError } = service;
+  const {
+    name,
+    place,
+    condition,
+    word,
+    address,
+    facts,
+    counted = ['request', 'requests'],
+    perMinute,
+    lastError,
+  } = service;
   const Icon = screens[place.screen].icon;
+  const now = perMinute?.at(-1) ?? 0;
   return (
     <li className="card flex flex-col overflow-hidden">
       <div className="flex items-center gap-2 px-3.5 pt-3">
@@ -36,11 +47,11 @@ export function ServiceCard({ service }: { service: Service }) {
       <div className="mt-auto">
         {perMinute && (
           <div className="px-3.5 pb-1">
-            <Sparkline label={`${name}: ${counted} a minute`} values={perMinute} />
+            <Sparkline label={`${name}: ${counted[1]} a minute`} values={perMinute} />
             <p className="flex justify-between text-[11px] text-faint">
               <span>{perMinute.length} min ago</span>
               <span>
-                {perMinute.at(-1) ?? 0} {counted} in this minute
+                {now} {counted[now === 1 ? 0 : 1]} in this minute
               </span>
             </p>
           </div>

@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
+import { useAllOfType } from '../../api/all-of-type.ts';
 import { load } from '../../api/client.ts';
+import { useContainerNews } from '../../api/container-news.ts';
 import { live } from '../../api/live.ts';
 import { type PlatformStatus, usePlatformStatus } from '../../api/platform-status.ts';
+import { type PulseFault, usePulse } from '../../api/pulse.ts';
 import { keys } from '../../api/query-client.ts';
-import { perMinute, useTraffic } from '../../api/traffic.ts';
+import { perMinute } from '../../api/traffic.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
 import { useNowMs } from '../../parts/amount.tsx';
 import type { Condition } from '../../parts/state.tsx';
@@ -19,8 +22,8 @@ export interface Service {
   word: string;
   address?: string | undefined;
   facts: string;
-  /** Of what `perMinute` counts, e.g. `requests`. */
-  counted?: string;
+  /** One and several of what `perMinute` counts; default: requests. */
+  counted?: readonly [string, string];
   /** How many in each of the last minutes, the oldest first; undefined where nobody counts. */
   perMinute?: readonly number[] | undefined;
   lastError?: { text: string; place: Place } | undefined;
@@ -39,10 +42,11 @@ export function useServices(): Service[] {
   const isLost = useValue(live.connection) === 'lost';
   const status = usePlatformStatus().data;
   const nowMs = useNowMs();
-  const { orgs, scope } = useScope();
+  const pulse = usePulse();
+  const { orgs } = useScope();
   const users = useWorld<unknown[]>('/root/users').data?.length ?? 0;
-  const containers = useWorld<PlatformRecord[]>(`/${scope.fqon}/containers`, { expand: true }).data ?? [];
-  const requests = useTraffic({ plane: 'gateway' }).rows;
+  const { containers, refetch } = useContainerRecords();
+  useContainerNews(refetch);
   const leads = useQuery({
     queryKey: [keys.leads, 'all'],
     queryFn: ({ signal }) => load<{ at?: string; receivedAt?: string }[]>('/inspect/leads', {}, signal),
@@ -51,13 +55,18 @@ export function useServices(): Service[] {
     queryKey: [keys.pipelines, 'scm'],
     queryFn: ({ signal }) => load<{ url: string; projects: unknown[] }>('/inspect/scm', {}, signal),
   }).data;
+  const [lastRun] =
+    useQuery({
+      queryKey: [keys.pipelines, 'all'],
+      queryFn: ({ signal }) => load<RunOutcome[]>('/inspect/pipelines', {}, signal),
+    }).data ?? [];
 
   const stateOf = (service: string) => stateIn(status, service, isLost);
   const engine = status?.engines[0];
-  const failed = requests.find((request) => request.status === undefined || request.status >= 500);
   const broken = containers.filter(({ properties }) => BAD.has(String(properties.status)));
   const [worst] = broken;
   const ready = engine?.state === 'ready';
+  const { resources, security, gateway } = pulse;
   return [
     {
       name: 'Resource service',
@@ -67,6 +76,8 @@ export function useServices(): Service[] {
       facts: status
         ? `${count(status.store.resources, 'resource')} in ${count(orgs.length, 'organization')}, commit ${status.store.seq}`
         : '',
+      perMinute: resources?.perMinute,
+      lastError: faultOf(resources?.lastFault, 'control'),
     },
     {
       name: 'Security service',
@@ -74,25 +85,17 @@ export function useServices(): Service[] {
       ...stateOf('security'),
       address: status?.addresses.securityUrl,
       facts: count(users, 'user'),
+      perMinute: security?.perMinute,
+      lastError: faultOf(security?.lastFault, 'control'),
     },
     {
       name: 'Gateway',
       place: { screen: 'gateway' },
       ...stateOf('gateway'),
       address: status?.addresses.gatewayUrl,
-      facts: `${count(requests.length, 'request')} kept`,
-      counted: 'requests',
-      perMinute: perMinute(
-        requests.map(({ at }) => Date.parse(at)),
-        nowMs,
-        MINUTES,
-      ),
-      lastError: failed && {
-        text: `${failed.status ?? 'no answer'} ${failed.method} ${failed.target}`,
-        place: failed.executionId
-          ? { screen: 'invocations', search: { sel: failed.executionId } }
-          : { screen: 'gateway' },
-      },
+      facts: `${count(gateway?.total ?? 0, 'request')} since the start`,
+      perMinute: gateway?.perMinute,
+      lastError: faultOf(gateway?.lastFault, undefined),
     },
     {
       name: 'Containers',
@@ -106,8 +109,10 @@ export function useServices(): Service[] {
             : { condition: 'idle' as const, word: engine ? `engine ${engine.state}` : 'no engine' }),
       address: engine?.address,
       facts: `${count(containers.length, 'container')}${engine?.version ? `, ${engine.version}` : ''}`,
+      counted: ['event', 'events'],
+      perMinute: pulse.containers?.perMinute,
       lastError: worst && {
-        text: `${worst.name}: ${String(worst.properties.status_detail ?? worst.properties.status)}`,
+        text: `${worst.name}: ${reasonOf(worst) ?? String(worst.properties.status).toLowerCase()}`,
         place: { screen: 'containers', search: { sel: worst.id } },
       },
     },
@@ -117,7 +122,7 @@ export function useServices(): Service[] {
       ...stateOf('crm'),
       address: status?.addresses.crmUrl,
       facts: `${count(leads?.length ?? 0, 'lead')} caught`,
-      counted: 'leads',
+      counted: ['lead', 'leads'],
       perMinute:
         leads &&
         perMinute(
@@ -132,8 +137,50 @@ export function useServices(): Service[] {
       ...stateOf('scm'),
       address: status?.addresses.scmUrl,
       facts: count(scm?.projects.length ?? 0, 'project'),
+      perMinute: pulse.scm?.perMinute,
+      lastError: failedRun(lastRun) ?? scmFault(pulse.scm?.lastFault),
     },
   ];
+}
+
+/** Every container, wherever it is: what is not well concerns whoever looks at the whole. */
+function useContainerRecords() {
+  const { records, refetch } = useAllOfType('containers');
+  return { containers: records, refetch };
+}
+
+/** Where the request that went wrong is shown whole. */
+function faultOf(fault: PulseFault | undefined, plane: string | undefined): Service['lastError'] {
+  if (!fault) return undefined;
+  const { method, target, status, seq, executionId } = fault;
+  const text = `${status ?? 'no answer'} ${method} ${target}`;
+  if (executionId !== undefined) return { text, place: { screen: 'invocations', search: { sel: executionId } } };
+  return { text, place: { screen: 'gateway', search: { plane, ...(seq !== undefined && { sel: String(seq) }) } } };
+}
+
+/** What is used of a run of a pipeline. */
+interface RunOutcome {
+  id: string;
+  state: string;
+  branch: string;
+  jobs: { name: string; state: string; exitCode?: number }[];
+}
+
+function failedRun(run: RunOutcome | undefined): Service['lastError'] {
+  if (run?.state !== 'failed') return undefined;
+  const job = run.jobs.find(({ state }) => state === 'failed');
+  const what = job ? `${job.name} failed, exit code ${job.exitCode ?? 'unknown'}` : 'failed';
+  return { text: `${run.branch}: ${what}`, place: { screen: 'pipelines', search: { sel: run.id } } };
+}
+
+function scmFault(fault: PulseFault | undefined): Service['lastError'] {
+  return fault && { text: `${fault.status} ${fault.method} ${fault.target}`, place: { screen: 'pipelines' } };
+}
+
+/** Why a container is as it is, in the platform's words. */
+function reasonOf({ properties: { status_detail: detail } }: PlatformRecord): string | undefined {
+  if (typeof detail !== 'object' || detail === null || !('reason' in detail)) return undefined;
+  return typeof detail.reason === 'string' ? detail.reason : undefined;
 }
 
 function stateIn(
