@@ -18,9 +18,9 @@ export function KeyValue({ rows, nameWidth = 140 }: { rows: readonly KeyValueRow
         .map(({ name, value, copy, isMono }) => (
           <Fragment key={name}>
             <dt className="truncate py-1 text-muted">{name}</dt>
-            <dd className={`flex min-h-[27px] min-w-0 items-center gap-1 py-0.5 ${isMono ? 'mono' : ''}`}>
+            <dd className={`flex min-w-0 items-start gap-1 py-1 ${isMono ? 'mono' : ''}`}>
               <span className="min-w-0 break-words">{value}</span>
-              {copy !== undefined && <Copy text={copy} what={name} />}
+              {copy !== undefined && <Copy text={copy} what={name} className="-my-1 shrink-0" />}
             </dd>
           </Fragment>
         ))}
