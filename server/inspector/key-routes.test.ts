@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { basic, type Reply, send } from '../../e2e/client.ts';
+import { basic, bearer, type Reply, send } from '../../e2e/client.ts';
 import { grant, makeUser } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
@@ -19,6 +19,28 @@ it('makes a key pair that opens the platform, and tells its secret once', async 
   const { body } = await platform.root.get('/../inspect/access');
   expect(JSON.stringify(body)).toContain(apiKey);
   expect(JSON.stringify(body)).not.toContain(apiSecret);
+});
+
+it('makes an access token that opens the platform until it is ended, and tells it once', async () => {
+  const { id, voice } = await makeUser(platform, 'tess');
+  const made = await voice.send('POST', '/../inspect/access/tokens', { body: { userId: id } });
+  expect(made).toMatchObject({ status: 201, body: { accountId: id, expiresInS: expect.any(Number) } });
+  const { accessToken } = made.body;
+  const whoAmI = () => send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: bearer(accessToken) });
+  expect(await whoAmI()).toMatchObject({ status: 200, body: { id } });
+  const { body } = await voice.get('/../inspect/access');
+  expect(JSON.stringify(body)).not.toContain(accessToken);
+  const [listed] = body.tokens;
+  expect((await voice.send('DELETE', `/../inspect/access/tokens/${listed.id}`)).status).toBe(204);
+  expect((await whoAmI()).status).toBe(401);
+});
+
+it('makes no token of a locked account, and none of somebody else without the right', async () => {
+  const [kim, lou] = [await makeUser(platform, 'kim'), await makeUser(platform, 'lou')];
+  const wish = { body: { userId: kim.id } };
+  expect(await lou.voice.send('POST', '/../inspect/access/tokens', wish)).toMatchObject(refusal(403));
+  await platform.root.send('POST', `/../security/accounts/${kim.id}/disable`);
+  expect(await platform.root.send('POST', '/../inspect/access/tokens', wish)).toMatchObject(refusal(409));
 });
 
 it('makes one of somebody else for those only who may change that account', async () => {

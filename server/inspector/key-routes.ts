@@ -16,13 +16,23 @@ export interface NewKey {
   disabled: boolean;
 }
 
-/** Who makes key pairs. */
+/** An access token as it is answered once (D-170). */
+export interface NewToken {
+  accessToken: string;
+  accountId: Uuid;
+  /** How long it is good, seconds. */
+  expiresInS: number;
+}
+
+/** Who makes key pairs and access tokens. */
 export interface KeyMaker {
   /**
    * @param orgId the organization it is for; that of the account unless given
    * @throws PlatformError 400 for an organization where the account does not exist
    */
   create(accountId: Uuid, orgId: Uuid | undefined): Promise<NewKey>;
+  /** The same with a token. */
+  issueToken(accountId: Uuid, orgId: Uuid | undefined): Promise<NewToken>;
 }
 
 export interface KeyRoutesOptions {
@@ -36,21 +46,31 @@ export interface KeyRoutesOptions {
 const wish = z.strictObject({ userId: z.guid(), orgId: z.guid().optional() });
 
 /**
- * `POST /access/keys` `{userId, orgId?}`: a key pair for an account, 201, its secret for the only time. The contract's own route
- * takes another key pair as proof (D-173); whoever is signed in at the window has none, but the same rights.
+ * What opens the platform, for programs. The contract's own routes take another key pair (D-173) or a password (D-170) as proof;
+ * whoever is signed in at the window has neither at hand, but the same rights.
+ *
+ * - `POST /access/keys` `{userId, orgId?}`: a key pair for an account, 201, its secret for the only time.
+ * - `POST /access/tokens` `{userId, orgId?}`: an access token for it, 201, for the only time.
  */
 export function keyRoutes({ view, judge, keys, callerOf }: KeyRoutesOptions): Router {
-  const router = express.Router({ caseSensitive: true });
-  router.post('/access/keys', async (req, res) => {
+  /** The account that is meant, and for which organization. Throws 403 when it is not the caller's to change. */
+  const wishIn = async (req: Request) => {
     const caller = callerOf(req);
     const { userId, orgId } = parseWith(wish, await readJson(req));
     const user = view.find(userId.toLowerCase());
     if (user?.type !== USER) throw new PlatformError(404, `user ${userId} not found`);
     if (caller.userId !== user.id && !judge.may(caller, 'user.update', user.id)) throw forbidden('user.update');
-    res
-      .set('Cache-Control', 'no-store')
-      .status(201)
-      .json(await keys.create(user.id, orgId?.toLowerCase()));
+    return [user.id, orgId?.toLowerCase()] as const;
+  };
+
+  const router = express.Router({ caseSensitive: true });
+  router.post('/access/keys', async (req, res) => {
+    const made = await keys.create(...(await wishIn(req)));
+    res.set('Cache-Control', 'no-store').status(201).json(made);
+  });
+  router.post('/access/tokens', async (req, res) => {
+    const made = await keys.issueToken(...(await wishIn(req)));
+    res.set('Cache-Control', 'no-store').status(201).json(made);
   });
   return router;
 }

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { created, type Operation, ref, rowsOf } from './operation.ts';
 
-/** What the window sends for a key pair. */
+/** What the window sends for a key pair or a token, and what it is answered. */
 export const keySchemas = {
   KeyWish: z.strictObject({
     userId: z.uuid(),
     orgId: z.uuid().optional().describe('The organization it is for; that of the account unless given'),
   }),
+  NewToken: z.object({ accessToken: z.string(), accountId: z.uuid(), expiresInS: z.int().min(1) }),
 };
 
-/** Key pairs for those who are signed in without one. */
+/** Key pairs and tokens for those who are signed in without one. */
 export const keyOperations: readonly Operation[] = [
   rowsOf('Window')('post /inspect/access/keys', 'makeApiKey', 'A key pair for an account', {
     description:
@@ -17,5 +18,11 @@ export const keyOperations: readonly Operation[] = [
     body: { schema: ref('KeyWish') },
     success: created(ref('ApiKey')),
     errors: [403, 404],
+  }),
+  rowsOf('Window')('post /inspect/access/tokens', 'makeToken', 'An access token for an account', {
+    description: 'As `POST /security/{fqon}/oauth/issue`, without a password. The token is in this answer only.',
+    body: { schema: ref('KeyWish') },
+    success: created(ref('NewToken')),
+    errors: [403, 404, 409],
   }),
 ];

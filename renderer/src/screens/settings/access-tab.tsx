@@ -1,32 +1,32 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { KeyRound } from 'lucide-react';
-import { load, send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
+import { KeyRound, RefreshCw, Ticket } from 'lucide-react';
+import { useState } from 'react';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { ErrorState } from '../../parts/empty-state.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { useKeysAndTokens, useSessionUser } from './access-answers.ts';
+import { EndDialog, type Ending } from './end-dialog.tsx';
+import { KeyTable } from './key-table.tsx';
+import { type CredentialKind, NewCredentialDialog } from './new-credential-dialog.tsx';
 import { SettingsGroup } from './settings-group.tsx';
+import { TokenTable } from './token-table.tsx';
 
-interface SessionUser {
-  user: { id: string; name: string; isRoot: boolean };
-}
-
-/** Who one is, who else there is, and a key for programs. */
+/** Who one is, what opens the platform and who holds it, and who else there is. */
 export function AccessTab() {
-  const me = useQuery({
-    queryKey: ['session'],
-    queryFn: ({ signal }) => load<SessionUser>('/inspect/session', {}, signal),
-  }).data?.user;
+  const [making, make] = useState<CredentialKind>();
+  const [ending, end] = useState<Ending>();
+  const me = useSessionUser();
   const users = useWorld<PlatformRecord[]>('/root/users', { expand: true }).data ?? [];
-  const org = useWorld<PlatformRecord>('/root').data;
-  const making = useMutation({
-    mutationFn: () => send<Record<string, unknown>>('POST', `/security/accounts/${me?.id}/apiKeys`, { orgId: org?.id }),
-  });
-  const made = making.data && Object.entries(making.data).filter(([, value]) => typeof value === 'string');
+  const known = useKeysAndTokens();
+  const { data } = known;
+  const instead = known.error ? <ErrorState error={known.error} onRetry={() => void known.refetch()} /> : <Skeleton />;
+  const reload = (
+    <IconButton icon={RefreshCw} label="Read keys and tokens again" onPress={() => void known.refetch()} />
+  );
   return (
-    <div className="flex max-w-3xl flex-col gap-6 p-5">
+    <div className="flex max-w-5xl flex-col gap-6 p-5">
       <SettingsGroup title="You">
         <KeyValue
           rows={[
@@ -36,27 +36,28 @@ export function AccessTab() {
         />
       </SettingsGroup>
       <SettingsGroup
-        title="API key"
-        note="For programs: user and password of Basic authentication. The secret is shown once."
+        title="API keys"
+        note="User and password of Basic authentication, for programs. A secret is shown once, when its key is made."
       >
-        <Button icon={KeyRound} isDisabled={!me || !org} isPending={making.isPending} onPress={() => making.mutate()}>
-          Create a key of yours
+        <div className="mb-1.5 flex w-full items-center gap-2">
+          <Button icon={KeyRound} isDisabled={!me} onPress={() => make('key')}>
+            New API key
+          </Button>
+          <span className="ml-auto">{reload}</span>
+        </div>
+        {data ? <KeyTable keys={data.keys} total={data.total.keys} onEnd={end} /> : instead}
+      </SettingsGroup>
+      <SettingsGroup
+        title="Access tokens"
+        note="Bearer tokens of the security service that are good now. This window works with one of its own, too."
+      >
+        <Button icon={Ticket} isDisabled={!me} onPress={() => make('token')} className="mb-1.5">
+          New access token
         </Button>
-        {making.error && (
-          <div className="mt-2">
-            <FailureNote failure={failureOf(making.error)} />
-          </div>
-        )}
-        {made && (
-          <div className="card mt-3 w-full px-3 py-1">
-            <KeyValue
-              rows={made.map(([name, value]) => ({ name, value: String(value), copy: String(value), isMono: true }))}
-            />
-          </div>
-        )}
+        {data ? <TokenTable tokens={data.tokens} total={data.total.tokens} onEnd={end} /> : instead}
       </SettingsGroup>
       <SettingsGroup title="Users" note="They sign in here, and get tokens at the security service.">
-        <ul className="w-full">
+        <ul aria-label="Users" className="w-full">
           {users.map(({ id, name, description, properties }) => (
             <li key={id} className="flex h-8 items-center gap-3 border-b border-line/60">
               <PlaceLink to={{ screen: 'resources', id }}>{name}</PlaceLink>
@@ -68,6 +69,18 @@ export function AccessTab() {
           ))}
         </ul>
       </SettingsGroup>
+      {making && me && (
+        <NewCredentialDialog
+          kind={making}
+          me={me}
+          users={users}
+          onClose={() => {
+            make(undefined);
+            void known.refetch();
+          }}
+        />
+      )}
+      {ending && <EndDialog ending={ending} onClose={() => end(undefined)} onEnded={() => void known.refetch()} />}
     </div>
   );
 }

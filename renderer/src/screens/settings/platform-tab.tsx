@@ -4,6 +4,9 @@ import { ErrorState } from '../../parts/empty-state.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { State } from '../../parts/state.tsx';
+import { AmountsTable } from './amounts-table.tsx';
+import { ConfigurationTable } from './configuration-table.tsx';
+import { useSettings } from './settings-answers.ts';
 import { SettingsGroup } from './settings-group.tsx';
 
 const CONFIG_COMMAND = 'terrarium config';
@@ -15,7 +18,7 @@ export function PlatformTab() {
   const { addresses, store, processes, engines } = status;
   const address = (name: string, url: string | undefined) => ({ name, value: url, copy: url, isMono: true });
   return (
-    <div className="flex max-w-3xl flex-col gap-6 p-5">
+    <div className="flex max-w-5xl flex-col gap-6 p-5">
       <SettingsGroup title="Addresses" note="Where clients find the services.">
         <KeyValue
           rows={[
@@ -72,18 +75,42 @@ export function PlatformTab() {
           ]}
         />
       </SettingsGroup>
+      <SetUp version={status.version} />
+    </div>
+  );
+}
+
+/** What is kept and how it was configured: for the root user, who may read it. */
+function SetUp({ version }: { version: string }) {
+  const { data, error, refetch } = useSettings();
+  if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />;
+  return (
+    <>
+      <SettingsGroup
+        title="On disk"
+        note={
+          data.folder === undefined
+            ? 'Nothing: all is in memory, and goes when the platform stops.'
+            : 'What the data folder holds, by purpose. The oldest goes when a cap is reached.'
+        }
+      >
+        <AmountsTable label="On disk" amounts={data.stored} />
+        {data.isCut && <p className="mt-1 text-warn">There are too many files to measure: sizes are at least this.</p>}
+      </SettingsGroup>
+      <SettingsGroup title="In memory" note="For this window; it begins anew with each start.">
+        <AmountsTable label="In memory" amounts={data.memory} />
+      </SettingsGroup>
       <SettingsGroup
         title="Configuration"
-        note="Flags win over the environment, that over terrarium.json, that over the defaults."
+        note="Flags win over variables, these over terrarium.json, that over the defaults. A change takes a restart."
       >
-        <p className="flex items-center gap-1">
-          <code className="rounded bg-raised px-1.5 py-0.5">{CONFIG_COMMAND}</code>
+        <ConfigurationTable settings={data.settings} />
+        <p className="mt-3 flex items-center gap-1 text-muted">
+          <code className="rounded bg-raised px-1.5 py-0.5 text-text">{CONFIG_COMMAND}</code>
           <Copy text={CONFIG_COMMAND} what="command" />
-        </p>
-        <p className="mt-1 text-muted">
-          says of every setting what it is and where that came from. Version {status.version}.
+          prints the same. Version {version}.
         </p>
       </SettingsGroup>
-    </div>
+    </>
   );
 }

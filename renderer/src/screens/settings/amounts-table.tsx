@@ -1,0 +1,76 @@
+import { Bytes } from '../../parts/amount.tsx';
+import { Meter } from '../../parts/meter.tsx';
+import type { PartAmount } from './settings-answers.ts';
+
+const PARTS: Readonly<Record<string, string>> = {
+  world: 'World',
+  history: 'History',
+  snapshots: 'Snapshots',
+  leads: 'Leads',
+  results: 'Results of lambdas',
+  packages: 'Packages of lambdas',
+  scm: 'Source-control stand-in',
+  pipelines: 'Pipeline runs',
+  credentials: 'Keys and tokens',
+  other: 'Other files',
+  invocations: 'Invocations',
+  requests: 'Requests',
+  logs: 'Lines of log, each source',
+};
+
+/** How much is kept of each part and how much may be: what comes after goes at the cost of the oldest. */
+export function AmountsTable({ label, amounts }: { label: string; amounts: readonly PartAmount[] }) {
+  return (
+    <table aria-label={label} className="w-full text-left">
+      <thead className="text-[11.5px] text-faint">
+        <tr className="border-b border-line">
+          <th className="py-1 pr-3 font-normal">Part</th>
+          <th className="w-44 py-1 pr-3 font-normal">Number, at most</th>
+          <th className="w-44 py-1 pr-3 font-normal">Size, at most</th>
+          <th className="w-28 py-1 font-normal">Full</th>
+        </tr>
+      </thead>
+      <tbody>
+        {amounts.map((amount) => {
+          const { part, items, maxItems, sizeBytes, maxBytes } = amount;
+          const title = PARTS[part] ?? part;
+          return (
+            <tr key={part} className="h-8 border-b border-line/60">
+              <th scope="row" className="pr-3 font-normal">
+                {title}
+              </th>
+              <td className="pr-3">
+                {items?.toLocaleString('en') ?? <span className="text-faint">-</span>}
+                {maxItems !== undefined && <span className="text-muted"> of {maxItems.toLocaleString('en')}</span>}
+              </td>
+              <td className="pr-3">
+                <Bytes bytes={sizeBytes} />
+                {maxBytes !== undefined && (
+                  <span className="text-muted">
+                    {' '}
+                    of <Bytes bytes={maxBytes} />
+                  </span>
+                )}
+              </td>
+              <td>
+                <Fullness title={title} {...amount} />
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+/** The cap that is nearer, as a meter. */
+function Fullness({ title, items, maxItems, sizeBytes, maxBytes }: PartAmount & { title: string }) {
+  const shares = [shareOf(items, maxItems), shareOf(sizeBytes, maxBytes)].filter((share) => share !== undefined);
+  if (shares.length === 0) return <span className="text-faint">no cap</span>;
+  const percent = Math.round(Math.max(...shares) * 100);
+  return <Meter label={`How full: ${title}`} value={percent} max={100} text={`${percent} %`} />;
+}
+
+function shareOf(amount: number | undefined, max: number | undefined): number | undefined {
+  return amount === undefined || max === undefined ? undefined : Math.min(1, amount / max);
+}

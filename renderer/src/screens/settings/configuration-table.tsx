@@ -1,0 +1,85 @@
+import { EmptyState, NoMatch } from '../../parts/empty-state.tsx';
+import { FilterField, Switch } from '../../parts/fields.tsx';
+import { Badge } from '../../parts/state.tsx';
+import { useSearch } from '../../url.ts';
+import { isFound, isSet, valueText } from './setting-text.ts';
+import type { PlatformSetting } from './settings-answers.ts';
+
+const CHANGED = 'changed';
+const SOURCES: Record<PlatformSetting['source'], string> = {
+  default: 'default',
+  file: 'file',
+  environment: 'variable',
+  flag: 'flag',
+  option: 'program',
+};
+
+/** Every setting with its value, who said so, and how one would say something else. */
+export function ConfigurationTable({ settings }: { settings: readonly PlatformSetting[] }) {
+  const [{ q = '', show }, change] = useSearch();
+  const shown = settings.filter(
+    (setting) => (show !== CHANGED || setting.source !== 'default') && (q.trim() === '' || isFound(setting, q.trim())),
+  );
+  return (
+    <>
+      <div className="flex w-full flex-wrap items-center gap-3">
+        <FilterField
+          label="Filter the settings"
+          placeholder="Name, flag, variable or purpose"
+          value={q}
+          onChange={(text) => change({ q: text || undefined })}
+          className="w-72"
+        />
+        <Switch isSelected={show === CHANGED} onChange={(isOn) => change({ show: isOn ? CHANGED : undefined })}>
+          Only what is not as it comes
+        </Switch>
+        <span className="ml-auto text-muted">
+          {shown.length} of {settings.length}
+        </span>
+      </div>
+      {shown.length === 0 && q.trim() !== '' && <NoMatch what="settings" onClear={() => change({ q: undefined })} />}
+      {shown.length === 0 && q.trim() === '' && (
+        <EmptyState title="All as it comes" text="No flag, no variable and no file says anything else." />
+      )}
+      {shown.length > 0 && (
+        <table aria-label="Settings" className="mt-2 w-full table-fixed text-left">
+          <thead className="text-[11.5px] text-faint">
+            <tr className="border-b border-line">
+              <th className="w-[44%] py-1 pr-3 font-normal">Setting</th>
+              <th className="w-[26%] py-1 pr-3 font-normal">Value</th>
+              <th className="py-1 font-normal">Said by</th>
+            </tr>
+          </thead>
+          <tbody>{shown.map(settingRow)}</tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+function settingRow(setting: PlatformSetting) {
+  const { key, description, source, origin, flag, env } = setting;
+  return (
+    <tr key={key} className="border-b border-line/60 align-top">
+      <th scope="row" className="py-1.5 pr-3 font-normal">
+        <span className="mono block break-words text-text">{key}</span>
+        <span className="block text-[12px] text-muted">{description}</span>
+      </th>
+      <td className="mono py-1.5 pr-3 break-words">
+        {isSet(setting) ? valueText(setting) : <span className="text-faint">not set</span>}
+      </td>
+      <td className="py-1.5">
+        <Badge tone={source === 'default' ? 'plain' : 'accent'}>{SOURCES[source]}</Badge>{' '}
+        {source === 'default' ? (
+          <span className="mono mt-0.5 block text-[11.5px] break-words text-faint">
+            {flag}
+            <br />
+            {env}
+          </span>
+        ) : (
+          <span className="mono break-words">{origin.replace(/^option /, '')}</span>
+        )}
+      </td>
+    </tr>
+  );
+}

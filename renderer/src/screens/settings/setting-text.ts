@@ -1,0 +1,25 @@
+import { bytesText } from '../../parts/amounts.ts';
+import type { PlatformSetting } from './settings-answers.ts';
+
+/** The value of a setting as one would write it, with its amount in words behind it where that helps. */
+export function valueText({ key, value }: Pick<PlatformSetting, 'key' | 'value'>): string {
+  if (Array.isArray(value)) return value.join(', ');
+  if (typeof value !== 'number') return String(value);
+  if (/bytes$/i.test(key)) return `${value} (${bytesText(value)})`;
+  return /[a-z]S$/.test(key) ? `${value} s` : String(value);
+}
+
+/** Is it set at all? */
+export function isSet({ value }: Pick<PlatformSetting, 'value'>): boolean {
+  return value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+}
+
+/** Do all words occur in what is known of the setting? */
+export function isFound(setting: PlatformSetting, typed: string): boolean {
+  const { key, description, flag, env, source, origin } = setting;
+  const haystack = [key, description, flag, env, source, origin, valueText(setting)].join(' ').toLowerCase();
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => haystack.includes(word));
+}
