@@ -45,8 +45,8 @@ export function ConfigurationTable({ settings }: { settings: readonly PlatformSe
         <table aria-label="Settings" className="mt-2 w-full table-fixed text-left">
           <thead className="text-[11.5px] text-faint">
             <tr className="border-b border-line">
-              <th className="w-[44%] py-1 pr-3 font-normal">Setting</th>
-              <th className="w-[26%] py-1 pr-3 font-normal">Value</th>
+              <th className="w-[38%] py-1 pr-3 font-normal">Setting</th>
+              <th className="w-[22%] py-1 pr-3 font-normal">Value</th>
               <th className="py-1 font-normal">Said by</th>
             </tr>
           </thead>
@@ -69,16 +69,18 @@ function settingRow(setting: PlatformSetting) {
         {isSet(setting) ? valueText(setting) : <span className="text-faint">not set</span>}
       </td>
       <td className="py-1.5">
-        <Badge tone={source === 'default' ? 'plain' : 'accent'}>{SOURCES[source]}</Badge>{' '}
-        {source === 'default' ? (
-          <span className="mono mt-0.5 block text-[11.5px] break-words text-faint">
-            {flag}
-            <br />
-            {env}
-          </span>
-        ) : (
-          <span className="mono break-words">{origin.replace(/^option /, '')}</span>
-        )}
+        <div className="flex items-start gap-2">
+          <Badge tone={source === 'default' ? 'plain' : 'accent'}>{SOURCES[source]}</Badge>
+          {source === 'default' ? (
+            <span className="mono min-w-0 text-[11.5px] break-words text-faint">
+              {flag}
+              <br />
+              {env}
+            </span>
+          ) : (
+            <span className="mono min-w-0 break-words">{origin.replace(/^option /, '')}</span>
+          )}
+        </div>
       </td>
     </tr>
   );

@@ -40,8 +40,8 @@ export default function DecisionsTab() {
     choices.some((choice) => choice.id === wanted) ||
     sections.some(({ decisions }) => decisions.some((one) => one.id === wanted));
   return (
-    <div className="flex max-w-5xl flex-col gap-5 p-5">
-      <div className="flex flex-wrap items-center gap-3">
+    <div className="flex max-w-5xl flex-col gap-5 px-5 pb-5">
+      <div className="sticky top-0 z-10 flex flex-wrap items-center gap-3 bg-bg py-3">
         <FilterField
           label="Search the decisions"
           placeholder="Id or words: D-155, rate limit"
@@ -131,18 +131,18 @@ function ChoiceRow({ choice: { id, title, blocks }, isWanted }: { choice: Choice
     <li
       ref={row}
       aria-current={isWanted ? 'true' : undefined}
-      className={`scroll-my-24 border-b border-line/60 ${isWanted ? WANTED : ''}`}
+      className={`scroll-my-24 border-b border-line/60 ${isWanted ? 'bg-panel shadow-[inset_3px_0_0_var(--accent)]' : ''}`}
     >
       <button
         type="button"
         aria-expanded={isWanted}
-        className="flex min-h-8 w-full items-center gap-2 px-2 py-1 text-left text-accent hover:underline"
+        className={`flex min-h-8 w-full items-center gap-2 px-2 py-1 text-left text-accent hover:underline ${isWanted ? 'font-medium' : ''}`}
         onClick={() => change({ id: isWanted ? undefined : id }, { isNewStep: true })}
       >
         {title}
       </button>
       {isWanted && (
-        <div className="px-2 pt-1 pb-4">
+        <div className="px-3 pt-1 pb-4">
           <Prose blocks={blocks} />
         </div>
       )}

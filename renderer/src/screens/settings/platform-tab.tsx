@@ -102,6 +102,7 @@ function SetUp({ version }: { version: string }) {
       </SettingsGroup>
       <SettingsGroup
         title="Configuration"
+        isWide
         note="Flags win over variables, these over terrarium.json, that over the defaults. A change takes a restart."
       >
         <ConfigurationTable settings={data.settings} />

@@ -1,9 +1,20 @@
 import type { ReactNode } from 'react';
 
+interface SettingsGroupProps {
+  title: string;
+  note?: ReactNode;
+  /** The heading stands above what needs all the width. */
+  isWide?: boolean;
+  children: ReactNode;
+}
+
 /** Settings that belong together, with what one should know of them. */
-export function SettingsGroup({ title, note, children }: { title: string; note?: ReactNode; children: ReactNode }) {
+export function SettingsGroup({ title, note, children, isWide = false }: SettingsGroupProps) {
   return (
-    <section className="grid grid-cols-1 gap-x-6 gap-y-2 border-b border-line pb-5 last:border-0 sm:grid-cols-[200px_minmax(0,1fr)]">
+    <section
+      aria-label={title}
+      className={`grid grid-cols-1 gap-x-6 gap-y-2 border-b border-line pb-5 last:border-0 ${isWide ? '' : 'md:grid-cols-[200px_minmax(0,1fr)]'}`}
+    >
       <div>
         <h2>{title}</h2>
         {note && <p className="mt-0.5 text-[12px] text-muted">{note}</p>}
