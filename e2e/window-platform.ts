@@ -9,17 +9,27 @@ const CLI = packageFile('dist/server/cli.js');
 const READY_LIMIT_MS = 30_000;
 const PORTS = ['--base-port', '0', '--gateway-port', '0'];
 
+/** What else a command finds where it is started. */
+interface Surroundings {
+  /** The working folder. */
+  cwd?: string;
+  /** Variables besides those of this process. */
+  env?: Readonly<Record<string, string>>;
+}
+
 /** A platform as a person starts it, and the window of it. */
 export class WindowPlatform {
   readonly #folder: string;
   readonly #args: readonly string[];
+  readonly #surroundings: Surroundings;
   #server: ChildProcess | undefined;
   /** What the command wrote when it was ready. */
   ready = { baseUrl: '', gatewayUrl: '', windowUrl: '' };
 
-  constructor(folder: string, args: readonly string[]) {
+  constructor(folder: string, args: readonly string[], surroundings: Surroundings = {}) {
     this.#folder = folder;
     this.#args = args;
+    this.#surroundings = surroundings;
   }
 
   /** Starts it, or starts it again with the same world at the same addresses. */
@@ -31,6 +41,8 @@ export class WindowPlatform {
     const args = [...(again || PORTS), '--ready-file', file, '--data', join(this.#folder, 'data'), ...this.#args];
     const server = spawn(process.execPath, [CLI, 'start', '--headless', ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: this.#surroundings.cwd,
+      env: { ...process.env, ...this.#surroundings.env },
     });
     this.#server = server;
     let said = '';

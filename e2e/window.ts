@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
 import { WindowPlatform } from './window-platform.ts';
 
-export { expect, type Page, type WindowPlatform };
+export { expect, type Page, WindowPlatform };
 
 interface Fixtures {
   /** What the command line is given besides ports and data folder. */

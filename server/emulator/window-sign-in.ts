@@ -25,5 +25,6 @@ export function windowSignIn(view: WorldView, credentials: Credentials, attempts
       if (!user) throw new PlatformError(401, 'the account is gone');
       return credentials.issueToken(userId, owningOrganization(view, user).id);
     },
+    endToken: (token) => credentials.revokeToken(token),
   };
 }

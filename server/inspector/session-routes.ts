@@ -38,8 +38,8 @@ export function sessionRoutes(
     const { userId, name, isRoot } = options.callerOf(req);
     res.set('Cache-Control', 'no-store').json({ user: { id: userId, name, isRoot } });
   });
-  router.delete('/session', (req, res) => {
-    sessions.end(req);
+  router.delete('/session', async (req, res) => {
+    await sessions.end(req);
     res.clearCookie(cookieName(req), { path: '/' }).status(204).end();
   });
   router.post('/session/codes', (req, res) => {

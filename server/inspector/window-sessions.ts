@@ -19,6 +19,8 @@ export interface SignIn {
   byPassword(username: string, password: string): Promise<Uuid | undefined>;
   /** A Bearer token of the account. */
   tokenFor(userId: Uuid): Promise<string>;
+  /** The token of a session that is over is good for nothing. */
+  endToken(token: string): Promise<unknown>;
 }
 
 export interface Session {
@@ -79,9 +81,12 @@ export class WindowSessions {
     return undefined;
   }
 
-  end(request: IncomingMessage): void {
+  /** Ends the session of a request, and with it its token. */
+  async end(request: IncomingMessage): Promise<void> {
+    const session = this.find(request);
     const id = cookieIn(request);
     if (id !== undefined) this.#sessions.delete(id);
+    if (session) await this.#signIn.endToken(session.token);
   }
 
   /**

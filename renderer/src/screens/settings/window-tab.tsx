@@ -54,7 +54,10 @@ export function WindowTab() {
           Reset the widths of all panes
         </Button>
       </SettingsGroup>
-      <SettingsGroup title="Session" note="It ends by itself after twelve hours, or when the server stops.">
+      <SettingsGroup
+        title="Session"
+        note="It ends by itself when its access token does, after twelve hours at the latest, or when the server stops."
+      >
         <Button onPress={() => void signOut()}>Sign out</Button>
       </SettingsGroup>
     </div>

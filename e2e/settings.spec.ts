@@ -1,0 +1,238 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expectNoFaults } from './axe.ts';
+import { basic, bearer, send } from './client.ts';
+import { expect, type Page, test, WindowPlatform } from './window.ts';
+
+const openTab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click();
+
+const GROUNDS = { light: 'rgb(250, 250, 247)', dark: 'rgb(13, 19, 16)' };
+
+test('a theme is kept, and the one of the system is followed', async ({ page, platform }) => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await platform.open(page, 'settings');
+  const themes = page.getByRole('radiogroup', { name: 'Theme' });
+  const expectTheme = (theme: 'light' | 'dark') =>
+    expect(page.locator('body')).toHaveCSS('background-color', GROUNDS[theme]);
+  await expectTheme('light');
+  await themes.getByRole('radio', { name: 'Dark' }).click();
+  await expectTheme('dark');
+  await page.reload();
+  await expect(themes.getByRole('radio', { name: 'Dark' })).toBeChecked();
+  await expectTheme('dark');
+  await themes.getByRole('radio', { name: 'Light' }).click();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.reload();
+  await expectTheme('light');
+  await themes.getByRole('radio', { name: 'As the system' }).click();
+  await expectTheme('dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expectTheme('light');
+});
+
+test('single letters that are off do nothing, and everything else goes on', async ({ page, platform }) => {
+  await platform.open(page, 'settings');
+  const letters = page.getByRole('switch', { name: /Single letters/ });
+  await expect(letters).toBeChecked();
+  await letters.focus();
+  await page.keyboard.press('Space');
+  await expect(letters).not.toBeChecked();
+  await page.reload();
+  await expect(letters).not.toBeChecked();
+  await page.getByRole('heading', { name: 'Settings' }).click();
+  for (const key of ['g', 'h', 'p', '?', '/', 'j']) await page.keyboard.press(key);
+  await expect(page).toHaveURL(/\/ui\/settings/);
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await expect(page.getByRole('contentinfo').getByText('live', { exact: true })).toBeVisible();
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(page.getByRole('dialog', { name: 'Commands and resources' })).toBeVisible();
+  await page.keyboard.press('Escape');
+
+  await letters.focus();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('g');
+  await page.keyboard.press('h');
+  await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
+});
+
+test('each setting says who said so: a file, a variable or a flag', async ({ page }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrarium-origins-'));
+  await writeFile(
+    join(folder, 'terrarium.json'),
+    JSON.stringify({ seed: 'empty', fsync: 'never', limits: { logLines: 1, maxInstances: 3 } }),
+  );
+  const platform = new WindowPlatform(folder, ['--containers-engine', 'none', '--limits-log-lines', '123'], {
+    cwd: folder,
+    env: { TERRARIUM_FSYNC: 'always', TERRARIUM_SCM_TOKEN: 'for-nobody-to-see' },
+  });
+  await platform.start();
+  try {
+    await platform.open(page, 'settings?tab=platform');
+    const table = page.getByRole('table', { name: 'Settings' });
+    const row = (key: string) => table.getByRole('row').filter({ has: page.getByText(key, { exact: true }) });
+    await expect(row('seed')).toContainText(/empty.*file.*terrarium\.json/s);
+    await expect(row('fsync')).toContainText(/always.*variable.*TERRARIUM_FSYNC/s);
+    await expect(row('limits.logLines')).toContainText(/123.*flag.*--limits-log-lines/s);
+    await expect(row('limits.maxInstances')).toContainText(/3.*file/s);
+    await expect(row('history.maxBytes')).toContainText(/268435456 \(\d+ MB\).*default.*--history-max-bytes/s);
+    await expect(row('publicBaseUrl')).toContainText('not set');
+    await expect(row('scmToken')).toContainText('****');
+    await expect(page.getByText('for-nobody-to-see')).toHaveCount(0);
+
+    await page.getByText('Only what is not as it comes').click();
+    await expect(row('history.maxBytes')).toBeHidden();
+    await expect(row('fsync')).toBeVisible();
+    await page.getByRole('searchbox', { name: 'Filter the settings' }).fill('log lines');
+    await expect(table.getByRole('row')).toHaveCount(2);
+    await page.reload();
+    await expect(table.getByRole('row')).toHaveCount(2);
+    await page.getByRole('searchbox', { name: 'Filter the settings' }).fill('no such thing');
+    await page.getByRole('button', { name: 'Clear the query' }).click();
+    await expect(row('seed')).toBeVisible();
+
+    // Sizes are those of the files, and caps those of the configuration.
+    const onDisk = page.getByRole('table', { name: 'On disk' });
+    await expect(onDisk.getByRole('row', { name: /^History/ })).toContainText(/of 100,000.*of 268 MB/s);
+    await expect(onDisk.getByRole('row', { name: /^World/ })).toContainText(/\d (k)?B/);
+    await expect(page.getByRole('table', { name: 'In memory' }).getByRole('row', { name: /log/ })).toContainText('123');
+    await expect(page.getByRole('region', { name: 'Store' })).toContainText(folder);
+    await expect(page.getByRole('region', { name: 'Addresses' })).toContainText(platform.ready.gatewayUrl);
+  } finally {
+    await platform.end('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('a key that is made opens the platform, and one that is ended does not', async ({ page, platform }) => {
+  await platform.open(page, 'settings');
+  await openTab(page, 'Access');
+  await page.getByRole('button', { name: 'New API key' }).click();
+  const dialog = page.getByRole('alertdialog');
+  await dialog.getByRole('button', { name: /User/ }).click();
+  await page.getByRole('option', { name: 'ada.byrne' }).click();
+  await dialog.getByRole('button', { name: 'Make it' }).click();
+  const value = async (name: string) =>
+    (await dialog.locator(`dt:has-text("${name}") + dd span`).first().innerText()).trim();
+  const [key, secret] = [await value('Key'), await value('Secret')];
+  const whoAmI = () => send('GET', `${platform.ready.baseUrl}/meta/users/self`, { auth: basic(key, secret) });
+  expect(await whoAmI()).toMatchObject({ status: 200, body: { name: 'ada.byrne' } });
+  await dialog.getByRole('button', { name: 'I have kept it' }).click();
+
+  const row = page.getByRole('table', { name: 'API keys' }).getByRole('row', { name: new RegExp(key) });
+  await expect(row).toContainText('ada.byrne');
+  await expect(page.getByText(secret)).toHaveCount(0);
+  await row.getByRole('button', { name: /End key/ }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click();
+  await expect(row).toBeHidden();
+  expect((await whoAmI()).status).toBe(401);
+});
+
+test('a token that is made opens the platform, one that is ended does not, and the own one ends the session', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page, 'settings?tab=access');
+  await page.getByRole('button', { name: 'New access token' }).click();
+  const dialog = page.getByRole('alertdialog');
+  await dialog.getByRole('button', { name: 'Make it' }).click();
+  const token = (await dialog.locator('dt:has-text("Token") + dd span').first().innerText()).trim();
+  const whoAmI = () => send('GET', `${platform.ready.baseUrl}/meta/users/self`, { auth: bearer(token) });
+  expect(await whoAmI()).toMatchObject({ status: 200, body: { name: 'root' } });
+  await page.keyboard.press('Escape');
+  const tokens = page.getByRole('table', { name: 'Access tokens' });
+  const others = tokens.getByRole('row').filter({ hasNotText: 'this window' });
+  await others.getByRole('button', { name: /End token/ }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click();
+  await expect(others.getByRole('button')).toHaveCount(0);
+  expect((await whoAmI()).status).toBe(401);
+
+  await tokens
+    .getByRole('row', { name: /this window/ })
+    .getByRole('button', { name: /End token/ })
+    .click();
+  await expect(page.getByRole('alertdialog')).toContainText('asked to sign in again');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click();
+  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible();
+});
+
+test('signing out ends the session for good', async ({ page, platform }) => {
+  await platform.open(page, 'settings');
+  const cookies = await page.context().cookies();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible();
+  await page.context().addCookies(cookies);
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible();
+  await page.getByLabel(/password/i).fill('terrarium');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await openTab(page, 'Access');
+  // The token of the session before is gone with it.
+  await expect(page.getByRole('table', { name: 'Access tokens' }).getByRole('row')).toHaveCount(2);
+});
+
+test('somebody who is not root sees their own keys, and why not the rest', async ({ page, platform }) => {
+  await platform.open(page);
+  const made = await platform.ask(page, 'POST', '/meta/demo/users', {
+    name: 'visitor',
+    properties: { password: 'a-visitor-comes' },
+  });
+  expect(made.status).toBe(201);
+  await platform.open(page, 'settings');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel(/user name/i).fill('visitor');
+  await page.getByLabel(/password/i).fill('a-visitor-comes');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await openTab(page, 'Access');
+  await expect(page.getByText('There are none: programs sign in with tokens only.')).toBeVisible();
+  await expect(page.getByRole('table', { name: 'Access tokens' }).getByRole('row')).toHaveCount(2);
+  await page.getByRole('button', { name: 'New API key' }).click();
+  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await expect(page.getByRole('table', { name: 'API keys' }).getByRole('row')).toHaveCount(2);
+  await openTab(page, 'Platform');
+  await expect(page.getByRole('alert')).toContainText('You do not have permission');
+});
+
+test('decisions are found by id, by words and by link', async ({ page, platform }) => {
+  await platform.open(page, 'settings');
+  await openTab(page, 'Decisions');
+  const search = page.getByRole('searchbox', { name: 'Search the decisions' });
+  await search.fill('rate limit counted');
+  await expect(page.getByRole('link', { name: 'D-155' })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'D-001' })).toBeHidden();
+  await search.fill('d-213');
+  await page.getByRole('link', { name: 'D-213' }).click();
+  await expect(page).toHaveURL(/tab=decisions/);
+  await platform.open(page, 'settings?tab=decisions&id=D-213');
+  const shown = page.locator('[aria-current=true]').filter({ hasText: 'A job is a container that runs once.' });
+  await expect(shown).toBeInViewport();
+
+  await platform.open(page, 'settings?tab=decisions&id=walking-back');
+  await expect(page.getByRole('button', { name: /A past world is made by walking back/ })).toBeInViewport();
+  await expect(page.getByText('undo commits, the newest first')).toBeVisible();
+  await platform.open(page, 'settings?tab=decisions&id=D-999');
+  await expect(page.getByRole('heading', { name: 'There is no decision D-999' })).toBeVisible();
+  await search.fill('xylophone');
+  await page.getByRole('button', { name: 'Clear the query' }).click();
+  await expect(page.getByRole('link', { name: 'D-001' })).toBeVisible();
+});
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`every tab is free of what axe finds, ${theme}`, async ({ page, platform }) => {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await platform.open(page, 'settings');
+    for (const tab of ['Window', 'Platform', 'Access', 'Decisions']) {
+      await openTab(page, tab);
+      await expect(page.getByRole('tabpanel').getByRole('heading').first()).toBeVisible();
+      await expectNoFaults(page, tab);
+    }
+    await platform.open(page, 'settings?tab=decisions&id=the-window');
+    await expectNoFaults(page, 'a choice');
+    await platform.open(page, 'settings?tab=access');
+    await page.getByRole('button', { name: 'New access token' }).click();
+    await page.getByRole('button', { name: 'Make it' }).click();
+    await expect(page.getByText('The token is shown this once')).toBeVisible();
+    await expectNoFaults(page, 'a new token');
+  });
+}
