@@ -84,6 +84,9 @@ const operators: Readonly<Record<string, Test>> = {
   oneof: oneOf,
 };
 
+/** What a Limit rule can compare with (D-123). */
+export const limitOperators: readonly string[] = Object.keys(operators);
+
 function parseTerm(property: string): Term | undefined {
   const [head = '', member, ...path] = property.split('.');
   if (isTypeWord(head)) return member === 'count' && path.length === 0 ? { kind: 'count', word: head } : undefined;

@@ -60,12 +60,26 @@ function envelope(): JsonObject {
   return { ...rest, properties: { ...(isJsonObject(properties) && properties), ...fromServer } };
 }
 
+/** The schema with a member somewhere inside it marked as one that nobody reads back; `*` stands for the entries of a list. */
+function withWriteOnly(schema: JsonObject, [step, ...rest]: readonly string[]): JsonObject {
+  if (step === undefined) return { ...schema, writeOnly: true };
+  if (step === '*')
+    return isJsonObject(schema.items) ? { ...schema, items: withWriteOnly(schema.items, rest) } : schema;
+  const { properties } = schema;
+  if (!isJsonObject(properties) || !isJsonObject(properties[step])) return schema;
+  return { ...schema, properties: { ...properties, [step]: withWriteOnly(properties[step], rest) } };
+}
+
 function propertiesSchema(type: ResourceType): JsonObject {
   const { properties: written, ...rest } = jsonSchemaOf(type.properties);
   const properties: JsonObject = isJsonObject(written) ? { ...written } : {};
   const hidden = type.hidden ?? [];
   for (const name of hidden) {
     if (isJsonObject(properties[name])) properties[name] = { ...properties[name], writeOnly: true };
+  }
+  for (const place of type.unreadable ?? []) {
+    const [name = '', ...inside] = place.split('.');
+    if (isJsonObject(properties[name])) properties[name] = withWriteOnly(properties[name], inside);
   }
   for (const name of type.serverSet) {
     if (!hidden.includes(name)) properties[name] = { readOnly: true, description: 'Set by the server' };

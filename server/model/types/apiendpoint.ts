@@ -33,20 +33,31 @@ const properties = z.strictObject({
     .string()
     .regex(/^\//, 'must start with /')
     .refine(isPlainPath, 'must hold no ?, # or .., and only valid percent-encoding')
-    .optional(),
-  hosts: z.array(z.string().regex(/^[^\s/]+$/, 'must be a host name')).optional(),
+    .optional()
+    .describe('Path below the API; required unless hosts are given'),
+  hosts: z
+    .array(z.string().regex(/^[^\s/]+$/, 'must be a host name'))
+    .optional()
+    .describe('Answers requests to these hosts'),
   implementation_type: z.enum(['lambda', 'container']),
   implementation_id: uuid,
-  container_port_name: z.string().optional(),
-  methods: z.array(anyCaseOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS')).optional(),
-  synchronous: z.boolean().optional(),
-  is_http_aware: z.boolean().optional(),
+  container_port_name: z.string().optional().describe('An exposed port mapping of the container; required for one'),
+  methods: z
+    .array(anyCaseOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'))
+    .optional()
+    .describe('All unless some are chosen'),
+  synchronous: z
+    .boolean()
+    .optional()
+    .meta({ default: true, description: 'Answers with the result; no: at once with an id of the invocation' }),
+  is_http_aware: z.boolean().optional().describe('A result with statusCode, headers and body becomes the HTTP answer'),
   plugins: pluginsSchema.optional(),
   whitelist: z
     .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be an address or a CIDR range'))
-    .optional(),
-  auth_type: z.string().optional(),
-  http_method: z.string().optional(),
+    .optional()
+    .describe('Addresses or CIDR ranges that may call it; all unless given'),
+  auth_type: z.string().optional().describe('Stored only'),
+  http_method: z.string().optional().describe('Stored only'),
 });
 
 /** Where the gateway finds the target, for information (D-060); undefined when the target is gone. */

@@ -13,13 +13,13 @@ import { VOLUME, volumeProperties } from './volume.ts';
 
 const healthCheck = z.looseObject({
   protocol: z.enum(['HTTP', 'HTTPS', 'TCP', 'COMMAND']),
-  path: z.string().optional(),
-  command: z.string().optional(),
+  path: z.string().optional().describe('Of HTTP and HTTPS'),
+  command: z.string().optional().describe('Of COMMAND'),
   grace_period_seconds: z.int().min(0).default(300),
   interval_seconds: z.int().min(1).default(60),
   timeout_seconds: z.int().min(1).default(10),
   max_consecutive_failures: z.int().min(0).default(3),
-  port_index: z.int().min(0).optional(),
+  port_index: z.int().min(0).optional().describe('Which port mapping, from 0; unless port is given'),
   port: z.int().min(1).max(65535).optional(),
 });
 
@@ -43,21 +43,21 @@ const volumeMount = z
  */
 const containerProperties = z.object({
   container_type: anyCaseOf('DOCKER'),
-  image: z.string().min(1),
+  image: z.string().min(1).describe('As the engine pulls it, e.g. nginx:1.27'),
   // Without what every read adds to it.
   provider: providerRef.overwrite(({ name: _name, resource_type: _type, ...sent }) => sent),
   cpus: z.number().gt(0).default(1),
   memory: z.number().min(4).default(128).describe('MB'),
-  disk: z.number().min(0).default(0),
-  num_instances: z.int().min(0).default(1),
+  disk: z.number().min(0).default(0).describe('MB; stored only'),
+  num_instances: z.int().min(0).default(1).describe('How many run; 0 suspends it'),
   network: z.string().optional().describe("Any value means the environment's own network"),
   cmd: z.string().optional().describe('Run by a shell, as command of the image'),
-  user: z.string().optional(),
+  user: z.string().optional().describe('Who runs it inside, a name or number'),
   args: z.array(z.string()).optional().describe('Command arguments; win over cmd'),
   constraints: z.array(z.string()).default([]).describe('Stored only'),
   accepted_resource_roles: z.array(z.string()).optional().describe('Stored only'),
   force_pull: z.boolean().default(false).describe('Pull the image at every start of the definition'),
-  env: envMap.default({}),
+  env: envMap.default({}).describe('Environment variables; they go before those of what is above'),
   labels: stringMap.default({}),
   port_mappings: portMappings.default([]),
   health_checks: z.array(healthCheck).default([]),

@@ -14,7 +14,10 @@ const security = z.looseObject({
 });
 
 const rateLimit = z
-  .looseObject({ enabled: z.boolean(), perMinute: z.int().optional().describe('At least 1 when enabled') })
+  .looseObject({
+    enabled: z.boolean(),
+    perMinute: z.int().optional().describe('Requests a minute, at least 1 when enabled'),
+  })
   .superRefine(({ enabled, perMinute }, context) => {
     if (!enabled || (perMinute !== undefined && perMinute >= 1)) return;
     const message = perMinute === undefined ? 'is required when the rate limit is enabled' : 'must be at least 1';

@@ -14,7 +14,7 @@ const properties = z.strictObject({
     .string()
     .describe('Name in any letter case, or id of an environment type')
     .meta({ examples: [...names] }),
-  env: envMap.optional(),
+  env: envMap.optional().describe('Environment variables of all workloads inside'),
 });
 
 /** D-043, D-044. */

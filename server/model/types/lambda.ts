@@ -11,26 +11,35 @@ export const LAMBDA = 'Resource::Node::Lambda';
 
 const properties = z.strictObject({
   provider: providerRef,
-  runtime: z.string().min(1),
-  code_type: anyCaseOf('code', 'inline', 'package').describe('code and inline mean the same'),
+  runtime: z.string().min(1).describe('nodejs, with or without a version; any other is stored and not run'),
+  code_type: anyCaseOf('code', 'inline', 'package').describe(
+    'inline (or code, the same): the source is in the record; package: it is fetched from an address',
+  ),
   code: z.string().optional().describe('Base64 of the source, or the source itself'),
   package_url: z
     .string()
     .regex(/^(https?|file):\/\//, 'must be an http, https or file URL')
-    .optional(),
-  compressed: z.union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false').optional(),
-  handler: z.string().min(1),
-  public: z.boolean().optional(),
+    .optional()
+    .describe('Where the package is; required for code_type package'),
+  compressed: z
+    .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
+    .optional()
+    .describe('The package is a zip archive, not a single file'),
+  handler: z.string().min(1).describe('Exported function, e.g. run; in a package file.function'),
+  public: z
+    .boolean()
+    .optional()
+    .meta({ default: true, description: 'May be called without credentials; true unless given' }),
   memory: z.int().gt(0).optional().describe('MB; 512 unless given'),
-  cpus: z.number().gt(0).optional(),
+  cpus: z.number().gt(0).optional().describe('0.1 unless given'),
   timeout: z.int().gt(0).optional().describe('Seconds; 30 unless given'),
-  env: envMap.optional(),
-  headers: stringMap.optional(),
+  env: envMap.optional().describe('Environment variables; they go before those of what is above'),
+  headers: stringMap.optional().describe('Accept: content type of the answer'),
   pre_warm: z.int().min(0).optional().describe('Processes kept ready'),
   isolate: z.boolean().optional().describe('A fresh process per invocation'),
   secrets: secretMounts('env', 'file').optional(),
-  gpu_support: z.looseObject({}).optional(),
-  periodic_info: z.looseObject({}).optional(),
+  gpu_support: z.looseObject({}).optional().describe('Stored only'),
+  periodic_info: z.looseObject({}).optional().describe('Stored only'),
 });
 
 /** D-056, D-057. */

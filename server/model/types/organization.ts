@@ -28,7 +28,7 @@ export const organization: ResourceType = {
   summary:
     "A node of an entity's organizational structure; holds sub-organizations, workspaces, users, groups and policies.",
   parents: ['orgs'],
-  properties: z.strictObject({ env: envMap.optional() }),
+  properties: z.strictObject({ env: envMap.optional().describe('Environment variables of all workloads inside') }),
   serverSet: ['fqon', 'children'],
   nameRule: {
     pattern: /^[a-z0-9-]+$/,

@@ -16,18 +16,20 @@ export const portMappings = z.array(
       container_port: port.min(1).optional(),
       host_port: port.optional().describe('Stored only'),
       service_port: port.optional(),
-      lb_port: port.optional(),
+      lb_port: port.optional().describe('Port of its service address; container_port unless given'),
       name: z
         .string()
         .regex(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, 'must consist of lower-case letters, digits and inner hyphens')
         .max(15)
-        .optional(),
+        .optional()
+        .describe('What endpoints call it'),
       labels: stringMap.optional(),
-      expose_endpoint: z.boolean().optional(),
+      expose_endpoint: z.boolean().optional().describe('Endpoints may lead to it; it gets a service address'),
       virtual_hosts: z.array(z.string()).optional(),
       type: z
         .union([exposure, z.array(exposure).length(1)], `must be one of ${exposure.options.join(', ')}`)
-        .optional(),
+        .optional()
+        .describe('external and loadBalancer are also published on a TCP port of this machine'),
     })
     .overwrite(({ service_address: _, ...mapping }) => mapping),
 );

@@ -19,23 +19,26 @@ const properties = z.looseObject({
       auth: z.looseObject({}).optional(),
     })
     .optional(),
-  environment_types: z.array(z.enum(['development', 'test', 'production'])).optional(),
+  environment_types: z
+    .array(z.enum(['development', 'test', 'production']))
+    .optional()
+    .describe('Which environments it serves; all unless some are chosen'),
   linked_providers: z
     .array(
       z.looseObject({
         id: uuid,
-        name: z.string().optional(),
+        name: z.string().optional().describe('Filled in by the server'),
         location: z.string().optional(),
-        type: z.string().optional(),
-        typeId: z.string().optional(),
+        type: z.string().optional().describe('Filled in by the server'),
+        typeId: z.string().optional().describe('Filled in by the server'),
       }),
     )
     .optional(),
-  services: z.array(z.looseObject({})).optional(),
-  environments: z.array(z.unknown()).optional(),
-  locations: z.array(z.unknown()).optional(),
-  data: z.string().optional(),
-  schema: z.unknown().optional(),
+  services: z.array(z.looseObject({})).optional().describe('Stored only'),
+  environments: z.array(z.unknown()).optional().describe('Stored only'),
+  locations: z.array(z.unknown()).optional().describe('Stored only'),
+  data: z.string().optional().describe('Stored only'),
+  schema: z.unknown().optional().describe('Stored only'),
 });
 
 function credentialsOf(properties: JsonObject): Json | undefined {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import type { Uuid } from '../ids.ts';
 import { idIn, type Json } from '../json.ts';
-import { EVENT_RULE, LIMIT_RULE, parsePredicate } from '../policy-rules.ts';
+import { EVENT_RULE, LIMIT_RULE, limitOperators, parsePredicate } from '../policy-rules.ts';
 import type { Draft, ResourceType } from '../resource-type.ts';
 import { RULE, typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
@@ -14,16 +14,28 @@ const SUPPRESSIBLE = /^[a-z]+\.create\.pre$/;
 
 const properties = z.strictObject({
   match_actions: z
-    .array(z.looseObject({ action: z.string().min(1), meta_function: z.literal('suppress').optional() }))
+    .array(
+      z.looseObject({
+        action: z.string().min(1).describe('e.g. lambda.create.post'),
+        meta_function: z.enum(['suppress']).optional(),
+      }),
+    )
     .optional(),
   actions: z.array(z.string().min(1)).optional().describe('Older form of match_actions'),
   lambda: z
     .union([uuid, z.looseObject({ id: uuid })], 'must be the id of a lambda')
     .optional()
     .describe('Of an event rule: what is invoked'),
-  strict: z.boolean().optional().describe('Of a limit rule: false only logs a violation; true unless given'),
+  strict: z
+    .boolean()
+    .optional()
+    .meta({ default: true, description: 'Of a limit rule: false only logs a violation; true unless given' }),
   eval_logic: z
-    .looseObject({ property: z.string(), operator: z.string(), value: z.unknown() })
+    .looseObject({
+      property: z.string().describe('e.g. container.properties.num_instances, lambdas.count or user.name'),
+      operator: z.string().meta({ examples: [...limitOperators] }),
+      value: z.unknown().describe('What it is compared with, as JSON'),
+    })
     .optional()
     .describe('Of a limit rule: what has to hold'),
 });

@@ -12,12 +12,14 @@ export const VOLUME = 'Resource::Volume';
 export const volumeProperties = z.strictObject({
   type: z.enum(['persistent', 'host_path', 'external', 'dynamic', 'empty_dir']),
   provider: providerRef,
-  config: z.looseObject({ host_path: z.string().optional() }).optional(),
+  config: z
+    .looseObject({ host_path: z.string().optional().describe('A folder inside one that the settings allow') })
+    .optional(),
   size: z.int().min(0).optional().describe('MB'),
   access_mode: z.enum(['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany']).optional(),
-  reclamation_policy: z.string().optional(),
-  external_id: z.string().optional(),
-  mount_path: z.string().optional(),
+  reclamation_policy: z.string().optional().describe('Stored only'),
+  external_id: z.string().optional().describe('Stored only'),
+  mount_path: z.string().optional().describe('Stored only'),
 });
 
 /** Is a folder one of the allowed ones or inside one (D-079)? By its name alone: the engine resolves symbolic links. */

@@ -12,6 +12,6 @@ export const workspace: ResourceType = {
   noun: 'workspace',
   summary: 'A project-level grouping of environments.',
   parents: ['orgs'],
-  properties: z.strictObject({ env: envMap.optional() }),
+  properties: z.strictObject({ env: envMap.optional().describe('Environment variables of all workloads inside') }),
   serverSet: [],
 };

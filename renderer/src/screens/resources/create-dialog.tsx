@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { isTypeWord, type TypeWord } from '../../../../server/model/type-words.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -13,6 +13,7 @@ import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select } from '../../parts/fields.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useGo, useSearch } from '../../url.ts';
+import { useValue, ValueStore } from '../../value-store.ts';
 import { CurlNote } from './curl-note.tsx';
 import { firstProperties } from './first-properties.ts';
 import { PropertyForm, Row } from './property-form.tsx';
@@ -27,10 +28,36 @@ export interface CreateDialogProps {
   place: TreePlace | undefined;
 }
 
+/** A new resource as far as it is written. */
+interface Begun {
+  word: TypeWord;
+  /** Where one was: elsewhere one begins anew. */
+  at: string | undefined;
+  parentId: string | undefined;
+  subType: string | undefined;
+  value: Editable;
+}
+
+/** Outlasts a session that ends meanwhile; forgotten when one closes the dialog. */
+const begun = new ValueStore<Begun | undefined>(undefined);
+
+function beginning(word: TypeWord, place: TreePlace | undefined): Begun {
+  return {
+    word,
+    at: place?.resource.id,
+    parentId: nearestFor(word, place)?.id,
+    subType: undefined,
+    value: { name: '', properties: firstProperties(word) },
+  };
+}
+
 /** Makes a new resource of any type. */
 export function CreateDialog({ word, place }: CreateDialogProps) {
   const [, change] = useSearch();
-  const close = () => change({ new: undefined });
+  const close = () => {
+    begun.set(undefined);
+    change({ new: undefined });
+  };
   // A word that is no type comes from an address that somebody has changed.
   if (!isTypeWord(word)) return null;
   return <Create word={word} place={place} onClose={close} />;
@@ -42,11 +69,12 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
   const kind = kindOfWord(word);
   const schema = useTypeSchema(kind.schema);
   const subTypes = useSubTypes(kind.schema);
-  const [parentId, setParentId] = useState(() => nearestFor(word, place)?.id);
+  const known = useValue(begun);
+  const fresh = useMemo(() => beginning(word, place), [word, place]);
+  const current = known?.word === word && known.at === fresh.at ? known : fresh;
+  const { parentId, subType, value } = current;
+  const write = (change: Partial<Begun>) => begun.set({ ...current, ...change });
   const parent = usePlace(parentId).data?.resource;
-  const [subType, setSubType] = useState<string>();
-  const [written, setWritten] = useState<Editable>();
-  const value = useMemo(() => written ?? { name: '', properties: firstProperties(word) }, [written, word]);
 
   const request = useMemo(
     () =>
@@ -60,6 +88,7 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
   const creation = useMutation({
     mutationFn: ({ path, body }: { path: string; body: unknown }) => send<PlatformRecord>('POST', path, body),
     onSuccess: (record) => {
+      begun.set(undefined);
       toast({ tone: 'ok', text: `${record.name} was created.` });
       void queryClient.invalidateQueries();
       go({ screen: 'resources', id: record.id });
@@ -103,7 +132,7 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
             words={parentWords[word]}
             scope={scope.id}
             value={parentId}
-            onChange={(node) => setParentId(node?.id)}
+            onChange={(node) => write({ parentId: node?.id })}
           />
         </Row>
         {subTypes.length > 0 && (
@@ -116,18 +145,19 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
                 text: name.replace(/^\w+::(Configuration|Resource)::/, ''),
               }))}
               value={subType}
-              onChange={setSubType}
+              onChange={(next) => write({ subType: next })}
               error={failure?.details.find(({ pointer }) => pointer === '/resource_type')?.message}
             />
           </Row>
         )}
         <PropertyForm
           word={word}
+          subType={subType}
           place={parent}
           errors={failure?.details ?? []}
           schema={schema}
           value={value}
-          onChange={setWritten}
+          onChange={(next) => write({ value: next })}
         />
         {failure && <FailureNote failure={failure} />}
         {request && <CurlNote {...request} />}

@@ -12,6 +12,8 @@ export interface FieldProps {
   pointer: string;
   schema: Schema;
   value: unknown;
+  /** It has to be there; an optional one can be taken away again. */
+  isRequired?: boolean;
   /** Undefined takes the member away. */
   onChange(value: unknown): void;
 }
@@ -19,10 +21,14 @@ export interface FieldProps {
 /** What the fields of a form have to know of the whole. */
 export interface FormContextValue {
   word: TypeWord;
+  /** Full name of the type, where it has sub-types; undefined while none is chosen. */
+  subType?: string | undefined;
   /** Where the resource is, or will be; undefined while that is not known. */
   place: ParentPlace | undefined;
   /** The properties as they are in the form. */
   properties: Readonly<Record<string, unknown>>;
+  /** Nothing is stored yet: what is never shown has to be written. */
+  isNew: boolean;
   /** What the server said of it, by pointer into the record. */
   errors: readonly ErrorDetail[];
 }
@@ -31,6 +37,7 @@ export const FormContext = createContext<FormContextValue>({
   word: 'orgs',
   place: undefined,
   properties: {},
+  isNew: true,
   errors: [],
 });
 
@@ -47,4 +54,9 @@ export function useErrorAt(pointer: string, isLeaf = true): string | undefined {
 /** A name as a step of a JSON pointer. */
 export function step(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** Says aloud that a field has to be filled; whether it is, the server says. */
+export function needed(isRequired: boolean | undefined) {
+  return { isRequired: isRequired ?? false, validationBehavior: 'aria' as const };
 }

@@ -26,6 +26,7 @@ export function FormTab({ record, parent, schema, draft, errors, refresh, onRefu
       <div className="p-4">
         <PropertyForm
           word={kindOf(record).word}
+          subType={record.resource_type}
           place={parent}
           errors={errors}
           schema={schema}

@@ -46,6 +46,7 @@ export function ListField({ label, pointer, schema, items, value, onChange, Fiel
             pointer={`${pointer}${step(index)}`}
             schema={items.anyOf ? { type: 'string' } : items}
             value={entry}
+            isRequired
             onChange={(next) => set(value.map((old, at) => (at === index ? (next ?? emptyOf(items)) : old)))}
           />
           <IconButton
@@ -69,8 +70,12 @@ export function ListField({ label, pointer, schema, items, value, onChange, Fiel
   );
 }
 
-function emptyOf(items: Schema): unknown {
-  return items.type === 'object' ? {} : '';
+/** A new entry: where a member has to be one of a few words, the first. */
+function emptyOf({ type, required = [], properties = {} }: Schema): unknown {
+  if (type !== 'object') return '';
+  return Object.fromEntries(
+    required.flatMap((name) => (properties[name]?.enum?.slice(0, 1) ?? []).map((word) => [name, word])),
+  );
 }
 
 function Foot({ description, error }: { description: string | undefined; error: string | undefined }) {

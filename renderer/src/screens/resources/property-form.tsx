@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react';
 import { TextField } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { FormContext, type FormContextValue, step, useErrorAt } from './form-context.ts';
+import { FormContext, type FormContextValue, needed, step, useErrorAt } from './form-context.ts';
+import { conditionOf, leadingProperties, withProperty } from './form-hints.ts';
 import type { Editable } from './resource-patch.ts';
 import { SchemaField } from './schema-field.tsx';
 import { isSame } from './three-way-merge.ts';
 import type { Schema } from './use-type-schema.ts';
 
-export interface PropertyFormProps extends Omit<FormContextValue, 'properties'> {
+export interface PropertyFormProps extends Omit<FormContextValue, 'properties' | 'isNew'> {
   schema: Schema | undefined;
   value: Editable;
   /** As it was, to mark what is changed; undefined where all is new. */
@@ -18,27 +19,35 @@ export interface PropertyFormProps extends Omit<FormContextValue, 'properties'> 
 /** A form made from the type's schema: one field a property. */
 export function PropertyForm({ schema, value, before, onChange, ...context }: PropertyFormProps) {
   if (!schema) return <Skeleton label="Loading the form" />;
-  const set = (name: string, next: unknown) => {
-    const { [name]: _old, ...rest } = value.properties;
-    onChange({ ...value, properties: next === undefined ? rest : { ...rest, [name]: next } });
-  };
+  const { word, subType } = context;
+  const set = (name: string, next: unknown) =>
+    onChange({ ...value, properties: withProperty(word, value.properties, name, next) });
+  const leading = leadingProperties(word);
+  const rank = (name: string) => (leading.includes(name) ? leading.indexOf(name) : leading.length);
+  const condition = (name: string) => conditionOf(word, name, value.properties, subType);
   const names = Object.entries(schema.properties ?? {})
-    .filter(([, { readOnly }]) => !readOnly)
-    .map(([name]) => name);
+    .filter(([name, { readOnly }]) => !readOnly && (condition(name) !== 'unused' || name in value.properties))
+    .map(([name]) => name)
+    .sort((one, other) => rank(one) - rank(other));
+  // What nobody reads back is there already.
+  const isRequired = (name: string) =>
+    condition(name) === 'required' ||
+    (schema.required?.includes(name) === true && (before === undefined || !schema.properties?.[name]?.writeOnly));
   const hasError = (name: string) =>
     context.errors.some(({ pointer }) => pointer.startsWith(`/properties${step(name)}`));
-  // What is set, or has to be, comes first, then what could be.
+  // What leads, is set, or has to be, comes first, then what could be.
   const isFirst = (name: string) =>
+    leading.includes(name) ||
     value.properties[name] !== undefined ||
     before?.properties[name] !== undefined ||
-    schema.required?.includes(name) === true ||
+    isRequired(name) ||
     hasError(name);
   const rest = names.filter((name) => !isFirst(name));
   const field = (name: string) => (
     <Row
       key={name}
       name={name}
-      isRequired={schema.required?.includes(name) ?? false}
+      isRequired={isRequired(name)}
       isChanged={before !== undefined && !isSame(before.properties[name], value.properties[name])}
     >
       <SchemaField
@@ -46,12 +55,13 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
         pointer={`/properties${step(name)}`}
         schema={schema.properties?.[name] ?? {}}
         value={value.properties[name]}
+        isRequired={isRequired(name)}
         onChange={(next) => set(name, next)}
       />
     </Row>
   );
   return (
-    <FormContext value={{ ...context, properties: value.properties }}>
+    <FormContext value={{ ...context, properties: value.properties, isNew: before === undefined }}>
       <div className="flex max-w-3xl flex-col gap-2">
         <TextRow
           name="name"
@@ -93,7 +103,14 @@ function TextRow({ name, value, onChange, ...row }: TextRowProps) {
   const error = useErrorAt(step(name));
   return (
     <Row name={name} {...row}>
-      <TextField label={name} isLabelHidden value={value} onChange={onChange} error={error} />
+      <TextField
+        label={name}
+        isLabelHidden
+        {...needed(row.isRequired)}
+        value={value}
+        onChange={onChange}
+        error={error}
+      />
     </Row>
   );
 }

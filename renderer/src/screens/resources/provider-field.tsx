@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { useContext } from 'react';
+import { useContext, useEffect, useRef } from 'react';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { Select } from '../../parts/fields.tsx';
 import { FormContext } from './form-context.ts';
 import { providersFor } from './references.ts';
+
+/** Stands among the choices for none of them. */
+const NONE = 'none';
 
 export interface ProviderFieldProps {
   label: string;
@@ -13,16 +16,24 @@ export interface ProviderFieldProps {
   value: unknown;
   onChange(value: unknown): void;
   error?: string | undefined;
+  isRequired: boolean;
 }
 
 /** Chooses among the providers that the place can use. */
-export function ProviderField({ label, type, value, onChange, error }: ProviderFieldProps) {
-  const { place } = useContext(FormContext);
+export function ProviderField({ label, type, value, onChange, error, isRequired }: ProviderFieldProps) {
+  const { place, isNew } = useContext(FormContext);
   const providers = useQuery({
     ...providersFor(place ?? { word: 'orgs', id: '', fqon: 'root' }, type),
     enabled: place !== undefined,
   }).data;
   const id = isJsonObject(value) && typeof value.id === 'string' ? value.id : undefined;
+  // Where there is no choice there is nothing to ask.
+  const only = isNew && isRequired && value === undefined && providers?.length === 1 ? providers[0]?.id : undefined;
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  useEffect(() => {
+    if (only !== undefined) latest.current({ id: only });
+  }, [only]);
   const options = (providers ?? []).map((one) => ({
     id: one.id,
     text: one.name,
@@ -35,9 +46,9 @@ export function ProviderField({ label, type, value, onChange, error }: ProviderF
     <Select
       label={label}
       isLabelHidden
-      options={options}
+      options={isRequired ? options : [...options, { id: NONE, text: 'not set', note: 'the server chooses' }]}
       value={id}
-      onChange={(next) => onChange(isJsonObject(value) && id === next ? value : { id: next })}
+      onChange={(next) => onChange(next === NONE ? undefined : id === next ? value : { id: next })}
       error={error}
       description={providers?.length === 0 ? `There is no provider of type ${type} here yet.` : undefined}
     />

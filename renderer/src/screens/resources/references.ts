@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { isJsonObject } from '../../../../server/model/json.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
@@ -12,7 +13,16 @@ export interface ParentPlace {
 }
 
 /** What a property names, so that one can choose it instead of pasting an id. */
-export type ReferenceTo = { providersOf: string } | { words: readonly TypeWord[] };
+export type ReferenceTo =
+  | { providersOf: string }
+  | { words: readonly TypeWord[] }
+  /** An entry of a list of another resource, by its name. */
+  | { entryOf: string | undefined; list: EntryList }
+  /** An organization by its fully qualified name. */
+  | 'fqon';
+
+/** Lists whose entries others name. */
+export type EntryList = 'port_mappings' | 'items';
 
 /** Which providers serve a type, as `?type=` of their list has it (D-065). */
 const PROVIDER_TYPES: Partial<Record<TypeWord, string>> = {
@@ -41,15 +51,28 @@ export function referenceAt(
     if (pointer === '/properties/implementation_id') {
       return { words: [properties.implementation_type === 'container' ? 'containers' : 'lambdas'] };
     }
+    if (pointer === '/properties/container_port_name') {
+      return { entryOf: idIn(properties.implementation_id), list: 'port_mappings' };
+    }
     if (/Security\/users\/\d+$/.test(pointer)) return { words: ['users'] };
     if (/Security\/groups\/\d+$/.test(pointer)) return { words: ['groups'] };
   }
   if (word === 'rules' && pointer === '/properties/lambda') return { words: ['lambdas'] };
   if (word === 'groups' && /^\/properties\/users\/\d+$/.test(pointer)) return { words: ['users'] };
+  if (word === 'users' && pointer === '/properties/platform_home') return 'fqon';
+  const mount = /^\/properties\/secrets\/(\d+)\/secret_key$/.exec(pointer);
+  if (mount) {
+    const mounted: unknown = Array.isArray(properties.secrets) ? properties.secrets[Number(mount[1])] : undefined;
+    return { entryOf: isJsonObject(mounted) ? idIn(mounted.secret_id) : undefined, list: 'items' };
+  }
   if (/\/secret_id$/.test(pointer)) return { words: ['secrets'] };
   if (/\/volume_id$/.test(pointer)) return { words: ['volumes'] };
   if (/^\/properties\/linked_providers\/\d+\/id$/.test(pointer)) return { words: ['providers'] };
   return undefined;
+}
+
+function idIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** The providers of a type that a place can use: its own and those above it. */

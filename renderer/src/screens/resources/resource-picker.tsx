@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { ChevronDown } from 'lucide-react';
+import { ChevronDown, X } from 'lucide-react';
 import { useState } from 'react';
 import {
   Button,
@@ -28,11 +28,22 @@ export interface ResourcePickerProps {
   /** Id of the chosen one. */
   value: string | undefined;
   onChange(node: TreeNode | undefined): void;
+  /** It may be taken away again. */
+  isClearable?: boolean;
   error?: string | undefined;
 }
 
 /** Chooses a resource by a part of its name; also in a world of 100,000 only a few are read. */
-export function ResourcePicker({ label, isLabelHidden, words, scope, value, onChange, error }: ResourcePickerProps) {
+export function ResourcePicker({
+  label,
+  isLabelHidden,
+  words,
+  scope,
+  value,
+  onChange,
+  isClearable,
+  error,
+}: ResourcePickerProps) {
   const chosen = usePlace(value).data?.resource;
   const [typed, setTyped] = useState<string>();
   const text = typed ?? (chosen ? chosen.name : (value ?? ''));
@@ -62,6 +73,17 @@ export function ResourcePicker({ label, isLabelHidden, words, scope, value, onCh
       <Label className={isLabelHidden ? 'sr-only' : 'text-[12px] text-muted'}>{label}</Label>
       <Group className="field-frame flex items-center">
         <Input placeholder="Type a part of the name" className="min-w-0 flex-1 bg-transparent px-2 py-1 text-text" />
+        {isClearable && value !== undefined && (
+          // Not the combo box's own button, which only opens it.
+          <Button
+            slot={null}
+            aria-label={`Clear ${label}`}
+            onPress={() => onChange(undefined)}
+            className="flex size-6 shrink-0 items-center justify-center"
+          >
+            <X aria-hidden size={13} className="text-muted" />
+          </Button>
+        )}
         <Button aria-label={`Offer ${label}`} className="flex size-6 shrink-0 items-center justify-center">
           <ChevronDown aria-hidden size={13} className="text-muted" />
         </Button>

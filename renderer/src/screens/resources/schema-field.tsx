@@ -1,28 +1,51 @@
 import { useContext } from 'react';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { NumberField, Select, Switch, TextField } from '../../parts/fields.tsx';
-import { type FieldProps, FormContext, step, useErrorAt } from './form-context.ts';
+import { CodeField } from './code-field.tsx';
+import { EntryField } from './entry-field.tsx';
+import { type FieldProps, FormContext, needed, useErrorAt } from './form-context.ts';
+import { FqonField } from './fqon-field.tsx';
 import { JsonField } from './json-field.tsx';
 import { ListField } from './list-field.tsx';
+import { ObjectField } from './object-field.tsx';
 import { ProviderField } from './provider-field.tsx';
 import { referenceAt } from './references.ts';
 import { ResourcePicker } from './resource-picker.tsx';
+import { SecretField } from './secret-field.tsx';
 import { isTexts, TextMap } from './text-map.tsx';
 import type { Schema } from './use-type-schema.ts';
 
-/** Longer texts, such as base64 of a lambda's code, are not for a form. */
+/** Longer texts are not for a form. */
 const MAX_FIELD_CHARS = 5000;
+const MAX_CODE_CHARS = 200_000;
+/** Stands in a list of choices for none of them. */
+const NONE = 'not set';
 
 /** The field that fits a schema and a value; JSON in a small field where none does. */
 export function SchemaField(props: FieldProps) {
-  const { label, pointer, schema, value, onChange } = props;
-  const { word, properties } = useContext(FormContext);
+  const { label, pointer, value, onChange, isRequired = false } = props;
+  const { word, properties, isNew } = useContext(FormContext);
   const error = useErrorAt(pointer);
-  const common = { label, isLabelHidden: true, description: schema.description, error };
+  const schema = alternativeFor(props.schema, value);
+  const description = [schema.description, defaultText(schema)].filter(Boolean).join('; ') || undefined;
+  const common = { label, isLabelHidden: true, description, error };
 
   const reference = referenceAt(word, pointer, properties);
+  if (reference === 'fqon') return <FqonField {...common} value={value} onChange={onChange} />;
+  if (reference && 'entryOf' in reference) {
+    return <EntryField {...common} of={reference.entryOf} list={reference.list} value={value} onChange={onChange} />;
+  }
   if (reference && 'providersOf' in reference) {
-    return <ProviderField label={label} type={reference.providersOf} value={value} onChange={onChange} error={error} />;
+    return (
+      <ProviderField
+        label={label}
+        type={reference.providersOf}
+        value={value}
+        onChange={onChange}
+        error={error}
+        isRequired={isRequired}
+      />
+    );
   }
   if (reference) {
     return (
@@ -32,27 +55,29 @@ export function SchemaField(props: FieldProps) {
         words={reference.words}
         value={idOf(value)}
         onChange={(node) => onChange(node?.id)}
+        isClearable={!isRequired}
         error={error}
       />
     );
   }
   const choices = schema.enum ?? (schema.type === 'string' ? schema.examples : undefined);
-  if (choices && (value === undefined || choices.includes(value))) {
+  const choice = value === undefined ? undefined : choices?.find((one) => isSameChoice(one, value));
+  if (choices && (value === undefined || choice !== undefined)) {
     const options = choices.map((entry) => ({ id: String(entry), text: String(entry) }));
     return (
       <Select
         {...common}
-        options={options}
-        value={value === undefined ? undefined : String(value)}
-        onChange={onChange}
+        options={isRequired ? options : [...options, { id: NONE, text: NONE }]}
+        value={choice === undefined ? undefined : String(choice)}
+        onChange={(next) => onChange(next === NONE ? undefined : next)}
       />
     );
   }
   if (schema.type === 'boolean' && (value === undefined || typeof value === 'boolean')) {
     return (
-      <Switch isSelected={value === true} onChange={onChange} aria-label={label}>
+      <Switch isSelected={(value ?? schema.default) === true} onChange={onChange} aria-label={label}>
         <span className={error ? 'text-error' : 'text-muted'}>
-          {error ?? schema.description ?? (value === undefined ? 'not set' : value ? 'yes' : 'no')}
+          {error ?? description ?? (value === undefined ? 'not set' : value ? 'yes' : 'no')}
         </span>
       </Switch>
     );
@@ -61,6 +86,7 @@ export function SchemaField(props: FieldProps) {
     return (
       <NumberField
         {...common}
+        {...needed(isRequired)}
         value={value ?? Number.NaN}
         onChange={(next) => onChange(Number.isNaN(next) ? undefined : next)}
         formatOptions={{ useGrouping: false, maximumFractionDigits: 6 }}
@@ -68,23 +94,31 @@ export function SchemaField(props: FieldProps) {
     );
   }
   if (schema.type === 'string' && (value === undefined || typeof value === 'string')) {
-    if (value !== undefined && value.length > MAX_FIELD_CHARS) {
+    const isCode = word === 'lambdas' && pointer === '/properties/code';
+    if (value !== undefined && value.length > (isCode ? MAX_CODE_CHARS : MAX_FIELD_CHARS)) {
       return <p className="pt-1 text-muted">{value.length.toLocaleString('en')} characters: see JSON.</p>;
     }
-    const isLong = pointer === '/properties/code' || value?.includes('\n') === true;
-    return (
-      <TextField
-        {...common}
-        {...(isLong && { lines: 8, isMono: true })}
-        type={schema.writeOnly ? 'password' : 'text'}
-        {...(schema.writeOnly && { autoComplete: 'new-password' })}
-        value={value ?? ''}
-        onChange={(next) => onChange(next === '' ? undefined : next)}
-      />
-    );
+    if (isCode) return <CodeField label={label} error={error} value={value} onChange={onChange} />;
+    const text = {
+      ...common,
+      ...needed(isRequired),
+      value: value ?? '',
+      onChange: (next: string) => onChange(next === '' ? undefined : next),
+    };
+    if (schema.writeOnly) return <SecretField {...text} description={isNew ? description : KEPT} />;
+    return <TextField {...text} {...(value?.includes('\n') && { lines: 8, isMono: true })} />;
   }
   if (isTextMap(schema) && (value === undefined || isTexts(value))) {
-    return <TextMap label={label} value={value ?? {}} onChange={onChange} error={error} />;
+    return (
+      <TextMap
+        label={label}
+        value={value ?? {}}
+        onChange={onChange}
+        error={error}
+        description={schema.description}
+        isAllSecret={pointer === '/properties/config/env/private'}
+      />
+    );
   }
   if (
     schema.type === 'array' &&
@@ -95,39 +129,30 @@ export function SchemaField(props: FieldProps) {
     return <ListField {...props} items={schema.items} value={value ?? []} Field={SchemaField} />;
   }
   if (schema.type === 'object' && hasMembers(schema) && (value === undefined || isJsonObject(value))) {
-    return <ObjectField {...props} value={value} />;
+    return <ObjectField {...props} value={value} Field={SchemaField} />;
   }
   return <JsonField {...common} value={value} onChange={onChange} />;
 }
 
-/** The members of an object, one below the other; what the schema does not name stays as it is. */
-function ObjectField({ label, pointer, schema, value, onChange }: FieldProps) {
-  const object = isJsonObject(value) ? value : {};
-  const error = useErrorAt(pointer, false);
-  return (
-    <fieldset aria-label={label} className="flex flex-col gap-2 border-l border-line pl-3">
-      {error && <p className="text-[12px] text-error">{error}</p>}
-      {Object.entries(schema.properties ?? {}).map(([name, member]) => (
-        <div key={name} className="flex flex-col gap-1">
-          <span aria-hidden className="text-[12px] text-muted">
-            {name}
-            {schema.required?.includes(name) && <span className="text-faint"> *</span>}
-          </span>
-          <SchemaField
-            label={`${label} ${name}`}
-            pointer={`${pointer}${step(name)}`}
-            schema={member}
-            value={object[name]}
-            onChange={(next) => {
-              const { [name]: _old, ...rest } = object;
-              const changed = next === undefined ? rest : { ...rest, [name]: next };
-              onChange(Object.keys(changed).length === 0 ? undefined : changed);
-            }}
-          />
-        </div>
-      ))}
-    </fieldset>
-  );
+const KEPT = 'Never shown; what is stored is kept unless you write another';
+
+/** Of several ways to write a value the one that it is written in; the first for one that is not there yet. */
+function alternativeFor(schema: Schema, value: unknown): Schema {
+  const { anyOf, ...rest } = schema;
+  if (!anyOf) return schema;
+  const kind = Array.isArray(value) ? 'array' : typeof value;
+  const found = value === undefined ? anyOf[0] : anyOf.find(({ type }) => type === kind);
+  return found ? { ...rest, ...found } : schema;
+}
+
+function defaultText({ default: value }: Schema): string | undefined {
+  const isShort = (typeof value === 'string' && value !== '') || typeof value === 'number';
+  return isShort ? `${value} unless given` : undefined;
+}
+
+/** Words may be written in any letter case (D-027). */
+function isSameChoice(one: unknown, other: unknown): boolean {
+  return String(one).toLowerCase() === String(other).toLowerCase();
 }
 
 function hasMembers({ properties }: Schema): boolean {

@@ -95,7 +95,9 @@ export default function ResourcesScreen() {
         detailLabel="Resource"
         detail={selectedId === undefined ? <Skeleton /> : <ResourcePane key={selectedId} id={selectedId} />}
       />
-      {created !== undefined && <CreateDialog key={created} word={created} place={selected.data ?? undefined} />}
+      {created !== undefined && (selected.data !== undefined || selectedId === undefined || selected.isError) && (
+        <CreateDialog key={created} word={created} place={selected.data ?? undefined} />
+      )}
     </ScreenFrame>
   );
 }

@@ -1,16 +1,20 @@
 import { Plus, X } from 'lucide-react';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { TextField } from '../../parts/fields.tsx';
+import { isSecretName, SecretField } from './secret-field.tsx';
 
 export interface TextMapProps {
   label: string;
   value: Readonly<Record<string, string>>;
   onChange(value: unknown): void;
   error?: string | undefined;
+  description?: string | undefined;
+  /** Every value is one, whatever its name. */
+  isAllSecret?: boolean;
 }
 
 /** Names and texts, e.g. environment variables. */
-export function TextMap({ label, value, onChange, error }: TextMapProps) {
+export function TextMap({ label, value, onChange, error, description, isAllSecret = false }: TextMapProps) {
   const entries = Object.entries(value);
   const replace = (index: number, entry: [string, string] | undefined) => {
     const next = entries.flatMap((old, at) => (at === index ? (entry ? [entry] : []) : [old]));
@@ -18,29 +22,33 @@ export function TextMap({ label, value, onChange, error }: TextMapProps) {
   };
   return (
     <div className="flex flex-col gap-1.5">
-      {entries.map(([key, text], index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the name itself is being edited
-        <div key={index} className="grid grid-cols-[2fr_3fr_28px] gap-1.5">
-          <TextField
-            label={`${label}: name ${index + 1}`}
-            isLabelHidden
-            isMono
-            value={key}
-            onChange={(next) => {
-              // Two of a name would be one.
-              if (next === key || !Object.hasOwn(value, next)) replace(index, [next, text]);
-            }}
-          />
-          <TextField
-            label={`${label}: value of ${key}`}
-            isLabelHidden
-            isMono
-            value={text}
-            onChange={(next) => replace(index, [key, next])}
-          />
-          <IconButton icon={X} label={`Remove ${key}`} onPress={() => replace(index, undefined)} />
-        </div>
-      ))}
+      {entries.map(([key, text], index) => {
+        const Value = isAllSecret || isSecretName(key) ? SecretField : TextField;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the name itself is being edited
+          <div key={index} className="grid grid-cols-[2fr_3fr_28px] gap-1.5">
+            <TextField
+              label={`${label}: name ${index + 1}`}
+              isLabelHidden
+              isMono
+              value={key}
+              onChange={(next) => {
+                // Two of a name would be one.
+                if (next === key || !Object.hasOwn(value, next)) replace(index, [next, text]);
+              }}
+            />
+            <Value
+              label={`${label}: value of ${key}`}
+              isLabelHidden
+              isMono
+              value={text}
+              onChange={(next) => replace(index, [key, next])}
+            />
+            <IconButton icon={X} label={`Remove ${key}`} onPress={() => replace(index, undefined)} />
+          </div>
+        );
+      })}
+      {description && <p className="text-[11.5px] text-faint">{description}</p>}
       {error && <p className="text-[12px] text-error">{error}</p>}
       <Button
         icon={Plus}

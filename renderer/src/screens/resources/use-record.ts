@@ -5,7 +5,7 @@ import { keys } from '../../api/query-client.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 
 /** A resource in full, as it is now; `null` when there is none of that id any more. */
-export function useRecord(id: string, fqon: string) {
+export function useRecord(id: string | undefined, fqon: string) {
   return useQuery({
     queryKey: [keys.world, 'record', id],
     queryFn: ({ signal }) =>
@@ -13,6 +13,7 @@ export function useRecord(id: string, fqon: string) {
         if (failureOf(thrown).code === 404) return null;
         throw thrown;
       }),
+    enabled: id !== undefined,
     staleTime: 0,
   });
 }

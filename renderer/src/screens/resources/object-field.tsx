@@ -1,0 +1,54 @@
+import type { ComponentType } from 'react';
+import { isJsonObject } from '../../../../server/model/json.ts';
+import { type FieldProps, step, useErrorAt } from './form-context.ts';
+import { isFilledIn, withMember } from './form-hints.ts';
+import type { Schema } from './use-type-schema.ts';
+
+export interface ObjectFieldProps extends FieldProps {
+  /** Draws a member. */
+  Field: ComponentType<FieldProps>;
+}
+
+/** The members of an object, small ones side by side; what the schema does not name stays as it is. */
+export function ObjectField({ label, pointer, schema, value, onChange, Field }: ObjectFieldProps) {
+  const object = isJsonObject(value) ? value : {};
+  const error = useErrorAt(pointer, false);
+  const members = Object.entries(schema.properties ?? {}).filter(([name]) => !isFilledIn(pointer, name));
+  return (
+    <fieldset aria-label={label} className="grid grid-cols-2 items-start gap-x-3 gap-y-2 border-l border-line pl-3">
+      {(schema.description || error) && (
+        <div className="col-span-2">
+          {schema.description && <p className="text-[11.5px] text-faint">{schema.description}</p>}
+          {error && <p className="text-[12px] text-error">{error}</p>}
+        </div>
+      )}
+      {members.map(([name, member]) => {
+        const isRequired = schema.required?.includes(name) ?? false;
+        return (
+          <div key={name} className={`flex min-w-0 flex-col gap-1 ${isSmall(member) ? '' : 'col-span-2'}`}>
+            <span aria-hidden className="text-[12px] text-muted">
+              {name}
+              {isRequired && <span className="text-faint"> *</span>}
+            </span>
+            <Field
+              label={`${label} ${name}`}
+              pointer={`${pointer}${step(name)}`}
+              schema={member}
+              value={object[name]}
+              isRequired={isRequired}
+              onChange={(next) => {
+                const changed = withMember(pointer, object, name, next);
+                onChange(Object.keys(changed).length === 0 ? undefined : changed);
+              }}
+            />
+          </div>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+/** Does a member do with half of the width? */
+function isSmall({ type, anyOf }: Schema): boolean {
+  return (type !== undefined && type !== 'object' && type !== 'array') || anyOf?.some(isSmall) === true;
+}

@@ -1,0 +1,32 @@
+import { Eye, EyeOff } from 'lucide-react';
+import { useState } from 'react';
+import { IconButton } from '../../parts/button.tsx';
+import { TextField, type TextFieldProps } from '../../parts/fields.tsx';
+
+/** Names of variables whose values are nobody's business who looks over one's shoulder. */
+const SECRET_NAME = /token|secret|passw|credential|api_?key|private/i;
+
+/** Is a variable of such a name likely to hold a secret? */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+/** A text that is not shown unless one asks for it. */
+export function SecretField(props: Omit<TextFieldProps, 'type' | 'suffix'>) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <TextField
+      {...props}
+      type={isShown ? 'text' : 'password'}
+      autoComplete="new-password"
+      suffix={
+        <IconButton
+          icon={isShown ? EyeOff : Eye}
+          label={`${isShown ? 'Hide' : 'Show'} ${props.label}`}
+          className="-mr-1.5 size-6"
+          onPress={() => setShown(!isShown)}
+        />
+      }
+    />
+  );
+}
