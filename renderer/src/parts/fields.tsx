@@ -179,7 +179,7 @@ export interface SwitchProps extends Omit<AriaSwitchProps, 'children' | 'classNa
 
 export function Switch({ children, ...rest }: SwitchProps) {
   return (
-    <AriaSwitch {...rest} className="group inline-flex min-h-6 items-center gap-2 data-[disabled]:opacity-50">
+    <AriaSwitch {...rest} className="group relative inline-flex min-h-6 items-center gap-2 data-[disabled]:opacity-50">
       <span
         aria-hidden
         className="flex h-4 w-7 shrink-0 items-center rounded-full bg-idle p-0.5 transition-colors group-data-[focus-visible]:outline-2 group-data-[focus-visible]:outline-offset-2 group-data-[focus-visible]:outline-focus group-data-[selected]:bg-accent"

@@ -44,7 +44,10 @@ export function ResourcePicker({
   isClearable,
   error,
 }: ResourcePickerProps) {
-  const chosen = usePlace(value).data?.resource;
+  // What was just picked is known already: were its name to come later, the list would open again for it.
+  const [picked, setPicked] = useState<TreeNode>();
+  const read = usePlace(value).data?.resource;
+  const chosen = picked !== undefined && picked.id === value ? picked : read;
   const [typed, setTyped] = useState<string>();
   const text = typed ?? (chosen ? chosen.name : (value ?? ''));
   const found = useQuery({
@@ -61,7 +64,10 @@ export function ResourcePicker({
       onSelectionChange={(key) => {
         const node = found?.rows.find(({ id }) => id === key);
         // Leaving the field with nothing chosen keeps what was chosen before.
-        if (node) onChange(node);
+        if (node) {
+          setPicked(node);
+          onChange(node);
+        }
         setTyped(undefined);
       }}
       onBlur={() => setTyped(undefined)}

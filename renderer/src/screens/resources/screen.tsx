@@ -3,6 +3,7 @@ import { usePlatformStatus } from '../../api/platform-status.ts';
 import { usePlace } from '../../api/tree.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
+import { Button } from '../../parts/button.tsx';
 import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
 import { FilterField } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -33,6 +34,10 @@ export default function ResourcesScreen() {
   const filter = useDeferredValue(q);
   const tree = useTree(rootNode, selectedId, filter);
 
+  const filterBy = (next: string) => {
+    setText(next);
+    change({ q: next === '' ? undefined : next });
+  };
   const select = useCallback((id: string) => go({ screen: 'resources', id, search: q === '' ? {} : { q } }), [go, q]);
   useKeys([
     {
@@ -49,10 +54,7 @@ export default function ResourcesScreen() {
         <FilterField
           label="Filter the tree"
           value={text}
-          onChange={(next) => {
-            setText(next);
-            change({ q: next === '' ? undefined : next });
-          }}
+          onChange={filterBy}
           placeholder="Name, type or id"
           className="min-w-0 flex-1"
         />
@@ -78,7 +80,9 @@ export default function ResourcesScreen() {
       ) : tree.isLoading ? (
         <Skeleton label="Loading the tree" />
       ) : (
-        <EmptyState title="No match" text="No resource is called that." />
+        <EmptyState title="No match" text="No resource is called that.">
+          <Button onPress={() => filterBy('')}>Clear the filter</Button>
+        </EmptyState>
       )}
     </>
   );

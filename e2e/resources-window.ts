@@ -1,0 +1,68 @@
+import { expect, type Page, type WindowPlatform } from './window.ts';
+
+/** A resource as the API gives it. */
+export interface Resource {
+  id: string;
+  name: string;
+  description?: string;
+  properties: { [name: string]: unknown };
+}
+
+/** The detail pane of the resources screen. */
+export const paneOf = (page: Page) => page.getByRole('region', { name: 'Resource', exact: true });
+export const treeOf = (page: Page) => page.getByRole('tree', { name: 'Resources' });
+/** A line of the tree; its name ends with the kind of the resource. */
+export const lineOf = (page: Page, name: string) => treeOf(page).getByRole('treeitem', { name, exact: true });
+export const tabOf = (page: Page, name: string | RegExp) => paneOf(page).getByRole('tab', { name });
+
+/** What a signed-in window may ask; throws when it is refused. */
+export function askerOf(platform: WindowPlatform, page: Page) {
+  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const answer = await platform.ask(page, method, path, body);
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  return {
+    ask,
+    /** Some resource of the demo world by its type's word and its name. */
+    async find(word: string, name: string): Promise<Resource> {
+      const list = (await ask('GET', `/meta/demo/${word}?expand=true`)) as Resource[]; // as the API document says
+      const found = list.find((one) => one.name === name);
+      if (!found) throw new Error(`the demo world has no ${name} among its ${word}`);
+      return found;
+    },
+    async read(id: string): Promise<Resource> {
+      return (await ask('GET', `/meta/root/resources/${id}`)) as Resource; // as the API document says
+    },
+  };
+}
+
+/** Chooses an entry of a list that a button opens. */
+export async function pick(page: Page, field: string | RegExp, option: string | RegExp): Promise<void> {
+  await page.getByRole('button', { name: field }).click();
+  await page.getByRole('option', { name: option }).first().click();
+}
+
+/** Chooses a resource by a part of its name. */
+export async function pickResource(page: Page, field: string, name: string): Promise<void> {
+  const box = page.getByRole('combobox', { name: field, exact: true });
+  await box.fill(name);
+  await page
+    .getByRole('option', { name: new RegExp(`^${name}`) })
+    .first()
+    .click();
+  await expect(box).toHaveValue(name);
+}
+
+/** Sets the text of the JSON editor. */
+export async function writeJson(page: Page, text: string): Promise<void> {
+  const editor = paneOf(page).getByRole('textbox', { name: /as JSON$/ });
+  await editor.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+/** The text of the JSON editor. */
+export async function readJson(page: Page): Promise<string> {
+  return (await paneOf(page).locator('.cm-line').allTextContents()).join('\n');
+}
