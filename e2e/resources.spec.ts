@@ -36,10 +36,9 @@ test('the tree is walked with the mouse: opened, closed, filtered, and the addre
 test('the tree is walked with the keyboard alone, as trees have it', async ({ page, platform }) => {
   await platform.open(page, 'resources');
   const active = () =>
-    page.evaluate(() => {
-      const id = document.activeElement?.getAttribute('aria-activedescendant');
-      return id ? document.getElementById(id)?.textContent : undefined;
-    });
+    page.evaluate<string>(
+      `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.textContent`,
+    );
   await treeOf(page).focus();
   await page.keyboard.press('Home');
   await expect.poll(active).toMatch(/^root/);

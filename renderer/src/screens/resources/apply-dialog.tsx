@@ -12,8 +12,9 @@ import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { sourceOf } from '../lambdas/code-text.ts';
 import { CurlNote } from './curl-note.tsx';
-import { type Editable, guarded } from './resource-patch.ts';
+import { type Editable, guarded, inOrderOf } from './resource-patch.ts';
 
 export interface ApplyDialogProps {
   record: PlatformRecord;
@@ -34,7 +35,12 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
     () => ({ method: 'PATCH' as const, path: `/meta${recordPath(record)}`, body: guarded(before, patch) }),
     [record, before, patch],
   );
-  const texts = useMemo(() => [before, after].map((value) => JSON.stringify(value, null, 2)), [before, after]);
+  const texts = useMemo(
+    () => [before, inOrderOf(before, after)].map((value) => JSON.stringify(value, null, 2)),
+    [before, after],
+  );
+  // Nobody reads base64.
+  const sources = useMemo(() => [before, after].map(({ properties }) => sourceOf(properties.code)), [before, after]);
   const [from = '', to = ''] = texts;
   const applying = useMutation({
     mutationFn: () => send(request.method, request.path, request.body),
@@ -77,6 +83,16 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
           </li>
         ))}
       </ul>
+      {record.resource_type.endsWith('::Lambda') && sources[0] !== sources[1] && (
+        <div className="mb-3 h-56 overflow-hidden rounded-md border border-line">
+          <DiffEditor
+            label="What changes in the code"
+            before={sources[0] ?? ''}
+            after={sources[1] ?? ''}
+            language="javascript"
+          />
+        </div>
+      )}
       {from.length + to.length <= MAX_COMPARED_CHARS ? (
         <div className="h-72 overflow-hidden rounded-md border border-line">
           <DiffEditor label="What changes" before={from} after={to} language="json" />

@@ -110,8 +110,7 @@ const NAMED_BY: Readonly<Record<string, readonly string[]>> = {
 /** The properties with one changed (undefined: taken away), and without what the change has made meaningless. */
 export function withProperty(word: TypeWord, properties: Properties, name: string, next: unknown) {
   const gone = word === 'apiendpoints' && properties[name] !== next ? (NAMED_BY[name] ?? []) : [];
-  const kept = Object.entries(properties).filter(([one]) => one !== name && !gone.includes(one));
-  return Object.fromEntries(next === undefined ? kept : [...kept, [name, next]]);
+  return changed(properties, name, next, (one) => !gone.includes(one));
 }
 
 /** The entry of a list of links; the server fills in the rest of it (D-063). */
@@ -126,8 +125,14 @@ export function isFilledIn(pointer: string, member: string): boolean {
 /** An object somewhere inside the properties with one member changed (undefined: taken away). */
 export function withMember(pointer: string, object: Properties, member: string, next: unknown) {
   // What the server filled in tells of what it named before.
-  const kept = Object.entries(object).filter(
-    ([name]) => name !== member && !(member === 'id' && isFilledIn(pointer, name)),
-  );
-  return Object.fromEntries(next === undefined ? kept : [...kept, [member, next]]);
+  return changed(object, member, next, (name) => !(member === 'id' && isFilledIn(pointer, name)));
+}
+
+/** With one member changed where it stands: one that moved to the end would look like another. */
+function changed(object: Properties, name: string, next: unknown, isKept: (name: string) => boolean) {
+  const members = Object.entries(object)
+    .filter(([one]) => one === name || isKept(one))
+    .map(([one, value]) => [one, one === name ? next : value] as const);
+  if (!Object.hasOwn(object, name)) members.push([name, next]);
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }

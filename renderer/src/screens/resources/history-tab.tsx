@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
@@ -8,6 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState, ErrorState, FailureNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { useSearch } from '../../url.ts';
 import { Comparison } from './comparison.tsx';
 
 /** One commit, as `GET /inspect/history` gives it. */
@@ -25,8 +25,9 @@ interface HistoryPage {
 
 /** Every commit that changed the resource; two can be compared, one taken back. Works for one that is gone, too. */
 export function HistoryTab({ id }: { id: string }) {
-  const [opened, setOpened] = useState<number>();
-  const [compared, setCompared] = useState<readonly number[]>([]);
+  const [{ sel, compare }, change] = useSearch();
+  const opened = numberIn(sel);
+  const compared = (compare ?? '').split('-').flatMap((text) => numberIn(text) ?? []);
   const history = useInfiniteQuery({
     queryKey: [keys.history, 'of', id],
     queryFn: ({ signal, pageParam }) =>
@@ -47,9 +48,11 @@ export function HistoryTab({ id }: { id: string }) {
   if (commits.length === 0) {
     return <EmptyState title="Never changed" text="It is as it came with the first world of this instance." />;
   }
-  const choose = (seq: number, isChosen: boolean) =>
+  const choose = (seq: number, isChosen: boolean) => {
     // A third one takes the place of the first.
-    setCompared((before) => [...before.filter((one) => one !== seq), ...(isChosen ? [seq] : [])].slice(-2));
+    const next = [...compared.filter((one) => one !== seq), ...(isChosen ? [seq] : [])].slice(-2);
+    change({ compare: next.length === 0 ? undefined : next.join('-') });
+  };
   const [from, to] = compared.toSorted((one, other) => one - other);
   return (
     <div className="flex flex-col">
@@ -64,7 +67,7 @@ export function HistoryTab({ id }: { id: string }) {
             <span className="flex-1 font-medium">
               After commit {from}, and after commit {to}
             </span>
-            <Button look="quiet" onPress={() => setCompared([])}>
+            <Button look="quiet" onPress={() => change({ compare: undefined })}>
               Close
             </Button>
           </div>
@@ -91,7 +94,10 @@ export function HistoryTab({ id }: { id: string }) {
               <span className="min-w-0 flex-1 truncate">
                 {actionOf(commit)} <span className="text-muted">{pathsOf(commit, id)}</span>
               </span>
-              <Button look="quiet" onPress={() => setOpened(opened === commit.seq ? undefined : commit.seq)}>
+              <Button
+                look="quiet"
+                onPress={() => change({ sel: opened === commit.seq ? undefined : String(commit.seq) })}
+              >
                 {opened === commit.seq ? 'Hide' : 'Compare'}
               </Button>
               <Button
@@ -114,6 +120,11 @@ export function HistoryTab({ id }: { id: string }) {
       )}
     </div>
   );
+}
+
+/** The number of a commit as it stands in an address. */
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 function actionOf({ cause }: CommitRow): string {

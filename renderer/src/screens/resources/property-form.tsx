@@ -75,8 +75,9 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
           isChanged={before !== undefined && before.description !== value.description}
           value={value.description ?? ''}
           onChange={(description) => {
+            if (description !== '') return onChange({ ...value, description });
             const { description: _old, ...others } = value;
-            onChange(description === '' ? others : { ...others, description });
+            onChange(others);
           }}
         />
         {names.filter(isFirst).map(field)}

@@ -75,7 +75,8 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
         label="Parts of the resource"
         tabs={tabs.filter((entry) => entry !== false)}
         value={tab}
-        onChange={(next) => change({ tab: next })}
+        // What is chosen in one tab means nothing in another.
+        onChange={(next) => change({ tab: next, sel: undefined, compare: undefined })}
       />
     </>
   );

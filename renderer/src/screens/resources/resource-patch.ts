@@ -44,6 +44,13 @@ export function patchBetween(before: Editable, after: Editable): Operation[] {
   return compare(before, after);
 }
 
+/** A value with the members of its objects in the order of another's, so that one sees what changed and not what moved. */
+export function inOrderOf(model: unknown, value: unknown): unknown {
+  if (!isJsonObject(model) || !isJsonObject(value)) return value;
+  const names = new Set([...Object.keys(model).filter((name) => Object.hasOwn(value, name)), ...Object.keys(value)]);
+  return Object.fromEntries([...names].map((name) => [name, inOrderOf(model[name], value[name])]));
+}
+
 /**
  * The patch with tests before it: when somebody else has changed a place meanwhile, the server refuses the whole (422) and
  * nothing is overwritten. Of what is new the map that it comes into is tested, of what is in a list the whole list; that a property is not there yet cannot

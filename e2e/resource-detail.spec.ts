@@ -1,0 +1,227 @@
+import { askerOf, lineOf, paneOf, pick, pickResource, tabOf, writeJson } from './resources-window.ts';
+import { expect, test } from './window.ts';
+
+test('an edit in the form is seen as a patch and a difference before it is applied', async ({ page, platform }) => {
+  await platform.open(page);
+  const { find, read } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'contact-form');
+  await platform.open(page, `resources/${id}`);
+  const pane = paneOf(page);
+  await expect(pane.getByRole('button', { name: 'Review changes' })).toBeDisabled();
+  await pane.getByRole('textbox', { name: 'description', exact: true }).fill('Sends the form on');
+  await pane.getByRole('button', { name: 'Add to env' }).click();
+  await pane
+    .getByRole('textbox', { name: /^env: name/ })
+    .last()
+    .fill('LOG_LEVEL');
+  await pane.getByRole('textbox', { name: 'env: value of LOG_LEVEL' }).fill('debug');
+  await expect(tabOf(page, 'Form •')).toBeVisible();
+  await pane.getByRole('button', { name: 'Review 2 changes' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog.getByRole('list', { name: 'Operations' })).toContainText('/properties/env/LOG_LEVEL');
+  await expect(dialog.getByRole('list', { name: 'Operations' })).toContainText('/description');
+  await expect(dialog.getByLabel('What changes', { exact: true })).toContainText('Sends the form on');
+  expect((await read(id)).description).not.toBe('Sends the form on');
+  await dialog.getByRole('button', { name: 'Apply 2 changes' }).click();
+  await expect(dialog).toBeHidden();
+  await expect(pane.getByText('No changes')).toBeVisible();
+  expect(await read(id)).toMatchObject({
+    description: 'Sends the form on',
+    properties: { env: { LOG_LEVEL: 'debug' } },
+  });
+});
+
+test("a lambda's code is edited as the source that it is, and runs", async ({ page, platform }) => {
+  await platform.open(page);
+  const { id } = await askerOf(platform, page).find('lambdas', 'order-status');
+  await platform.open(page, `resources/${id}`);
+  const code = paneOf(page).getByRole('textbox', { name: 'code', exact: true });
+  await expect(code).toHaveValue(/export async function run/);
+  await code.fill("export async function run() {\n  return { statusCode: 200, body: 'changed by hand' };\n}\n");
+  await page.keyboard.press('ControlOrMeta+s');
+  await expect(page.getByLabel('What changes in the code')).toContainText('changed by hand');
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply 1 change' }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  expect(await (await platform.call('/website/orders/1001')).text()).toContain('changed by hand');
+});
+
+test('JSON that the schema forbids is marked in its line; what the server refuses is marked there, too', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  const { find, read } = askerOf(platform, page);
+  const { id } = await find('apiendpoints', 'lead');
+  await platform.open(page, `resources/${id}?tab=json`);
+  const pane = paneOf(page);
+  const markedLine = async () => {
+    await expect(pane.locator('.cm-lintRange-error').first()).toBeVisible();
+    return pane
+      .locator('.cm-line', { has: page.locator('.cm-lintRange-error') })
+      .first()
+      .textContent();
+  };
+  const record = { name: 'lead', properties: { ...(await read(id)).properties } };
+  const { resource, implementation_type, implementation_id, methods } = record.properties;
+  const written = { resource, implementation_type, implementation_id, methods };
+
+  await writeJson(page, '{ "name": "lead", ');
+  await expect(pane.getByText('This is no JSON yet: see the marked line.')).toBeVisible();
+  await expect(pane.getByRole('button', { name: 'Review changes' })).toBeDisabled();
+
+  await writeJson(page, JSON.stringify({ name: 'lead', properties: { ...written, colour: 'red' } }, null, 2));
+  expect(await markedLine()).toContain('"colour"');
+  await writeJson(
+    page,
+    JSON.stringify({ name: 'lead', properties: { ...written, implementation_type: 'tea' } }, null, 2),
+  );
+  await expect.poll(markedLine).toContain('tea');
+  // Only the server knows which lambdas there are.
+  const nobody = '11111111-2222-4333-8444-555555555555';
+  await writeJson(
+    page,
+    JSON.stringify({ name: 'lead', properties: { ...written, implementation_id: nobody } }, null, 2),
+  );
+  await pane.getByRole('button', { name: /^Review/ }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Apply/ })
+    .click();
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText('names no lambda');
+  await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
+  await expect.poll(markedLine).toContain(nobody);
+  // The form has it at its field.
+  await tabOf(page, /^Form/).click();
+  await expect(pane.getByText(/names no lambda/)).toBeVisible();
+  await pane.getByRole('button', { name: 'Discard' }).click();
+  await expect(pane.getByText('No changes')).toBeVisible();
+
+  await tabOf(page, 'JSON').click();
+  await writeJson(
+    page,
+    JSON.stringify({ name: 'lead', properties: { ...written, methods: ['POST', 'PUT'] } }, null, 2),
+  );
+  await pane.getByRole('button', { name: /^Review/ }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Apply/ })
+    .click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  expect((await read(id)).properties.methods).toEqual(['POST', 'PUT']);
+});
+
+test('the history of a resource: two moments compared, one change taken back', async ({ page, platform }) => {
+  await platform.open(page);
+  const { ask, find, read } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'contact-form');
+  for (const value of ['first words', 'second words']) {
+    await ask('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'add', path: '/description', value }]);
+  }
+  await platform.open(page, `resources/${id}?tab=history`);
+  const pane = paneOf(page);
+  const commits = pane.getByRole('list', { name: 'Commits' }).getByRole('listitem');
+  await expect(commits.first()).toContainText('/description');
+  await expect(commits.first()).toContainText('root');
+  await commits.nth(0).getByRole('checkbox').check();
+  await commits.nth(1).getByRole('checkbox').check();
+  await expect(page).toHaveURL(/compare=\d+/);
+  const comparison = pane.getByRole('region', { name: 'Comparison' });
+  await expect(comparison).toContainText('first words');
+  await expect(comparison).toContainText('second words');
+  await page.reload();
+  await expect(comparison).toContainText('second words');
+  await comparison.getByRole('button', { name: 'Close' }).click();
+  await commits.first().getByRole('button', { name: 'Compare' }).click();
+  await expect(commits.first()).toContainText('first words');
+  await commits.first().getByRole('button', { name: 'Revert' }).click();
+  await expect.poll(async () => (await read(id)).description).toBe('first words');
+  await expect(commits.first()).toContainText('revert');
+});
+
+test('calls, relations and rights of a resource are live', async ({ page, platform }) => {
+  await platform.open(page);
+  const { find } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'order-status');
+  await platform.open(page, `resources/${id}?tab=calls`);
+  const pane = paneOf(page);
+  await expect(pane.getByText('Never invoked')).toBeVisible();
+  await platform.call('/website/orders/1001');
+  const calls = pane.getByRole('grid', { name: 'Invocations' });
+  await expect(calls.getByRole('row')).toHaveCount(2);
+  await platform.call('/website/orders/1002');
+  await expect(calls.getByRole('row')).toHaveCount(3);
+
+  await tabOf(page, 'Relations').click();
+  await expect(pane.getByRole('region', { name: 'It names', exact: true })).toContainText('default-lambda');
+  await expect(pane.getByRole('region', { name: 'It is named by' })).toContainText('orders');
+  await pane.getByRole('region', { name: 'It is named by' }).getByRole('link', { name: 'orders' }).click();
+  await expect(pane.getByRole('heading', { name: 'orders' })).toBeVisible();
+  await tabOf(page, 'Calls').click();
+  await expect(pane.getByRole('grid', { name: 'Requests' }).getByRole('row')).toHaveCount(3);
+
+  await tabOf(page, 'Rights').click();
+  await pane.getByRole('button', { name: /Grant/ }).click();
+  await pick(page, /Action$/, 'apiendpoint.update');
+  await pickResource(page, 'To a user or group', 'milo.tanaka');
+  await page.getByRole('dialog').getByRole('button', { name: 'Grant it' }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  const right = pane
+    .getByRole('list', { name: 'Rights' })
+    .getByRole('listitem')
+    .filter({ hasText: 'apiendpoint.update' });
+  await expect(right).toContainText('milo.tanaka');
+  await right.getByRole('button', { name: 'Take apiendpoint.update from milo.tanaka' }).click();
+  await expect(right).not.toContainText('milo.tanaka');
+});
+
+test('a key is made, shown once, opens the API, and is ended', async ({ page, platform }) => {
+  await platform.open(page);
+  const { ask } = askerOf(platform, page);
+  const users = (await ask('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
+  const ada = users.find(({ name }) => name === 'ada.byrne');
+  await platform.open(page, `resources/${ada?.id}?tab=keys`);
+  const pane = paneOf(page);
+  await pane.getByRole('button', { name: 'New API key' }).click();
+  await page.getByRole('button', { name: 'Make the key' }).click();
+  const dialog = page.getByRole('alertdialog');
+  await expect(dialog).toContainText('shown this once');
+  const [key = '', secret = ''] = await dialog.getByRole('definition').allInnerTexts();
+  const authorization = `Basic ${Buffer.from(`${key.trim()}:${secret.trim()}`).toString('base64')}`;
+  const status = async () =>
+    (await fetch(`${platform.ready.baseUrl}/meta/orgs`, { headers: { Authorization: authorization } })).status;
+  expect(await status()).toBe(200);
+  await dialog.getByRole('button', { name: 'I have kept the secret' }).click();
+  await expect(dialog).toBeHidden();
+  await expect(pane.getByRole('list', { name: 'API keys' })).toContainText(key.trim());
+  expect(await page.content()).not.toContain(secret.trim());
+  await pane.getByRole('button', { name: `End key ${key.trim()}` }).click();
+  await page.getByRole('button', { name: 'End it' }).click();
+  await expect(pane.getByText('No keys yet')).toBeVisible();
+  expect(await status()).toBe(401);
+});
+
+test('a deletion says what goes with it, and the history brings all of it back', async ({ page, platform }) => {
+  await platform.open(page);
+  const { ask, find } = askerOf(platform, page);
+  const { id } = await find('workspaces', 'website');
+  await platform.open(page, `resources/${id}`);
+  const pane = paneOf(page);
+  await pane.getByRole('button', { name: 'Delete' }).click();
+  const dialog = page.getByRole('alertdialog', { name: 'Delete workspace website' });
+  await expect(dialog).toContainText('3 environments, 2 lambdas, 1 API, 2 endpoints');
+  await expect(dialog.getByRole('region', { name: 'What goes with it' })).toContainText('contact-form');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+  await pane.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete all 9' }).click();
+  await expect(pane.getByRole('heading', { name: 'demo', exact: true })).toBeVisible();
+  await expect(lineOf(page, 'contact-form lambda')).toBeHidden();
+  expect((await platform.ask(page, 'GET', `/meta/root/resources/${id}`)).status).toBe(404);
+
+  await platform.open(page, `resources/${id}`);
+  await expect(pane).toContainText('This resource is not there');
+  await pane.getByRole('button', { name: 'Revert' }).first().click();
+  await expect(pane.getByRole('heading', { name: 'website', exact: true })).toBeVisible();
+  await expect(lineOf(page, 'contact-form lambda')).toBeVisible();
+  expect(((await ask('GET', '/meta/demo/lambdas')) as unknown[]).length).toBe(4);
+});
