@@ -61,8 +61,3 @@ export async function writeJson(page: Page, text: string): Promise<void> {
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
 }
-
-/** The text of the JSON editor. */
-export async function readJson(page: Page): Promise<string> {
-  return (await paneOf(page).locator('.cm-line').allTextContents()).join('\n');
-}
