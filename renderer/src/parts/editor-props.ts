@@ -19,6 +19,8 @@ export interface CodeEditorProps {
   onSubmit?(): void;
   /** Complaints from outside, e.g. the server's or a schema's, by offset in the text. */
   problems?: readonly EditorProblem[];
+  /** Are new complaints from outside scrolled to? */
+  revealsProblems?: boolean;
   /** Looks through JSON whenever one pauses, e.g. for what a schema forbids. Should be the same function each time. */
   lint?: ((text: string) => readonly EditorProblem[]) | undefined;
   /** CSS height; default: fills its parent. */

@@ -15,7 +15,7 @@ export function Hint({ text, shortcut, children }: HintProps) {
       {children}
       <Tooltip
         offset={6}
-        className="max-w-xs rounded-md border border-line bg-overlay px-2 py-1 text-[12px] text-text shadow-pop"
+        className="pointer-events-none max-w-xs rounded-md border border-line bg-overlay px-2 py-1 text-[12px] text-text shadow-pop"
       >
         {text}
         {shortcut && <kbd className="ml-2 text-faint">{shortcut}</kbd>}

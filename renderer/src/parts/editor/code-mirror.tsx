@@ -53,7 +53,9 @@ export function CodeMirror(props: CodeEditorProps) {
               }),
               lintGutter(),
             ]
-          : [],
+          : language === 'javascript'
+            ? lintGutter()
+            : [],
         EditorView.updateListener.of((update) => {
           if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
         }),
@@ -83,6 +85,11 @@ export function CodeMirror(props: CodeEditorProps) {
     // Where there is a linter of its own it gives both; else it would wipe away what is set here.
     if (language === 'json' && !isReadOnly) editor.dispatch({ effects: lookAgain.of(null) });
     else editor.dispatch(setDiagnostics(editor.state, diagnosticsOf(editor, { problems: problems ?? [] })));
+    const [first] = problems ?? [];
+    if (first && latest.current.revealsProblems) {
+      const at = Math.min(first.from, editor.state.doc.length);
+      editor.dispatch({ effects: EditorView.scrollIntoView(at, { y: 'center' }) });
+    }
   }, [problems, lint, language, isReadOnly]);
 
   return <div ref={place} className="min-h-0 overflow-hidden" style={{ height }} />;

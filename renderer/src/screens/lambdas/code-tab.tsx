@@ -1,63 +1,92 @@
-import { FileCode2 } from 'lucide-react';
-import { useState } from 'react';
+import { FileCode2, GitCompareArrows } from 'lucide-react';
+import { useMemo, useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeEditor } from '../../parts/code-editor.tsx';
+import type { EditorProblem } from '../../parts/editor-props.ts';
+import { useValue } from '../../value-store.ts';
+import { faultPlaceOf, problemAt } from './fault-place.ts';
 import { LinkBar, LinkDialog } from './link-bar.tsx';
+import { OvertakenDialog } from './overtaken-dialog.tsx';
+import { PackageCode } from './package-code.tsx';
+import { type Run, runs } from './runs.ts';
+import type { CodeDraftState } from './use-code-draft.ts';
 import type { useWorkbench } from './use-workbench.ts';
 
 export interface CodeTabProps {
   lambda: PlatformRecord;
-  source: string;
-  onChange(source: string): void;
+  draft: CodeDraftState;
   onRun(): void;
-  /** Did somebody else save other code while this one was edited? */
-  isOvertaken: boolean;
-  onTakeOver(): void;
   workbench: ReturnType<typeof useWorkbench>;
 }
 
 /** The lambda's code: to be edited here, or in a file that it follows. */
-export function CodeTab({ lambda, source, onChange, onRun, isOvertaken, onTakeOver, workbench }: CodeTabProps) {
-  const [isLinking, setLinking] = useState(false);
-  const { code_type, package_url } = lambda.properties;
+export function CodeTab({ lambda, draft, onRun, workbench }: CodeTabProps) {
+  const [asked, setAsked] = useState<'link' | 'compare'>();
   const link = workbench.state.data?.link;
-  if (String(code_type).toLowerCase() === 'package') {
-    return (
-      <p className="p-4 text-muted">
-        Its code is a package at <code className="break-all">{String(package_url)}</code>.
-      </p>
-    );
-  }
+  const lastRun = useValue(runs).get(lambda.id)?.[0];
+  const problems = useFaults(lastRun, lambda.properties.code, draft.stored);
+  const close = () => setAsked(undefined);
+  if (isPackage(lambda)) return <PackageCode lambda={lambda} />;
   return (
     <div className="flex h-full min-h-0 flex-col">
       {link ? (
         <LinkBar link={link} workbench={workbench} />
       ) : (
-        <div className="flex items-center gap-2 border-b border-line px-4 py-1">
-          <span className="text-muted">Inline code, one file.</span>
-          {isOvertaken && (
+        <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1">
+          {draft.isOvertaken ? (
             <span role="alert" className="flex items-center gap-2 text-warn">
-              It was saved by somebody else meanwhile.
-              <Button onPress={onTakeOver}>Discard mine, show theirs</Button>
+              Somebody else has saved other code meanwhile. Yours is still here.
+              <Button icon={GitCompareArrows} onPress={() => setAsked('compare')}>
+                Compare
+              </Button>
             </span>
+          ) : (
+            <span className="text-muted">Inline code, one file.</span>
           )}
-          <Button icon={FileCode2} look="quiet" className="ml-auto" onPress={() => setLinking(true)}>
-            Link to a file
-          </Button>
+          <span className="ml-auto flex">
+            {draft.isDirty && !draft.isOvertaken && (
+              <Button look="quiet" onPress={draft.discard}>
+                Discard changes
+              </Button>
+            )}
+            <Button icon={FileCode2} look="quiet" onPress={() => setAsked('link')}>
+              Link to a file
+            </Button>
+          </span>
         </div>
       )}
       <div className="min-h-0 flex-1">
         <CodeEditor
           label={`Code of ${lambda.name}`}
-          value={source}
-          onChange={onChange}
+          value={link ? draft.stored : draft.source}
+          {...(!link && { onChange: draft.edit })}
           language="javascript"
           isReadOnly={link !== undefined}
           onSubmit={onRun}
+          problems={problems}
+          revealsProblems
         />
       </div>
-      {isLinking && <LinkDialog workbench={workbench} onClose={() => setLinking(false)} />}
+      {asked === 'link' && <LinkDialog workbench={workbench} isDirty={draft.isDirty} onClose={close} />}
+      {asked === 'compare' && <OvertakenDialog name={lambda.name} draft={draft} onClose={close} />}
     </div>
   );
+}
+
+/** Is the code no text of the lambda's own? */
+export function isPackage({ properties }: PlatformRecord): boolean {
+  return String(properties.code_type).toLowerCase() === 'package';
+}
+
+const NONE: readonly EditorProblem[] = [];
+
+/** Where the last run went wrong, for as long as what it ran is what is stored. */
+function useFaults(run: Run | undefined, code: unknown, stored: string): readonly EditorProblem[] {
+  const isCurrent = run !== undefined && run.code === code;
+  return useMemo(() => {
+    const place = isCurrent ? faultPlaceOf(run.result) : undefined;
+    const problem = place && problemAt(stored, place, run?.result.outcome.message ?? 'The run failed here');
+    return problem ? [problem] : NONE;
+  }, [isCurrent, run, stored]);
 }

@@ -14,10 +14,13 @@ const NONE: readonly Run[] = [];
 /** What came of the last runs: one of them, or two beside each other. */
 export function ConsolePane({
   lambdaId,
+  code,
   error,
   waitsFor,
 }: {
   lambdaId: string;
+  /** The lambda's `code` as it is stored. */
+  code: unknown;
   error: unknown;
   /** While the lambda runs: what for. */
   waitsFor: string | undefined;
@@ -58,7 +61,7 @@ export function ConsolePane({
           </span>
         )}
       </div>
-      <div className="min-h-0 flex-1 overflow-auto" aria-live="polite">
+      <div className="min-h-0 flex-1 overflow-auto">
         {waitsFor !== undefined && (
           <p className="border-b border-line px-3 py-2">
             <State is="running">{waitsFor}</State>
@@ -81,7 +84,7 @@ export function ConsolePane({
             <p className="px-3 pt-2 text-[12px] text-muted">
               Run {shown.number}, <Time at={shown.atMs} />
             </p>
-            <Outcome result={shown.result} />
+            <Outcome result={shown.result} isMarked={shown === known[0] && shown.code === code} />
           </>
         ) : (
           error === null && <p className="p-3 text-muted">Run it to see its result, its calls and its log.</p>

@@ -1,5 +1,5 @@
 import { Save, Trash2 } from 'lucide-react';
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { CodeEditor } from '../../parts/code-editor.tsx';
@@ -8,7 +8,8 @@ import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select, TextField } from '../../parts/fields.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { announce } from '../../parts/toasts.tsx';
-import type { useWorkbench } from './use-workbench.ts';
+import { useSearch } from '../../url.ts';
+import type { TestEvent, useWorkbench } from './use-workbench.ts';
 import { payloadIn, WEB_FORM, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
 
 const VIEWS = [
@@ -19,19 +20,25 @@ const DRAFT = ' draft';
 
 export interface EventPaneProps {
   event: string;
+  /** Has one written it, or is it only what everybody begins with? */
+  isOwnEvent: boolean;
   onChange(event: string): void;
   onRun(): void;
   workbench: ReturnType<typeof useWorkbench>;
 }
 
 /** What the lambda is tried with: a form for the web form's payload, any JSON, events that are kept with the data. */
-export function EventPane({ event, onChange, onRun, workbench: { state, keepEvents } }: EventPaneProps) {
+export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { state, keepEvents } }: EventPaneProps) {
   const events = state.data?.events ?? [];
   const payload = payloadIn(event);
-  const [view, setView] = useState(payload ? 'form' : 'json');
-  const [name, setName] = useState<string>();
+  const [{ event: name, eventAs }, change] = useSearch();
+  // It stays as it is while one types what is no form for a moment.
+  const [firstView] = useState(payload ? 'form' : 'json');
+  const view = eventAs !== undefined && VIEWS.some(({ id }) => id === eventAs) ? eventAs : firstView;
+  const setName = (next: string | undefined) => change({ event: next });
   const [isNaming, setNaming] = useState(false);
   const chosen = events.find((one) => one.name === name);
+  useNamedEvent(isOwnEvent, chosen, onChange);
   const isChanged = chosen !== undefined && chosen.body !== event;
   const choose = (id: string) => {
     const next = events.find((one) => one.name === id);
@@ -78,7 +85,12 @@ export function EventPane({ event, onChange, onRun, workbench: { state, keepEven
         )}
         {chosen && <IconButton icon={Trash2} label={`Delete event ${chosen.name}`} onPress={forget} />}
         <span className="ml-auto">
-          <Segments label="How the event is shown" segments={VIEWS} value={view} onChange={setView} />
+          <Segments
+            label="How the event is shown"
+            segments={VIEWS}
+            value={view}
+            onChange={(next) => change({ eventAs: next })}
+          />
         </span>
       </div>
       {keepEvents.error && (
@@ -112,6 +124,16 @@ export function EventPane({ event, onChange, onRun, workbench: { state, keepEven
       {isNaming && <NameDialog taken={events.map((one) => one.name)} onKeep={keep} onClose={() => setNaming(false)} />}
     </section>
   );
+}
+
+/** An address that names a saved event is opened with it, unless one has written an event of one's own before. */
+function useNamedEvent(isOwnEvent: boolean, named: TestEvent | undefined, onChange: (event: string) => void): void {
+  const isTaken = useRef(isOwnEvent);
+  useEffect(() => {
+    if (isTaken.current || !named) return;
+    isTaken.current = true;
+    onChange(named.body);
+  }, [named, onChange]);
 }
 
 interface NameDialogProps {

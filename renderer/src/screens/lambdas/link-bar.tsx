@@ -45,7 +45,16 @@ export function LinkBar({ link, workbench }: { link: FileLink; workbench: Return
 }
 
 /** Asks for the file that the code is to follow. */
-export function LinkDialog({ workbench, onClose }: { workbench: ReturnType<typeof useWorkbench>; onClose(): void }) {
+export function LinkDialog({
+  workbench,
+  isDirty,
+  onClose,
+}: {
+  workbench: ReturnType<typeof useWorkbench>;
+  /** Is there code that was not saved? */
+  isDirty: boolean;
+  onClose(): void;
+}) {
   const { link } = workbench;
   const form = useId();
   const [path, setPath] = useState('');
@@ -89,6 +98,12 @@ export function LinkDialog({ workbench, onClose }: { workbench: ReturnType<typeo
           find, and can undo, in the history. It stays one file of inline code: what it requires has to be a module of
           Node.
         </p>
+        {isDirty && (
+          <p role="alert" className="text-warn">
+            What you have written here and not saved is set aside while the code follows a file; it is back when you
+            unlink it.
+          </p>
+        )}
         {link.error && <FailureNote failure={failureOf(link.error)} />}
       </form>
     </Dialog>

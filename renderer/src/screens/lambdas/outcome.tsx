@@ -2,10 +2,17 @@ import { Duration } from '../../parts/amount.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { faultPlaceOf } from './fault-place.ts';
+import { RunLog } from './run-log.tsx';
 import type { RunResult } from './runs.ts';
 
-/** What came of a run: how it went, its result, its calls, its log. */
-export function Outcome({ result }: { result: RunResult }) {
+/**
+ * What came of a run: how it went, its result, its calls, its log.
+ *
+ * @param isMarked is what it ran still the code, so that the editor marks where it failed?
+ */
+export function Outcome({ result, isMarked }: { result: RunResult; isMarked: boolean }) {
+  const place = faultPlaceOf(result);
   const { outcome, logs, outbound, executionId } = result;
   return (
     <div className="flex flex-col gap-2 p-3">
@@ -16,6 +23,13 @@ export function Outcome({ result }: { result: RunResult }) {
         <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>Detail</PlaceLink>
       </p>
       {outcome.message && <p className="mono break-words text-error">{outcome.message}</p>}
+      {place && (
+        <p className="text-muted">
+          {/* A syntax error says its line itself. */}
+          {place.column !== undefined && `In line ${place.line} of the code. `}
+          {isMarked ? 'The line is marked in the code.' : 'The code has changed since.'}
+        </p>
+      )}
       {outcome.result !== undefined && (
         <section aria-label="Result" className="rounded-md border border-line">
           <JsonView value={outcome.result} what="result" />
@@ -30,22 +44,7 @@ export function Outcome({ result }: { result: RunResult }) {
           ))}
         </section>
       )}
-      {logs.length > 0 && (
-        <section aria-label="Log">
-          <h4 className="eyebrow mb-1">Log</h4>
-          <ol className="rounded-md border border-line bg-raised px-2 py-1">
-            {logs.map(({ stream, text }, index) => (
-              <li
-                // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended run do not change
-                key={index}
-                className={`mono break-words whitespace-pre-wrap ${stream === 'stderr' ? 'text-error' : ''}`}
-              >
-                {text}
-              </li>
-            ))}
-          </ol>
-        </section>
-      )}
+      {logs.length > 0 && <RunLog key={executionId} lines={logs} />}
     </div>
   );
 }

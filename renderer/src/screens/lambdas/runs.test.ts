@@ -4,8 +4,10 @@ import { addRun, comparable, type Run, runs } from './runs.ts';
 const run = (result: Partial<Run['result']> = {}): Omit<Run, 'number'> => ({
   atMs: 0,
   event: '{}',
+  code: 'exports.run = () => {}',
   result: {
     executionId: '1',
+    lambdaId: 'one',
     durationMs: 5,
     cold: true,
     outcome: { ok: true, result: 'a' },

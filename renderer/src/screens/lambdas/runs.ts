@@ -3,6 +3,7 @@ import { ValueStore } from '../../value-store.ts';
 /** The record that `POST /inspect/lambdas/{id}/invoke` answers. */
 export interface RunResult {
   executionId: string;
+  lambdaId: string;
   durationMs: number;
   cold: boolean;
   outcome: { ok: boolean; failure?: string; message?: string; result?: unknown };
@@ -25,6 +26,8 @@ export interface Run {
   atMs: number;
   /** What the lambda was given. */
   event: string;
+  /** The lambda's `code` then, as it was stored. */
+  code: unknown;
   result: RunResult;
 }
 

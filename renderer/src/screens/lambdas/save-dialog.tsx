@@ -1,22 +1,17 @@
-import { useMutation } from '@tanstack/react-query';
 import type { Operation } from 'fast-json-patch';
-import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
-import { recordPath } from '../../api/resource-kinds.ts';
+import { useMemo } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
 import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
-import { toast } from '../../parts/toasts.tsx';
-import { codeOf, sourceOf } from './code-text.ts';
+import { codeOf } from './code-text.ts';
+import type { CodeDraftState } from './use-code-draft.ts';
+import { useSaveLambda } from './use-save-lambda.ts';
 
 export interface SaveDialogProps {
   lambda: PlatformRecord;
-  /** What one began to edit: a `code` as it is stored. */
-  base: unknown;
-  source: string;
+  draft: Pick<CodeDraftState, 'base' | 'baseSource' | 'source'>;
   /** Is the lambda to be run once it is saved? */
   isRun: boolean;
   onClose(): void;
@@ -24,23 +19,15 @@ export interface SaveDialogProps {
 }
 
 /** The patch and what it changes in the code, to be seen before it is applied. */
-export function SaveDialog({ lambda, base, source, isRun, onClose, onSaved }: SaveDialogProps) {
-  const code = codeOf(source);
+export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialogProps) {
+  const { base, baseSource, source } = draft;
+  const code = useMemo(() => codeOf(source), [source]);
   const patch: Operation[] = [
     // Whoever saved in the meantime is not overwritten.
     { op: 'test', path: '/properties/code', value: base },
     { op: 'replace', path: '/properties/code', value: code },
   ];
-  const saving = useMutation({
-    mutationFn: () => send('PATCH', `/meta${recordPath(lambda)}`, patch),
-    onSuccess: async () => {
-      toast({ tone: 'ok', text: `${lambda.name} was saved.` });
-      await queryClient.invalidateQueries({ queryKey: [keys.world] });
-      onSaved();
-    },
-  });
-  const failure = saving.error ? failureOf(saving.error) : undefined;
-  const isConflict = failure?.details.some(({ message }) => message.includes('the test failed'));
+  const { save, isPending, failure, isConflict } = useSaveLambda(lambda, onSaved);
   return (
     <Dialog
       title={`Save the code of ${lambda.name}`}
@@ -50,7 +37,7 @@ export function SaveDialog({ lambda, base, source, isRun, onClose, onSaved }: Sa
       actions={
         <>
           <Button onPress={onClose}>Back</Button>
-          <Button look="primary" isPending={saving.isPending} onPress={() => saving.mutate()}>
+          <Button look="primary" isPending={isPending} onPress={() => save(patch)}>
             {isRun ? 'Save and run' : 'Save'}
           </Button>
         </>
@@ -70,14 +57,14 @@ export function SaveDialog({ lambda, base, source, isRun, onClose, onSaved }: Sa
         ))}
       </ul>
       <div className="h-96 overflow-hidden rounded-md border border-line">
-        <DiffEditor label="What changes in the code" before={sourceOf(base)} after={source} language="javascript" />
+        <DiffEditor label="What changes in the code" before={baseSource} after={source} language="javascript" />
       </div>
       {failure && (
         <div className="mt-3">
           {isConflict && (
             <p className="mb-2 font-medium">
-              Somebody else has saved this lambda meanwhile. Nothing was overwritten; take over what is there now, or
-              copy yours first.
+              Somebody else has saved this lambda meanwhile. Nothing was overwritten: go back, and compare theirs with
+              yours.
             </p>
           )}
           <FailureNote failure={failure} />

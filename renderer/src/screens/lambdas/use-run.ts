@@ -2,6 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
 import { FailureError } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
+import { durationText } from '../../parts/amounts.ts';
+import { announce } from '../../parts/toasts.tsx';
 import { addRun, type RunResult } from './runs.ts';
 
 /** A lambda may take 500 s, and wait before that; one that is debugged takes as long as it takes. */
@@ -9,7 +11,7 @@ const RUN_TIMEOUT_MS = 15 * 60_000;
 const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
 /** Runs the lambda with an event, given as text; what came of it is added to its runs. */
-export function useRun(lambdaId: string, isDebugged: boolean) {
+export function useRun(lambdaId: string, code: unknown, isDebugged: boolean) {
   return useMutation({
     mutationFn: async (event: string) => {
       const answer = await ask<RunResult>('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
@@ -18,7 +20,11 @@ export function useRun(lambdaId: string, isDebugged: boolean) {
         timeoutMs: isDebugged ? DEBUGGED_TIMEOUT_MS : RUN_TIMEOUT_MS,
       });
       if (!answer.ok) throw new FailureError(answer.failure);
-      addRun(lambdaId, { atMs: Date.now(), event, result: answer.value });
+      const { outcome, durationMs } = answer.value;
+      announce(
+        `The run ended: ${outcome.ok ? 'ok' : (outcome.message ?? outcome.failure)}, ${durationText(durationMs)}`,
+      );
+      addRun(lambdaId, { atMs: Date.now(), event, code, result: answer.value });
     },
     onSettled: () => void queryClient.invalidateQueries({ queryKey: [keys.invocations] }),
   });

@@ -1,5 +1,5 @@
 import { Bug, Play, Save } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Button } from '../../parts/button.tsx';
@@ -7,15 +7,17 @@ import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
-import { CodeTab } from './code-tab.tsx';
-import { sourceOf } from './code-text.ts';
+import { useValue } from '../../value-store.ts';
+import { CodeTab, isPackage } from './code-tab.tsx';
 import { ConsolePane } from './console-pane.tsx';
 import { DebugTab } from './debug-tab.tsx';
+import { variableDrafts } from './drafts.ts';
 import { EndpointsTab } from './endpoints-tab.tsx';
 import { EnvironmentTab } from './environment-tab.tsx';
 import { EventPane } from './event-pane.tsx';
 import { keepEvent, keptEvent } from './kept-event.ts';
 import { SaveDialog } from './save-dialog.tsx';
+import { useCodeDraft } from './use-code-draft.ts';
 import { useRun } from './use-run.ts';
 import { useWorkbench } from './use-workbench.ts';
 import { WEB_FORM } from './web-form.ts';
@@ -27,15 +29,17 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   const workbench = useWorkbench(lambda.id);
   const [event, setEvent] = useState(() => keptEvent(lambda.id) ?? (isWebForm(properties.env) ? WEB_FORM : '{}'));
   const [isReviewing, setReviewing] = useState<'save' | 'run'>();
-  const draft = useDraft(properties.code);
+  const draft = useCodeDraft(lambda.id, properties.code);
   const link = workbench.state.data?.link;
   const debug = workbench.state.data?.debug;
-  const isInline = String(properties.code_type).toLowerCase() !== 'package';
-  const isDirty = isInline && link === undefined && draft.isDirty;
-  const running = useRun(lambda.id, debug !== undefined);
+  const isDirty = !isPackage(lambda) && link === undefined && draft.isDirty;
+  const running = useRun(lambda.id, properties.code, debug !== undefined);
 
+  const changeEvent = (next: string) => {
+    setEvent(next);
+    keepEvent(lambda.id, next);
+  };
   const runNow = () => {
-    keepEvent(lambda.id, event);
     if (!running.isPending) running.mutate(event);
   };
   const run = () => (isDirty ? setReviewing('run') : runNow());
@@ -45,23 +49,18 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
     { keys: 'mod+s', does: 'Save the code', run: save },
   ]);
 
+  const isEnvChanged = useValue(variableDrafts).has(lambda.id);
   const tabs = [
     {
       id: 'code',
       title: isDirty ? 'Code (changed)' : 'Code',
-      content: (
-        <CodeTab
-          lambda={lambda}
-          source={link ? draft.stored : draft.source}
-          onChange={draft.edit}
-          onRun={run}
-          isOvertaken={draft.isOvertaken}
-          onTakeOver={draft.takeOver}
-          workbench={workbench}
-        />
-      ),
+      content: <CodeTab lambda={lambda} draft={draft} onRun={run} workbench={workbench} />,
     },
-    { id: 'env', title: 'Environment', content: <EnvironmentTab lambda={lambda} /> },
+    {
+      id: 'env',
+      title: isEnvChanged ? 'Environment (changed)' : 'Environment',
+      content: <EnvironmentTab lambda={lambda} />,
+    },
     { id: 'endpoints', title: 'Endpoints', content: <EndpointsTab lambda={lambda} event={event} /> },
     {
       id: 'debug',
@@ -95,9 +94,16 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
         />
       </div>
       <div className="grid min-h-0 flex-[2] grid-cols-2 grid-rows-[minmax(0,1fr)]">
-        <EventPane event={event} onChange={setEvent} onRun={run} workbench={workbench} />
+        <EventPane
+          event={event}
+          isOwnEvent={keptEvent(lambda.id) !== undefined}
+          onChange={changeEvent}
+          onRun={run}
+          workbench={workbench}
+        />
         <ConsolePane
           lambdaId={lambda.id}
+          code={properties.code}
           error={running.error}
           waitsFor={running.isPending ? (debug ? 'running; it may stand at a breakpoint' : 'running') : undefined}
         />
@@ -105,8 +111,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
       {isReviewing && (
         <SaveDialog
           lambda={lambda}
-          base={draft.base}
-          source={draft.source}
+          draft={draft}
           isRun={isReviewing === 'run'}
           onClose={() => setReviewing(undefined)}
           onSaved={() => {
@@ -118,37 +123,6 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
       )}
     </div>
   );
-}
-
-/**
- * Code that is being edited, and what it began from. While there is nothing to lose it follows what is stored; else what somebody
- * else saves is only told of.
- */
-function useDraft(code: unknown) {
-  const [base, setBase] = useState(code);
-  const [source, setSource] = useState(() => sourceOf(code));
-  const isDirty = source !== sourceOf(base);
-  const isOther = code !== base;
-  const takeOver = () => {
-    setBase(code);
-    setSource(sourceOf(code));
-  };
-  useEffect(() => {
-    // What is stored is what one has written: somebody else saved the same, or it was oneself.
-    if (isOther && (!isDirty || source === sourceOf(code))) {
-      setBase(code);
-      setSource(sourceOf(code));
-    }
-  }, [isOther, isDirty, source, code]);
-  return {
-    base,
-    source,
-    stored: sourceOf(code),
-    isDirty,
-    isOvertaken: isOther && isDirty && source !== sourceOf(code),
-    edit: setSource,
-    takeOver,
-  };
 }
 
 function isWebForm(env: unknown): boolean {

@@ -1,0 +1,59 @@
+import { expect, type Page, type WindowPlatform } from './window.ts';
+
+/** As much of a record as these tests look at. */
+export interface LambdaRecord {
+  id: string;
+  name: string;
+  properties: { code?: string; env?: Record<string, string>; parent?: { id: string } };
+}
+
+/** Makes, reads and changes lambdas of the demo world through the window's session, as somebody else would. */
+export async function workshopIn(platform: WindowPlatform, page: Page) {
+  await platform.open(page);
+  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const answer = await platform.ask(page, method, path, body);
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  // As: what the API document says of lists and records.
+  const list = async (path: string) => (await ask('GET', path)) as LambdaRecord[];
+  const provider = (await list('/meta/root/providers')).find(({ name }) => name === 'default-lambda');
+  const [environment] = await list('/meta/demo/environments?expand=true');
+  return {
+    ask,
+    async find(name: string): Promise<LambdaRecord> {
+      const found = (await list('/meta/demo/lambdas?expand=true')).find((lambda) => lambda.name === name);
+      if (!found) throw new Error(`there is no lambda ${name}`);
+      return found;
+    },
+    async make(name: string, code: string, properties: object = {}): Promise<LambdaRecord> {
+      const common = { provider: { id: provider?.id }, runtime: 'nodejs', code_type: 'inline', handler: 'run', code };
+      const body = { name, properties: { ...common, ...properties } };
+      return (await ask('POST', `/meta/demo/environments/${environment?.id}/lambdas`, body)) as LambdaRecord; // as above
+    },
+    patch: (id: string, ...operations: object[]) => ask('PATCH', `/meta/root/resources/${id}`, operations),
+    remove: (id: string) => ask('DELETE', `/meta/root/resources/${id}`),
+  };
+}
+
+/** The editor of the code, and the console, of the lambda that is open. */
+export const codeOf = (page: Page) => page.getByRole('textbox', { name: /^Code of / });
+export const consoleOf = (page: Page) => page.getByRole('region', { name: 'Console' });
+
+/** Puts another text into an editor. */
+export async function write(page: Page, editor: ReturnType<Page['getByRole']>, text: string): Promise<void> {
+  await editor.click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+/** Opens a lambda's workbench, at a tab. */
+export async function openLambda(
+  platform: WindowPlatform,
+  page: Page,
+  { id, name }: LambdaRecord,
+  tab = '',
+): Promise<void> {
+  await platform.open(page, `lambdas/${id}${tab && `?tab=${tab}`}`);
+  await expect(page.getByRole('region', { name: 'Workbench' }).getByRole('heading', { name, level: 2 })).toBeVisible();
+}

@@ -1,0 +1,195 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { codeOf, consoleOf, openLambda, workshopIn, write } from './lambda-workshop.ts';
+import { expect, test } from './window.ts';
+
+const answering = (text: string) =>
+  `exports.run = (event, context, callback) => callback(null, ${JSON.stringify(text)});`;
+const COMPLAINING = `const inner = exports.run;
+exports.run = (...all) => {
+  console.error('and complained');
+  inner(...all);
+};`;
+
+test('code is edited, seen as a patch, saved and run with one key; result, calls and log are there', async ({
+  page,
+  platform,
+}) => {
+  const workshop = await workshopIn(platform, page);
+  const lambda = await workshop.find('contact-form');
+  await openLambda(platform, page, lambda);
+  const code = codeOf(page);
+  await expect(code).toContainText("var https = require('https')");
+
+  // A form for the web form's payload, and the same as JSON.
+  const event = page.getByRole('region', { name: 'Test event' });
+  await event.getByLabel('First name').fill('Grace');
+  await event.getByRole('radio', { name: 'JSON' }).click();
+  await expect(page.getByRole('textbox', { name: 'Test event as JSON' })).toContainText('"firstName": "Grace"');
+  await event.getByRole('radio', { name: 'Form' }).click();
+  expect(page.url()).toContain('eventAs=form');
+
+  await code.click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.insertText(COMPLAINING);
+  await expect(page.getByRole('tab', { name: 'Code (changed)' })).toBeVisible();
+  await page.keyboard.press('ControlOrMeta+Enter');
+  const dialog = page.getByRole('dialog', { name: 'Save the code of contact-form' });
+  await expect(dialog.getByRole('list', { name: 'Operations' })).toContainText('replace/properties/code');
+  await expect(
+    dialog.locator('.cm-insertedLine, .cm-changedLine').filter({ hasText: 'complained' }).first(),
+  ).toContainText("console.error('and complained')");
+  expect((await workshop.find('contact-form')).properties.code).toBe(lambda.properties.code);
+  await dialog.getByRole('button', { name: 'Save and run' }).click();
+
+  const console = consoleOf(page);
+  await expect(console.getByRole('region', { name: 'Result' })).toContainText('SUCCESS');
+  await expect(console.getByRole('region', { name: 'Outbound calls' })).toContainText(/200.*POST/);
+  await expect(console.getByRole('region', { name: 'Outbound calls' })).toContainText('https://crm.example.com/');
+  await expect(console.getByRole('region', { name: 'Log' })).toContainText('CRM answered 200');
+  await expect(console.getByRole('region', { name: 'Log' })).toContainText('and complained');
+  await expect(page.getByRole('tab', { name: 'Code', exact: true })).toBeVisible();
+
+  // The key runs it once, from the editor and from a field of the form.
+  await code.click();
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(console).toContainText('Run 2');
+  await event.getByLabel('Company').press('ControlOrMeta+Enter');
+  await expect(console).toContainText('Run 3');
+  const { body } = await platform.ask(page, 'GET', '/inspect/leads');
+  expect(body).toHaveLength(3);
+
+  await console.getByRole('link', { name: 'See the lead' }).click();
+  await expect(page.getByRole('grid', { name: 'Leads' }).getByRole('row')).toHaveCount(2);
+  await expect(page.getByRole('grid', { name: 'Leads' })).toContainText('Grace');
+});
+
+test('test events are kept by the platform under names, also for another browser, and deleted', async ({
+  page,
+  browser,
+  platform,
+}) => {
+  const workshop = await workshopIn(platform, page);
+  const lambda = await workshop.make('echo', 'exports.run = (event) => JSON.parse(event);');
+  await openLambda(platform, page, lambda);
+  const event = page.getByRole('region', { name: 'Test event' });
+  const editor = page.getByRole('textbox', { name: 'Test event as JSON' });
+  await write(page, editor, '{"customer": 1}');
+  await event.getByRole('button', { name: 'Save the event under a name' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('A customer');
+  await page.keyboard.press('Enter');
+  await expect(event.getByRole('button', { name: 'A customer Saved event' })).toBeVisible();
+  expect(page.url()).toContain('event=A+customer');
+  await write(page, editor, '{"customer": 2}');
+  await event.getByRole('button', { name: 'Save event A customer' }).click();
+  await expect(event.getByRole('button', { name: 'Save event A customer' })).toBeHidden();
+
+  // The address leads a colleague to the same event.
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(`${platform.ready.baseUrl}/ui/`);
+  await other.getByLabel(/password/i).fill('terrarium');
+  await other.getByRole('button', { name: /sign in/i }).click();
+  await expect(other.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
+  await other.goto(page.url());
+  await expect(other.getByRole('textbox', { name: 'Test event as JSON' })).toContainText('"customer": 2');
+  await other.keyboard.press('ControlOrMeta+Enter');
+  await expect(consoleOf(other).getByRole('region', { name: 'Result' })).toContainText('2');
+  await other.getByRole('button', { name: 'Delete event A customer' }).click();
+  await expect(event.getByRole('button', { name: 'none saved Saved event' })).toBeVisible();
+  await other.context().close();
+
+  await write(page, editor, '{"customer": ');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(consoleOf(page).getByRole('alert')).toContainText(/JSON/);
+});
+
+test('variables are hidden, shown on demand, added, changed, removed, and saved as a patch', async ({
+  page,
+  platform,
+}) => {
+  const workshop = await workshopIn(platform, page);
+  const env = { TOKEN: 'top-s3cret', OLD: 'x', GREETING: 'hello' };
+  const lambda = await workshop.make('env', 'exports.run = () => process.env;', { env });
+  await openLambda(platform, page, lambda, 'env');
+  const table = page.getByRole('table', { name: 'Environment variables' });
+  const row = (name: string) => table.getByRole('row').filter({ hasText: name });
+  await expect(row('TOKEN')).toContainText('the lambda itself');
+  await expect(row('SHOP_NAME')).toContainText('workspace website');
+  await expect(page.getByText('top-s3cret')).toBeHidden();
+  await page.getByRole('button', { name: 'Show TOKEN' }).click();
+  await expect(row('TOKEN')).toContainText('top-s3cret');
+  await page.getByRole('button', { name: 'Hide TOKEN' }).click();
+  await expect(page.getByText('top-s3cret')).toBeHidden();
+
+  await page.getByLabel('Name of a new variable').fill('2nd');
+  await expect(page.getByText('is no name for a variable')).toBeVisible();
+  await page.getByLabel('Name of a new variable').fill('SECOND');
+  await page.getByLabel('Value of the new variable').fill('two');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Change GREETING' }).click();
+  await page.getByLabel('Value of GREETING').fill('good evening');
+  await page.getByRole('button', { name: 'Override SHOP_NAME' }).click();
+  await page.getByLabel('Value of SHOP_NAME').fill('My shop');
+  await page.getByRole('button', { name: 'Remove OLD' }).click();
+  await expect(row('OLD')).toContainText('to be removed');
+  await expect(page.getByRole('tab', { name: 'Environment (changed)' })).toBeVisible();
+  await page.getByRole('button', { name: 'Save variables' }).click();
+  const operations = page.getByRole('dialog').getByRole('list', { name: 'Operations' });
+  await expect(operations).toContainText('add/properties/env/SECOND"two"');
+  await expect(operations).toContainText('replace/properties/env/GREETING"good evening"');
+  await expect(operations).toContainText('remove/properties/env/OLD');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('tab', { name: 'Environment', exact: true })).toBeVisible();
+  await expect(row('SHOP_NAME')).toContainText('the lambda itself, overrides website');
+  expect((await workshop.find('env')).properties.env).toEqual({
+    TOKEN: 'top-s3cret',
+    GREETING: 'good evening',
+    SECOND: 'two',
+    SHOP_NAME: 'My shop',
+  });
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('"SECOND": "two"');
+
+  // Somebody else changes the variable that is being changed: nothing is overwritten.
+  await page.getByRole('button', { name: 'Change TOKEN' }).click();
+  await page.getByLabel('Value of TOKEN').fill('mine');
+  await workshop.patch(lambda.id, { op: 'replace', path: '/properties/env/TOKEN', value: 'theirs' });
+  await expect(row('TOKEN').getByRole('alert')).toContainText('Somebody else has set it to theirs');
+  await expect(page.getByRole('button', { name: 'Save variables' })).toBeDisabled();
+  await row('TOKEN').getByRole('button', { name: 'Take theirs' }).click();
+  await page.getByRole('button', { name: 'Show TOKEN' }).click();
+  await expect(row('TOKEN')).toContainText('theirs');
+});
+
+test('the code follows a file: what is saved there is what runs next', async ({ page, platform }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrarium-linked-'));
+  const file = join(folder, 'linked.js');
+  await writeFile(file, answering('from the file'));
+  const workshop = await workshopIn(platform, page);
+  const lambda = await workshop.make('linked', answering('inline'));
+  await openLambda(platform, page, lambda);
+  await page.getByRole('button', { name: 'Link to a file' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(/Absolute path/).fill(join(folder, 'not-there.js'));
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('alert')).toContainText('not-there.js');
+  await dialog.getByLabel(/Absolute path/).fill(file);
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+  await expect(page.getByText(file)).toBeVisible();
+  await expect(codeOf(page)).toContainText('from the file');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('from the file');
+
+  await writeFile(file, answering('saved in an editor'));
+  await expect(codeOf(page)).toContainText('saved in an editor');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('saved in an editor');
+  await rm(file);
+  await expect(page.getByRole('region', { name: 'Workbench' }).getByRole('alert')).toContainText('linked.js');
+  await page.getByRole('button', { name: 'Unlink' }).click();
+  await expect(page.getByText('Inline code, one file.')).toBeVisible();
+  await expect(codeOf(page)).toContainText('saved in an editor');
+  await rm(folder, { recursive: true });
+});

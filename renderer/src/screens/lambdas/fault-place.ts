@@ -1,0 +1,35 @@
+import type { EditorProblem } from '../../parts/editor-props.ts';
+import type { RunResult } from './runs.ts';
+
+/** A place in the lambda's code, both from 1. */
+export interface FaultPlace {
+  line: number;
+  column?: number;
+}
+
+const SYNTAX_ERROR = /^syntax error in \S+, line (\d+):/;
+
+/** Where in its one file of code a run went wrong: what the message says, or the first frame of a stack trace in the log. */
+export function faultPlaceOf({ outcome, logs, lambdaId }: RunResult): FaultPlace | undefined {
+  if (outcome.ok) return undefined;
+  const [, syntaxLine] = SYNTAX_ERROR.exec(outcome.message ?? '') ?? [];
+  if (syntaxLine !== undefined) return { line: Number(syntaxLine) };
+  for (const { stream, text } of logs) {
+    if (stream !== 'stderr' || !text.includes(lambdaId)) continue;
+    const [, line, column] = /index\.js:(\d+):(\d+)\)?$/.exec(text) ?? [];
+    if (line !== undefined) return { line: Number(line), column: Number(column) };
+  }
+  return undefined;
+}
+
+/** The same as something to mark in an editor: the line, without what it is indented by. */
+export function problemAt(source: string, { line }: FaultPlace, message: string): EditorProblem | undefined {
+  let from = 0;
+  for (let at = 1; at < line; at += 1) {
+    from = source.indexOf('\n', from) + 1;
+    if (from === 0) return undefined;
+  }
+  const end = source.indexOf('\n', from);
+  const text = source.slice(from, end < 0 ? source.length : end);
+  return { from: from + text.length - text.trimStart().length, to: from + text.trimEnd().length, message };
+}

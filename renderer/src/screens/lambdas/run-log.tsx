@@ -1,0 +1,55 @@
+import { useMemo, useState } from 'react';
+import { bytesText } from '../../parts/amounts.ts';
+import { Button } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import type { RunResult } from './runs.ts';
+
+type Lines = RunResult['logs'];
+
+/** Most lines, and characters of them, that are drawn before one asks for more. */
+const SHOWN_LINES = 400;
+const SHOWN_CHARS = 60_000;
+
+/** What a run printed. Of very much only the beginning, until one asks for all. */
+export function RunLog({ lines }: { lines: Lines }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? lines : beginningOf(lines);
+  const text = useMemo(() => lines.map((line) => line.text).join('\n'), [lines]);
+  return (
+    <section aria-label="Log">
+      <div className="mb-1 flex min-h-6 items-center gap-2">
+        <h4 className="eyebrow">Log</h4>
+        <span className="text-[12px] text-muted">
+          {lines.length === 1 ? '1 line' : `${lines.length.toLocaleString('en')} lines`}
+        </span>
+        <Copy text={text} what="log" />
+      </div>
+      <ol className="rounded-md border border-line bg-raised px-2 py-1">
+        {shown.map(({ stream, text: line }, index) => (
+          <li
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended run do not change
+            key={index}
+            className={`mono break-words whitespace-pre-wrap ${stream === 'stderr' ? 'text-error' : ''}`}
+          >
+            {line}
+          </li>
+        ))}
+      </ol>
+      {shown.length < lines.length && (
+        <Button className="mt-1.5" onPress={() => setWhole(true)}>
+          Show all {lines.length.toLocaleString('en')} lines, {bytesText(text.length)}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+/** As many of the first lines as are drawn at once; one at least. */
+export function beginningOf(lines: Lines): Lines {
+  let chars = 0;
+  const end = lines.findIndex(({ text }, index) => {
+    chars += text.length;
+    return index > 0 && (index >= SHOWN_LINES || chars > SHOWN_CHARS);
+  });
+  return end < 0 ? lines : lines.slice(0, end);
+}

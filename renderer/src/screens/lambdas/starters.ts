@@ -1,0 +1,76 @@
+/** Code to begin a lambda with. */
+export interface Starter {
+  id: string;
+  text: string;
+  note: string;
+  code: string;
+  /** Variables that the code reads. */
+  env?: Readonly<Record<string, string>>;
+}
+
+const HELLO = `exports.run = (event, context, callback) => {
+  console.log('called with ' + event);
+  callback(null, 'Hello from ' + JSON.parse(context).lambdaName);
+};
+`;
+
+const WEB_FORM = `// Forwards a web form to the CRM's web-to-lead form.
+const https = require('node:https');
+
+exports.run = (event, context, callback) => {
+  const { payload } = JSON.parse(event);
+  const form = new URLSearchParams({
+    oid: process.env.CRM_OID,
+    lead_source: 'Website',
+    first_name: payload.firstName,
+    last_name: payload.lastName,
+    company: payload.company,
+    email: payload.email,
+    title: payload.title,
+    phone: payload.phone,
+    employees: payload.size,
+    '00N5g00000XXXXX': payload.message,
+  });
+  const request = https.request(
+    {
+      method: 'POST',
+      hostname: process.env.CRM_API_BASEPATH,
+      path: process.env.CRM_PATH,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    },
+    (response) => {
+      console.log('CRM answered ' + response.statusCode);
+      response.resume().on('end', () => callback(null, 'SUCCESS'));
+    },
+  );
+  request.on('error', (error) => callback(error.message, 'ERROR'));
+  request.end(form.toString());
+};
+`;
+
+const HTTP_AWARE = `// Behind an endpoint with is_http_aware its result is the whole answer.
+exports.run = (event, context, callback) => {
+  const { method, path } = JSON.parse(context);
+  callback(null, {
+    statusCode: 200,
+    headers: { 'Content-Type': 'text/plain' },
+    body: method + ' ' + path,
+  });
+};
+`;
+
+export const STARTERS: readonly [Starter, ...Starter[]] = [
+  { id: 'hello', text: 'Hello', note: 'Prints its event and answers with its name.', code: HELLO },
+  {
+    id: 'web-form',
+    text: 'Web form to CRM',
+    note: 'Makes a lead of a form; the CRM stand-in catches it.',
+    code: WEB_FORM,
+    env: {
+      CRM_API_BASEPATH: 'crm.example.com',
+      CRM_PATH: '/servlet/servlet.WebToLead?encoding=UTF-8',
+      CRM_OID: '00D5g00000XXXXX',
+    },
+  },
+  { id: 'http', text: 'Answer of its own', note: 'Status, headers and body are its result.', code: HTTP_AWARE },
+];

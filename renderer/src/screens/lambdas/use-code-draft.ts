@@ -1,0 +1,50 @@
+import { useCallback, useEffect, useMemo, useRef } from 'react';
+import { useValue } from '../../value-store.ts';
+import { sourceOf } from './code-text.ts';
+import { codeDrafts, keepDraft } from './drafts.ts';
+
+/**
+ * The code of a lambda while it is edited. While there is nothing to lose it follows what is stored; else what somebody else
+ * saves is only told of.
+ *
+ * @param code the lambda's `code` as it is stored now
+ */
+export function useCodeDraft(lambdaId: string, code: unknown) {
+  const stored = useMemo(() => sourceOf(code), [code]);
+  const draft = useValue(codeDrafts).get(lambdaId);
+  const latest = useRef({ code, stored, draft });
+  latest.current = { code, stored, draft };
+
+  // What is stored is what one has written: it was oneself who saved it, or somebody else did the same.
+  const isSaved = draft !== undefined && draft.source === stored;
+  useEffect(() => {
+    if (isSaved) keepDraft(codeDrafts, lambdaId, undefined);
+  }, [isSaved, lambdaId]);
+
+  const edit = useCallback(
+    (source: string) => {
+      const now = latest.current;
+      const base = now.draft?.base ?? now.code;
+      const baseSource = now.draft?.baseSource ?? now.stored;
+      keepDraft(codeDrafts, lambdaId, source === baseSource ? undefined : { base, baseSource, source });
+    },
+    [lambdaId],
+  );
+  const isDirty = draft !== undefined && !isSaved;
+  return {
+    /** What one began with, as it is stored. */
+    base: draft?.base ?? code,
+    baseSource: draft?.baseSource ?? stored,
+    source: draft?.source ?? stored,
+    stored,
+    isDirty,
+    /** Did somebody else save other code meanwhile? */
+    isOvertaken: isDirty && draft.base !== code,
+    edit,
+    discard: () => keepDraft(codeDrafts, lambdaId, undefined),
+    /** Goes on from what is stored now, with what one has written oneself. */
+    rebase: () => draft && keepDraft(codeDrafts, lambdaId, { ...draft, base: code, baseSource: stored }),
+  };
+}
+
+export type CodeDraftState = ReturnType<typeof useCodeDraft>;

@@ -1,0 +1,63 @@
+import type { Operation } from 'fast-json-patch';
+import { isJsonObject } from '../../../../server/model/json.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { useValue } from '../../value-store.ts';
+import { keepDraft, type VariableChange, variableDrafts } from './drafts.ts';
+
+const NONE: ReadonlyMap<string, VariableChange> = new Map();
+
+/** The lambda's own variables while they are changed. */
+export function useVariableDraft(lambda: PlatformRecord) {
+  const changes = useValue(variableDrafts).get(lambda.id) ?? NONE;
+  const own = ownVariables(lambda);
+  const keep = (next: ReadonlyMap<string, VariableChange>) =>
+    keepDraft(variableDrafts, lambda.id, next.size === 0 ? undefined : next);
+  return {
+    changes,
+    own,
+    patch: variablesPatch(changes, isJsonObject(lambda.properties.env)),
+    /** Names whose value somebody else has changed meanwhile, to something else. */
+    conflicts: [...changes]
+      .filter(([name, { base, value }]) => own.get(name) !== base && own.get(name) !== value)
+      .map(([name]) => name),
+    /** Gives a variable a value, or with undefined takes it away. */
+    change(name: string, value: string | undefined) {
+      const before = changes.get(name);
+      keep(new Map(changes).set(name, { base: before ? before.base : own.get(name), value }));
+    },
+    undo(name: string) {
+      const next = new Map(changes);
+      next.delete(name);
+      keep(next);
+    },
+    /** Goes on from what is stored now. */
+    rebase(name: string) {
+      const change = changes.get(name);
+      if (change) keep(new Map(changes).set(name, { ...change, base: own.get(name) }));
+    },
+    discard: () => keep(NONE),
+  };
+}
+
+/** Name and value of each variable that the lambda itself has. */
+function ownVariables({ properties: { env } }: PlatformRecord): ReadonlyMap<string, string> {
+  if (typeof env !== 'object' || env === null) return new Map();
+  return new Map(Object.entries(env).map(([name, value]) => [name, String(value)]));
+}
+
+/**
+ * The changes as a patch. Each says what it began with, so that nobody is overwritten.
+ *
+ * @param hasEnv has the lambda any variables, if only none?
+ */
+export function variablesPatch(changes: ReadonlyMap<string, VariableChange>, hasEnv: boolean): Operation[] {
+  const real = [...changes].filter(([, { base, value }]) => base !== value);
+  const operations = real.flatMap(([name, { base, value }]): Operation[] => {
+    const path = `/properties/env/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const test: Operation[] = base === undefined ? [] : [{ op: 'test', path, value: base }];
+    if (value === undefined) return [...test, { op: 'remove', path }];
+    return [...test, { op: base === undefined ? 'add' : 'replace', path, value }];
+  });
+  if (operations.length === 0 || hasEnv) return operations;
+  return [{ op: 'add', path: '/properties/env', value: {} }, ...operations];
+}

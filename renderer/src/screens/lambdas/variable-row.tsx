@@ -1,0 +1,145 @@
+import { Eye, EyeOff, Pencil, Trash2, Undo2 } from 'lucide-react';
+import { kindOf } from '../../api/resource-kinds.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { Badge } from '../../parts/state.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import type { VariableChange } from './drafts.ts';
+import type { Variable } from './environment.ts';
+import type { useVariableDraft } from './use-variable-draft.ts';
+
+/** As long for every value: its length is nobody's business either. */
+const MASK = '••••••••';
+
+export interface VariableRowProps {
+  lambda: PlatformRecord;
+  name: string;
+  /** As the lambda sees it now; undefined when it is new. */
+  variable: Variable | undefined;
+  draft: ReturnType<typeof useVariableDraft>;
+  isShown: boolean;
+  onToggle(): void;
+}
+
+/** One variable: its value on demand, and what is being changed about it. */
+export function VariableRow({ lambda, name, variable, draft, isShown, onToggle }: VariableRowProps) {
+  const change = draft.changes.get(name);
+  const isOwn = draft.own.has(name);
+  return (
+    <tr className="h-[34px] border-b border-line/55">
+      <td className="mono truncate px-4" title={name}>
+        <span className={change && change.value === undefined ? 'line-through' : ''}>{name}</span>
+      </td>
+      <td className="px-2">
+        <span className="flex items-center gap-1">
+          {change ? (
+            <ChangedValue name={name} change={change} draft={draft} />
+          ) : (
+            variable && <Value name={name} value={variable.value} isShown={isShown} onToggle={onToggle} />
+          )}
+          {change ? (
+            <IconButton icon={Undo2} label={`Undo the change of ${name}`} onPress={() => draft.undo(name)} />
+          ) : (
+            <>
+              <IconButton
+                icon={Pencil}
+                label={isOwn ? `Change ${name}` : `Override ${name}`}
+                onPress={() => draft.change(name, variable?.value ?? '')}
+              />
+              {isOwn && (
+                <IconButton icon={Trash2} label={`Remove ${name}`} onPress={() => draft.change(name, undefined)} />
+              )}
+            </>
+          )}
+        </span>
+        {draft.conflicts.includes(name) && <Conflict name={name} draft={draft} />}
+      </td>
+      <td className="truncate px-2 text-muted">
+        {change ? <Badge tone="warning">not saved</Badge> : variable && <From lambda={lambda} variable={variable} />}
+      </td>
+    </tr>
+  );
+}
+
+function Value({
+  name,
+  value,
+  isShown,
+  onToggle,
+}: {
+  name: string;
+  value: string;
+  isShown: boolean;
+  onToggle(): void;
+}) {
+  return (
+    <>
+      <span className="mono min-w-0 flex-1 break-all">
+        {isShown ? value : <span aria-hidden>{MASK}</span>}
+        {!isShown && <span className="sr-only">hidden</span>}
+      </span>
+      <IconButton
+        icon={isShown ? EyeOff : Eye}
+        label={`${isShown ? 'Hide' : 'Show'} ${name}`}
+        onPress={onToggle}
+        className="size-6"
+      />
+      <Copy text={value} what={name} />
+    </>
+  );
+}
+
+function ChangedValue({
+  name,
+  change,
+  draft,
+}: { name: string; change: VariableChange } & Pick<VariableRowProps, 'draft'>) {
+  if (change.value === undefined) return <span className="flex-1 text-muted">to be removed</span>;
+  return (
+    <TextField
+      label={`Value of ${name}`}
+      isLabelHidden
+      isMono
+      autoFocus
+      value={change.value}
+      onChange={(value) => draft.change(name, value)}
+      className="my-0.5 flex-1"
+    />
+  );
+}
+
+function Conflict({ name, draft }: { name: string } & Pick<VariableRowProps, 'draft'>) {
+  const theirs = draft.own.get(name);
+  return (
+    <p role="alert" className="flex flex-wrap items-center gap-2 pb-1 text-warn">
+      Somebody else has{' '}
+      {theirs === undefined ? (
+        'removed it'
+      ) : (
+        <>
+          set it to <span className="mono break-all">{theirs}</span>
+        </>
+      )}{' '}
+      meanwhile.
+      <Button onPress={() => draft.rebase(name)}>Keep mine</Button>
+      <Button onPress={() => draft.undo(name)}>Take theirs</Button>
+    </p>
+  );
+}
+
+function From({ lambda, variable: { from, overrides } }: { lambda: PlatformRecord; variable: Variable }) {
+  return (
+    <>
+      {from === lambda ? (
+        'the lambda itself'
+      ) : (
+        <PlaceLink to={{ screen: 'resources', id: from.id }}>
+          {kindOf(from).title} {from.name}
+        </PlaceLink>
+      )}
+      {overrides.length > 0 && `, overrides ${overrides.map((one) => one.name).join(', ')}`}
+    </>
+  );
+}
