@@ -7,9 +7,9 @@ import { expect, test } from './window.ts';
 const answering = (text: string) =>
   `exports.run = (event, context, callback) => callback(null, ${JSON.stringify(text)});`;
 const COMPLAINING = `const inner = exports.run;
-exports.run = (...all) => {
+exports.run = (event, context, callback) => {
   console.error('and complained');
-  inner(...all);
+  inner(event, context, callback);
 };`;
 
 test('code is edited, seen as a patch, saved and run with one key; result, calls and log are there', async ({

@@ -7,7 +7,6 @@ import type { EditorProblem } from '../../parts/editor-props.ts';
 import { useValue } from '../../value-store.ts';
 import { faultPlaceOf, problemAt } from './fault-place.ts';
 import { LinkBar, LinkDialog } from './link-bar.tsx';
-import { OvertakenDialog } from './overtaken-dialog.tsx';
 import { PackageCode } from './package-code.tsx';
 import { type Run, runs } from './runs.ts';
 import type { CodeDraftState } from './use-code-draft.ts';
@@ -17,16 +16,17 @@ export interface CodeTabProps {
   lambda: PlatformRecord;
   draft: CodeDraftState;
   onRun(): void;
+  /** One wants to see what somebody else has saved meanwhile. */
+  onCompare(): void;
   workbench: ReturnType<typeof useWorkbench>;
 }
 
 /** The lambda's code: to be edited here, or in a file that it follows. */
-export function CodeTab({ lambda, draft, onRun, workbench }: CodeTabProps) {
-  const [asked, setAsked] = useState<'link' | 'compare'>();
+export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabProps) {
+  const [isLinking, setLinking] = useState(false);
   const link = workbench.state.data?.link;
   const lastRun = useValue(runs).get(lambda.id)?.[0];
   const problems = useFaults(lastRun, lambda.properties.code, draft.stored);
-  const close = () => setAsked(undefined);
   if (isPackage(lambda)) return <PackageCode lambda={lambda} />;
   return (
     <div className="flex h-full min-h-0 flex-col">
@@ -37,7 +37,7 @@ export function CodeTab({ lambda, draft, onRun, workbench }: CodeTabProps) {
           {draft.isOvertaken ? (
             <span role="alert" className="flex items-center gap-2 text-warn">
               Somebody else has saved other code meanwhile. Yours is still here.
-              <Button icon={GitCompareArrows} onPress={() => setAsked('compare')}>
+              <Button icon={GitCompareArrows} onPress={onCompare}>
                 Compare
               </Button>
             </span>
@@ -50,7 +50,7 @@ export function CodeTab({ lambda, draft, onRun, workbench }: CodeTabProps) {
                 Discard changes
               </Button>
             )}
-            <Button icon={FileCode2} look="quiet" onPress={() => setAsked('link')}>
+            <Button icon={FileCode2} look="quiet" onPress={() => setLinking(true)}>
               Link to a file
             </Button>
           </span>
@@ -68,8 +68,7 @@ export function CodeTab({ lambda, draft, onRun, workbench }: CodeTabProps) {
           revealsProblems
         />
       </div>
-      {asked === 'link' && <LinkDialog workbench={workbench} isDirty={draft.isDirty} onClose={close} />}
-      {asked === 'compare' && <OvertakenDialog name={lambda.name} draft={draft} onClose={close} />}
+      {isLinking && <LinkDialog workbench={workbench} isDirty={draft.isDirty} onClose={() => setLinking(false)} />}
     </div>
   );
 }

@@ -15,19 +15,26 @@ export interface SaveDialogProps {
   /** Is the lambda to be run once it is saved? */
   isRun: boolean;
   onClose(): void;
-  onSaved(): void;
+  /** @param code as it is stored now */
+  onSaved(code: string): void;
 }
+
+const CODE = '/properties/code';
+/** The platform takes bodies of 10 MB unless it is told otherwise. */
+const LONGEST_TESTED = 9_000_000;
 
 /** The patch and what it changes in the code, to be seen before it is applied. */
 export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialogProps) {
   const { base, baseSource, source } = draft;
   const code = useMemo(() => codeOf(source), [source]);
+  // Whoever saved in the meantime is not overwritten. A patch that holds both may be longer than the platform takes.
+  const isLarge = code.length + String(base).length > LONGEST_TESTED;
   const patch: Operation[] = [
-    // Whoever saved in the meantime is not overwritten.
-    { op: 'test', path: '/properties/code', value: base },
-    { op: 'replace', path: '/properties/code', value: code },
+    ...(isLarge ? [] : [{ op: 'test', path: CODE, value: base } as const]),
+    { op: 'replace', path: CODE, value: code },
   ];
-  const { save, isPending, failure, isConflict } = useSaveLambda(lambda, onSaved);
+  const isUnchanged = (now: PlatformRecord) => now.properties.code === base;
+  const { save, isPending, failure, isConflict } = useSaveLambda(lambda, () => onSaved(code));
   return (
     <Dialog
       title={`Save the code of ${lambda.name}`}
@@ -37,7 +44,7 @@ export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialo
       actions={
         <>
           <Button onPress={onClose}>Back</Button>
-          <Button look="primary" isPending={isPending} onPress={() => save(patch)}>
+          <Button look="primary" isPending={isPending} onPress={() => save({ patch, ...(isLarge && { isUnchanged }) })}>
             {isRun ? 'Save and run' : 'Save'}
           </Button>
         </>
@@ -56,6 +63,11 @@ export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialo
           </li>
         ))}
       </ul>
+      {isLarge && (
+        <p className="mb-3 text-muted">
+          Too long to be tested in the patch itself: what is stored is read once more just before it is sent.
+        </p>
+      )}
       <div className="h-96 overflow-hidden rounded-md border border-line">
         <DiffEditor label="What changes in the code" before={baseSource} after={source} language="javascript" />
       </div>

@@ -26,7 +26,7 @@ export function VariablesDialog({ lambda, draft, onClose }: VariablesDialogProps
       actions={
         <>
           <Button onPress={onClose}>Back</Button>
-          <Button look="primary" isPending={isPending} onPress={() => save(draft.patch)}>
+          <Button look="primary" isPending={isPending} onPress={() => save({ patch: draft.patch })}>
             Save
           </Button>
         </>

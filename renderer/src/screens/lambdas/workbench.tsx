@@ -16,6 +16,7 @@ import { EndpointsTab } from './endpoints-tab.tsx';
 import { EnvironmentTab } from './environment-tab.tsx';
 import { EventPane } from './event-pane.tsx';
 import { keepEvent, keptEvent } from './kept-event.ts';
+import { OvertakenDialog } from './overtaken-dialog.tsx';
 import { SaveDialog } from './save-dialog.tsx';
 import { useCodeDraft } from './use-code-draft.ts';
 import { useRun } from './use-run.ts';
@@ -28,22 +29,24 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   const [{ tab }, change] = useSearch();
   const workbench = useWorkbench(lambda.id);
   const [event, setEvent] = useState(() => keptEvent(lambda.id) ?? (isWebForm(properties.env) ? WEB_FORM : '{}'));
-  const [isReviewing, setReviewing] = useState<'save' | 'run'>();
+  const [isReviewing, setReviewing] = useState<'save' | 'run' | 'compare'>();
   const draft = useCodeDraft(lambda.id, properties.code);
   const link = workbench.state.data?.link;
   const debug = workbench.state.data?.debug;
   const isDirty = !isPackage(lambda) && link === undefined && draft.isDirty;
-  const running = useRun(lambda.id, properties.code, debug !== undefined);
+  const running = useRun(lambda.id, debug !== undefined);
 
   const changeEvent = (next: string) => {
     setEvent(next);
     keepEvent(lambda.id, next);
   };
-  const runNow = () => {
-    if (!running.isPending) running.mutate(event);
+  const runNow = (code = properties.code) => {
+    if (!running.isPending) running.mutate({ event, code });
   };
-  const run = () => (isDirty ? setReviewing('run') : runNow());
-  const save = () => isDirty && setReviewing('save');
+  // What somebody else has saved meanwhile is looked at first.
+  const review = (deed: 'save' | 'run') => setReviewing(draft.isOvertaken ? 'compare' : deed);
+  const run = () => (isDirty ? review('run') : runNow());
+  const save = () => isDirty && review('save');
   useKeys([
     { keys: 'mod+enter', does: 'Run the lambda', run },
     { keys: 'mod+s', does: 'Save the code', run: save },
@@ -54,7 +57,15 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
     {
       id: 'code',
       title: isDirty ? 'Code (changed)' : 'Code',
-      content: <CodeTab lambda={lambda} draft={draft} onRun={run} workbench={workbench} />,
+      content: (
+        <CodeTab
+          lambda={lambda}
+          draft={draft}
+          onRun={run}
+          onCompare={() => setReviewing('compare')}
+          workbench={workbench}
+        />
+      ),
     },
     {
       id: 'env',
@@ -108,16 +119,19 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
           waitsFor={running.isPending ? (debug ? 'running; it may stand at a breakpoint' : 'running') : undefined}
         />
       </div>
-      {isReviewing && (
+      {isReviewing === 'compare' && (
+        <OvertakenDialog name={lambda.name} draft={draft} onClose={() => setReviewing(undefined)} />
+      )}
+      {(isReviewing === 'save' || isReviewing === 'run') && (
         <SaveDialog
           lambda={lambda}
           draft={draft}
           isRun={isReviewing === 'run'}
           onClose={() => setReviewing(undefined)}
-          onSaved={() => {
+          onSaved={(code) => {
             const isRun = isReviewing === 'run';
             setReviewing(undefined);
-            if (isRun) runNow();
+            if (isRun) runNow(code);
           }}
         />
       )}
