@@ -34,14 +34,17 @@ const look = EditorView.theme({
     borderRadius: '4px',
   },
   '.cm-insertedLine, .cm-changedLine, &.cm-merge-b .cm-changedLine': {
-    backgroundColor: 'color-mix(in srgb, var(--ok) 11%, transparent) !important',
+    backgroundColor: 'color-mix(in srgb, var(--ok) 9%, transparent) !important',
   },
   '.cm-deletedChunk, .cm-deletedLine, &.cm-merge-a .cm-changedLine': {
     backgroundColor: 'color-mix(in srgb, var(--error) 9%, transparent) !important',
   },
-  '&.cm-merge-b .cm-changedText, .cm-changedText': { background: 'color-mix(in srgb, var(--ok) 26%, transparent)' },
+  // A line below it: any more colour behind the text, and its contrast would be too low.
+  '&.cm-merge-b .cm-changedText, .cm-changedText': {
+    background: 'linear-gradient(var(--ok), var(--ok)) bottom/100% 2px no-repeat',
+  },
   '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
-    background: 'color-mix(in srgb, var(--error) 24%, transparent)',
+    background: 'linear-gradient(var(--error), var(--error)) bottom/100% 2px no-repeat',
   },
   '.cm-collapsedLines': { background: 'var(--raised)', color: 'var(--muted)' },
   // The arrows that come with it are in no font that one can count on.

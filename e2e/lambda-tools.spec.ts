@@ -1,0 +1,186 @@
+import { Inspection } from '../server/lambdas/inspection-for-tests.ts';
+import { expectNoFaults } from './axe.ts';
+import { codeOf, consoleOf, openLambda, workshopIn, write } from './lambda-workshop.ts';
+import { expect, test } from './window.ts';
+
+const HELLO = 'exports.run = (event, context, callback) => {\n  callback(null, "hello");\n};\n';
+
+test('a debugger attaches to the address that is shown, and stops in the code', async ({ page, platform }) => {
+  const workshop = await workshopIn(platform, page);
+  const lambda = await workshop.make('debugged', HELLO, { timeout: 1 });
+  await openLambda(platform, page, lambda);
+  await page.getByRole('tab', { name: 'Debug' }).click();
+  expect(page.url()).toContain('tab=debug');
+  await page.getByRole('button', { name: 'Start debugging' }).click();
+  const panel = page.getByRole('tabpanel');
+  await expect(panel).toContainText('waiting for a debugger and for calls');
+  const url = /ws:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]+/.exec(await panel.innerText())?.[0] ?? '';
+  const file = /\S+index\.js/.exec(await panel.innerText())?.[0] ?? '';
+  const snippet = JSON.parse(await panel.locator('pre').innerText());
+  expect(snippet.configurations[0]).toMatchObject({ request: 'attach', port: Number(new URL(url).port) });
+
+  const inspection = await Inspection.attach(url);
+  await inspection.breakAt(file, 1);
+  const paused = inspection.paused();
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await paused;
+  await expect(consoleOf(page)).toContainText('it may stand at a breakpoint');
+  await inspection.close();
+  await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('hello');
+
+  // One lambda at a time: another one says so.
+  const other = await workshop.make('other', HELLO);
+  await openLambda(platform, page, other, 'debug');
+  await page.getByRole('button', { name: 'Start debugging' }).click();
+  await expect(panel.getByRole('alert')).toContainText('debugged');
+  await openLambda(platform, page, lambda, 'debug');
+  await expect(page.getByRole('tab', { name: 'Debug (on)' })).toBeVisible();
+  await page.getByRole('button', { name: 'Stop debugging' }).click();
+  await expect(page.getByRole('tab', { name: 'Debug', exact: true })).toBeVisible();
+});
+
+test('an endpoint shows its public address and its limit, and the address can be called', async ({
+  page,
+  context,
+  platform,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const workshop = await workshopIn(platform, page);
+  await openLambda(platform, page, await workshop.find('contact-form'), 'endpoints');
+  const address = `${platform.ready.gatewayUrl}/website/lead`;
+  await expect(page.getByRole('tabpanel')).toContainText(address);
+  await expect(page.getByRole('tabpanel')).toContainText('60 a minute');
+  await page.getByRole('button', { name: 'Copy public address' }).click();
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(address);
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  await expect(page.getByText('The curl command is on the clipboard.')).toBeVisible();
+  const curl = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(curl).toContain(address);
+  expect(curl).toContain('"firstName"');
+  await openLambda(platform, page, await workshop.make('inner', HELLO), 'endpoints');
+  await expect(page.getByRole('heading', { name: 'Nobody can call it from outside' })).toBeVisible();
+});
+
+test('a lambda is made, found, run and read with the keyboard alone', async ({ page, platform }) => {
+  await platform.open(page, 'lambdas');
+  const grid = page.getByRole('grid', { name: 'Lambdas' });
+  await expect(grid.getByRole('row')).toHaveCount(5);
+  await page.getByRole('button', { name: 'New lambda' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'New lambda' });
+  await expect(dialog.getByLabel('Name')).toBeFocused();
+  await page.keyboard.type('by-keyboard');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('integ');
+  await expect(page.getByRole('option').first()).toContainText('integration');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('combobox', { name: 'In' })).toHaveValue('integration');
+  await dialog.getByLabel('Name').focus();
+  await expect(dialog.getByRole('button', { name: 'Create lambda' })).toBeEnabled();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'by-keyboard' })).toBeVisible();
+  await expect(codeOf(page)).toContainText("'Hello from '");
+
+  // Found by a part of its name; the address holds what was typed.
+  await page.keyboard.press('/');
+  await page.keyboard.type('KEYB');
+  await expect(grid.getByRole('row')).toHaveCount(2);
+  expect(page.url()).toContain('q=KEYB');
+  await page.keyboard.press('Escape');
+  await expect(grid.getByRole('row')).toHaveCount(6);
+  await page.getByLabel('Filter the lambdas').fill('nothing like it');
+  await expect(page.getByRole('heading', { name: 'No lambdas match' })).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the query' }).click();
+  await grid.focus();
+  await page.keyboard.press('Home');
+  await expect(page.getByRole('heading', { name: 'contact-form', level: 2 })).toBeVisible();
+  await page.keyboard.press('End');
+  await expect(page.getByRole('heading', { name: 'by-keyboard', level: 2 })).toBeVisible();
+
+  await page.keyboard.press('ControlOrMeta+Enter');
+  const console = consoleOf(page);
+  await expect(console.getByRole('region', { name: 'Result' })).toContainText('Hello from by-keyboard');
+  // Tab leaves the editor, and comes to what the run gave.
+  await codeOf(page).focus();
+  const link = console.getByRole('link', { name: 'Detail' });
+  for (
+    let count = 0;
+    count < 20 && !(await link.evaluate((node) => node === node.ownerDocument.activeElement));
+    count += 1
+  )
+    await page.keyboard.press('Tab');
+  await expect(link).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Invocations', exact: true })).toBeVisible();
+  await expect(page.getByText('Hello from by-keyboard').first()).toBeVisible();
+});
+
+test('a name that is taken is refused where it is typed', async ({ page, platform }) => {
+  const workshop = await workshopIn(platform, page);
+  const lambda = await workshop.make('taken', HELLO);
+  await openLambda(platform, page, lambda);
+  await page.getByRole('button', { name: 'New lambda' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('taken');
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('alert')).toContainText('taken');
+  await dialog.getByLabel('Name').fill('web');
+  await dialog.getByRole('button', { name: /Begin with/ }).click();
+  await page.getByRole('option', { name: 'Web form to CRM' }).click();
+  await dialog.getByRole('button', { name: 'Create lambda' }).click();
+  await expect(page.getByRole('heading', { name: 'web', exact: true })).toBeVisible();
+  await page.getByLabel('First name').fill('Starter');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('SUCCESS');
+  await consoleOf(page).getByRole('link', { name: 'See the lead' }).click();
+  await page.getByRole('grid', { name: 'Leads' }).getByRole('row').nth(1).click();
+  await expect(page.getByText('10 of 10 fields are as the CRM integration wants them')).toBeVisible();
+});
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`every tab and dialog is free of what axe finds, ${theme}`, async ({ page, platform }) => {
+    test.setTimeout(120_000);
+    await page.emulateMedia({ colorScheme: theme });
+    const workshop = await workshopIn(platform, page);
+    const lambda = await workshop.make('looked-at', 'exports.run = () => {\n  nothing();\n};\n', { env: { A: '1' } });
+    await openLambda(platform, page, lambda);
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await expect(page.locator('.cm-lintRange-error')).toBeVisible();
+    await expectNoFaults(page);
+    await write(page, codeOf(page), HELLO);
+    await page.keyboard.press('ControlOrMeta+s');
+    await expect(page.getByRole('dialog').locator('.cm-insertedLine').first()).toBeVisible();
+    await expectNoFaults(page);
+    await page.keyboard.press('Escape');
+    await workshop.patch(lambda.id, {
+      op: 'replace',
+      path: '/properties/code',
+      value: HELLO.replace('hello', 'theirs'),
+    });
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await expect(page.getByRole('dialog').locator('.cm-insertedLine').first()).toBeVisible();
+    await expectNoFaults(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Environment' }).click();
+    await page.getByRole('button', { name: 'Change A' }).click();
+    await page.getByLabel('Name of a new variable').fill('9');
+    await workshop.patch(lambda.id, { op: 'replace', path: '/properties/env/A', value: '3' });
+    await expect(page.getByRole('table').getByRole('alert')).toBeVisible();
+    await expectNoFaults(page);
+    await page.getByRole('tab', { name: 'Debug' }).click();
+    await page.getByRole('button', { name: 'Start debugging' }).click();
+    await expect(page.getByText('waiting for a debugger')).toBeVisible();
+    await expectNoFaults(page);
+    await page.getByRole('button', { name: 'Stop debugging' }).click();
+    await page.getByRole('button', { name: 'New lambda' }).click();
+    await expectNoFaults(page);
+    await page.keyboard.press('Escape');
+    await workshop.remove(lambda.id);
+    await expect(page.getByRole('heading', { name: 'looked-at is not there any more' })).toBeVisible();
+    await expectNoFaults(page);
+    await openLambda(platform, page, await workshop.find('contact-form'), 'endpoints');
+    await expect(page.getByText('60 a minute')).toBeVisible();
+    await expectNoFaults(page);
+  });
+}
