@@ -45,7 +45,7 @@ export function RunLog({ lines }: { lines: Lines }) {
 }
 
 /** As many of the first lines as are drawn at once; one at least. */
-export function beginningOf(lines: Lines): Lines {
+function beginningOf(lines: Lines): Lines {
   let chars = 0;
   const end = lines.findIndex(({ text }, index) => {
     chars += text.length;
