@@ -133,8 +133,8 @@ test.describe('with a container engine', () => {
     // What ran is still told after a restart; the invocations of then are not, and the container is gone.
     await platform.end('SIGTERM');
     await platform.start();
-    await page.goto(platform.ready.windowUrl);
-    await page.goto(`${platform.ready.baseUrl}/ui/pipelines?sel=${first}`);
+    await page.context().clearCookies();
+    await platform.open(page, `pipelines?sel=${first}`);
     await expect(story.getByRole('blockquote')).toContainText('Deployed feature/ferns');
     await expect(detail.getByRole('link', { name: 'Open app' })).toBeVisible();
   });
@@ -196,8 +196,8 @@ test('a run whose platform was killed is told as stopped, and nothing waits for 
   await expect(detailIn(page).getByRole('log')).toContainText(SCRIPT);
   await platform.end('SIGKILL');
   await platform.start();
-  await page.goto(platform.ready.windowUrl);
-  await page.goto(`${platform.ready.baseUrl}/ui/pipelines?sel=${id}`);
+  await page.context().clearCookies();
+  await platform.open(page, `pipelines?sel=${id}`);
   await expect(detailIn(page).getByRole('region', { name: 'Why it failed' })).toContainText(
     'It was stopped before its end.',
   );

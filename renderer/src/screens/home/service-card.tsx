@@ -20,6 +20,7 @@ export function ServiceCard({ service }: { service: Service }) {
   } = service;
   const Icon = screens[place.screen].icon;
   const now = perMinute?.at(-1) ?? 0;
+  const isQuiet = perMinute?.every((count) => count === 0) ?? true;
   return (
     <li className="card flex flex-col overflow-hidden">
       <div className="flex items-center gap-2 px-3.5 pt-3">
@@ -47,12 +48,20 @@ export function ServiceCard({ service }: { service: Service }) {
       <div className="mt-auto">
         {perMinute && (
           <div className="px-3.5 pb-1">
-            <Sparkline label={`${name}: ${counted[1]} a minute`} values={perMinute} />
+            <Sparkline label={`${name}: ${counted[1]} a minute`} values={isQuiet ? [] : perMinute} />
             <p className="flex justify-between text-[11px] text-faint">
-              <span>{perMinute.length} min ago</span>
-              <span>
-                {now} {counted[now === 1 ? 0 : 1]} in this minute
-              </span>
+              {isQuiet ? (
+                <span>
+                  no {counted[1]} in the last {perMinute.length} minutes
+                </span>
+              ) : (
+                <>
+                  <span>{perMinute.length} min ago</span>
+                  <span>
+                    {now} {counted[now === 1 ? 0 : 1]} in this minute
+                  </span>
+                </>
+              )}
             </p>
           </div>
         )}

@@ -31,6 +31,9 @@ export interface Service {
 
 /** How far back the small lines go. */
 const MINUTES = 30;
+/** In place of an engine's address: the configuration wants none. */
+const NO_ENGINE = 'none';
+const HERE: Place = { screen: 'containers' };
 /** Statuses of containers that ask for someone to look. */
 const BAD = new Set(['UNHEALTHY', 'LOST', 'FAILED']);
 
@@ -66,6 +69,7 @@ export function useServices(): Service[] {
   const broken = containers.filter(({ properties }) => BAD.has(String(properties.status)));
   const [worst] = broken;
   const ready = engine?.state === 'ready';
+  const isAway = engine === undefined || engine.address === NO_ENGINE;
   const { resources, security, gateway } = pulse;
   return [
     {
@@ -106,15 +110,12 @@ export function useServices(): Service[] {
           ? { condition: 'warning' as const, word: `${broken.length} not well` }
           : ready
             ? { condition: 'ok' as const, word: 'engine ready' }
-            : { condition: 'idle' as const, word: engine ? `engine ${engine.state}` : 'no engine' }),
-      address: engine?.address,
+            : { condition: 'idle' as const, word: isAway ? 'no engine' : `engine ${engine.state}` }),
+      address: isAway ? undefined : engine.address,
       facts: `${count(containers.length, 'container')}${engine?.version ? `, ${engine.version}` : ''}`,
       counted: ['event', 'events'],
       perMinute: pulse.containers?.perMinute,
-      lastError: worst && {
-        text: `${worst.name}: ${reasonOf(worst) ?? String(worst.properties.status).toLowerCase()}`,
-        place: { screen: 'containers', search: { sel: worst.id } },
-      },
+      lastError: troubleOf(worst) ?? (engine?.reason && !isAway ? { text: engine.reason, place: HERE } : undefined),
     },
     {
       name: 'CRM stand-in',
@@ -175,6 +176,15 @@ function failedRun(run: RunOutcome | undefined): Service['lastError'] {
 
 function scmFault(fault: PulseFault | undefined): Service['lastError'] {
   return fault && { text: `${fault.status} ${fault.method} ${fault.target}`, place: { screen: 'pipelines' } };
+}
+
+function troubleOf(container: PlatformRecord | undefined): Service['lastError'] {
+  return (
+    container && {
+      text: `${container.name}: ${reasonOf(container) ?? String(container.properties.status).toLowerCase()}`,
+      place: { screen: 'containers', search: { sel: container.id } },
+    }
+  );
 }
 
 /** Why a container is as it is, in the platform's words. */

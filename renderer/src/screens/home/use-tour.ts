@@ -1,34 +1,58 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { load, send } from '../../api/client.ts';
 import { type Failure, failureOf } from '../../api/failure.ts';
+import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { toast } from '../../parts/toasts.tsx';
+import { type DemoWorld, useDemoWorld } from './use-demo-world.ts';
+
+type RunSummary = Omit<PipelineRun, 'log'>;
 
 /** The sample app's pipeline, run from here. */
 interface DemoPipeline {
   /** Asked for, but nothing has begun yet. */
   isStarting: boolean;
-  isRunning: boolean;
   failure: Failure | undefined;
+  /** The newest run of any pipeline. */
+  last: RunSummary | undefined;
+  /** Why it could not work now: no container engine answers. */
+  engineTrouble: string | undefined;
   run(): void;
 }
 
 /** How far someone has come with the first steps. */
 export interface Tour {
-  hasDemo: boolean;
+  /** Undefined while it is read. */
+  hasDemo: boolean | undefined;
+  demo: DemoWorld;
   /** The lambda that takes the web form. */
   form: PlatformRecord | undefined;
   formUrl: string | undefined;
   deployUrl: string | undefined;
   leadCount: number;
-  runCount: number;
   pipeline: DemoPipeline;
-  /** Where the app of the latest good pipeline is. */
+  /** Where the app of the latest good pipeline is; undefined when there is none, or none any more. */
   appUrl: string | undefined;
+  /** Was there an app whose endpoint is gone? */
+  isAppGone: boolean;
   isSending: boolean;
+  /** What came of the form that was sent last, if it was not a lead. */
+  stray: Stray | undefined;
   failure: Failure | undefined;
   sendForm(): void;
+}
+
+/** An invocation that no lead came of. */
+interface Stray {
+  executionId: string;
+  message: string;
+}
+
+interface SentForm {
+  executionId: string;
+  outcome: { ok: boolean; message?: string };
 }
 
 /** The fields of the CRM integration's web form. */
@@ -49,55 +73,77 @@ const FORM = {
 const DEMO = 'demo';
 
 export function useTour(): Tour {
-  const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data ?? [];
-  const hasDemo = orgs.some((org) => fqonOf(org) === DEMO);
-  const lambdas = useWorld<PlatformRecord[]>(`/${DEMO}/lambdas`, { expand: true }, hasDemo).data ?? [];
-  const endpoints = useWorld<PlatformRecord[]>(`/${DEMO}/apiendpoints`, { expand: true }, hasDemo).data ?? [];
+  const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data;
+  const hasDemo = orgs?.some((org) => fqonOf(org) === DEMO);
+  const lambdas = useWorld<PlatformRecord[]>(`/${DEMO}/lambdas`, { expand: true }, hasDemo === true).data ?? [];
+  const listed = useWorld<PlatformRecord[]>(`/${DEMO}/apiendpoints`, { expand: true }, hasDemo === true).data;
+  const endpoints = (hasDemo && listed) || [];
   const leads = useQuery({
     queryKey: [keys.leads, 'all'],
     queryFn: ({ signal }) => load<unknown[]>('/inspect/leads', {}, signal),
   });
-  const runs = useQuery({
-    queryKey: [keys.pipelines, 'all'],
-    queryFn: ({ signal }) => load<{ state: string; appUrl?: string }[]>('/inspect/pipelines', {}, signal),
-  });
+  const runs =
+    useQuery({
+      queryKey: [keys.pipelines, 'all'],
+      queryFn: ({ signal }) => load<RunSummary[]>('/inspect/pipelines', {}, signal),
+    }).data ?? [];
+  const engine = usePlatformStatus().data?.engines[0];
 
-  const form = lambdas.find(({ properties }) => isObject(properties.env) && 'CRM_OID' in properties.env);
-  const urlOf = (endpoint: PlatformRecord | undefined) =>
-    typeof endpoint?.properties.public_url === 'string' ? endpoint.properties.public_url : undefined;
-  const sending = useMutation({
-    mutationFn: async () => {
-      if (form) await send('POST', `/inspect/lambdas/${form.id}/invoke`, FORM);
-    },
-    onSuccess: () => {
-      toast({ tone: 'ok', text: 'The form was sent. Its lead is in the inbox.' });
-      void queryClient.invalidateQueries({ queryKey: [keys.leads] });
-    },
-  });
-
+  const form = hasDemo
+    ? lambdas.find(({ properties }) => isObject(properties.env) && 'CRM_OID' in properties.env)
+    : undefined;
+  const sending = useMutation({ mutationFn: () => sendForm(form), onSuccess: tellOfForm });
   const starting = useMutation({
     mutationFn: () => send('POST', '/inspect/pipelines/demo'),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: [keys.pipelines] }),
   });
+  const published = runs
+    .find(({ state, appUrl }) => state === 'success' && appUrl !== undefined)
+    ?.deployments?.at(-1)?.published;
+  // Its address may be another one after a restart: what the endpoint says now counts.
+  const appUrl = urlOf(endpoints.find(({ id }) => id === published?.id));
 
   return {
     hasDemo,
+    demo: useDemoWorld(hasDemo === false),
     form,
     formUrl: urlOf(endpoints.find(({ properties }) => form && referenceId(properties.implementation_id) === form.id)),
     deployUrl: urlOf(endpoints.find(({ properties }) => properties.resource === '/deploy')),
     leadCount: leads.data?.length ?? 0,
-    runCount: runs.data?.length ?? 0,
     pipeline: {
       isStarting: starting.isPending,
-      isRunning: runs.data?.some(({ state }) => state === 'running') ?? false,
       failure: starting.error ? failureOf(starting.error) : undefined,
+      last: runs[0],
+      engineTrouble: engine && engine.state !== 'ready' ? (engine.reason ?? `it is ${engine.state}`) : undefined,
       run: () => starting.mutate(),
     },
-    appUrl: runs.data?.find(({ state, appUrl }) => state === 'success' && appUrl !== undefined)?.appUrl,
+    appUrl,
+    isAppGone: published !== undefined && listed !== undefined && appUrl === undefined,
     isSending: sending.isPending,
+    stray: sending.data,
     failure: sending.error ? failureOf(sending.error) : undefined,
     sendForm: () => sending.mutate(),
   };
+}
+
+function urlOf(endpoint: PlatformRecord | undefined): string | undefined {
+  const url = endpoint?.properties.public_url;
+  return typeof url === 'string' ? url : undefined;
+}
+
+/** Resolves to what came of it instead of a lead. */
+async function sendForm(form: PlatformRecord | undefined): Promise<Stray | undefined> {
+  if (!form) return undefined;
+  const { executionId, outcome } = await send<SentForm>('POST', `/inspect/lambdas/${form.id}/invoke`, FORM);
+  if (!outcome.ok) return { executionId, message: outcome.message ?? 'the lambda failed' };
+  const leads = await load<{ executionId?: string }[]>('/inspect/leads');
+  if (leads.some((lead) => lead.executionId === executionId)) return undefined;
+  return { executionId, message: 'the lambda ran, but sent nothing that became a lead' };
+}
+
+function tellOfForm(stray: Stray | undefined): void {
+  if (!stray) toast({ tone: 'ok', text: 'The form was sent. Its lead is in the inbox.' });
+  void queryClient.invalidateQueries({ queryKey: [keys.leads] });
 }
 
 function isObject(value: unknown): value is object {

@@ -1,0 +1,115 @@
+import { expectNoFaults } from './axe.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+const card = (page: Page, name: string) =>
+  page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) });
+const guide = (page: Page, title: string) =>
+  page.getByRole('article').filter({ has: page.getByRole('heading', { name: title }) });
+
+async function expectNoFaultsInBothThemes(page: Page, state: string) {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await expectNoFaults(page, `${state}, ${colorScheme}`);
+  }
+}
+
+async function changeLambda(platform: WindowPlatform, page: Page, name: string, path: string, value: unknown) {
+  const { body } = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
+  const found = (body as Named[]).find((one) => one.name === name); // as the API document says
+  const patch = [{ op: 'replace', path: `/properties/${path}`, value }];
+  expect(await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${found?.id}`, patch)).toMatchObject({ status: 200 });
+}
+
+test('each service counts its requests and links to what went wrong last', async ({ page, platform }) => {
+  await platform.open(page);
+  const { baseUrl } = platform.ready;
+  await expect(card(page, 'Gateway')).toContainText('no requests in the last 30 minutes');
+  await expect(card(page, 'Containers')).toContainText('no engine');
+  await expectNoFaultsInBothThemes(page, 'a platform at rest');
+
+  for (let count = 0; count < 3; count++) {
+    await platform.call('/website/orders/1001');
+    await fetch(`${baseUrl}/meta/orgs`);
+    await fetch(`${baseUrl}/security/root/directories`);
+  }
+  const { body } = await platform.ask(page, 'GET', '/inspect/scm');
+  const { apiUrl } = body as { apiUrl: string }; // as the API document says
+  await fetch(apiUrl, { headers: { 'PRIVATE-TOKEN': 'wrong' } });
+  const line = (name: string) => card(page, name).getByRole('img', { name: `${name}: requests a minute` });
+  // A minute may end in between.
+  await expect(line('Gateway')).toHaveAttribute('aria-label', /most [23]$/);
+  await expect(line('Resource service')).toHaveAttribute('aria-label', /most \d+$/);
+  await expect(line('Security service')).toHaveAttribute('aria-label', /most [23]$/);
+  await expect(line('Source control stand-in')).toHaveAttribute('aria-label', /most 1$/, { timeout: 30_000 });
+  await expect(card(page, 'Source control stand-in').getByRole('link', { name: /^401 GET/ })).toBeVisible();
+  await expect(card(page, 'Gateway')).toContainText('No errors');
+
+  const broken = Buffer.from('export function run() { throw new Error("<b>out of ferns</b>"); }').toString('base64');
+  await changeLambda(platform, page, 'order-status', 'code', broken);
+  await platform.call('/website/orders/1002');
+  const fault = card(page, 'Gateway').getByRole('link', { name: '500 GET /website/orders/1002' });
+  await expect(fault).toBeVisible();
+  await expectNoFaultsInBothThemes(page, 'a platform with errors');
+  await fault.click();
+  await expect(page.getByRole('heading', { name: 'order-status' })).toBeVisible();
+  await expect(page.getByText('<b>out of ferns</b>').first()).toBeVisible();
+});
+
+test('a form that makes no lead is not called sent', async ({ page, platform }) => {
+  await platform.open(page);
+  await changeLambda(platform, page, 'contact-form', 'env', { CRM_OID: '', CRM_API_BASEPATH: 'crm.example.com' });
+  const form = guide(page, 'A web form in 60 seconds');
+  await form.getByRole('button', { name: 'Send the form' }).click();
+  await expect(form.getByRole('alert')).toContainText('No lead came of it');
+  await expect(form.getByRole('link', { name: 'Open the inbox' })).toBeVisible();
+  await expectNoFaultsInBothThemes(page, 'a stray form');
+  await form.getByRole('link', { name: 'Open the invocation' }).click();
+  await expect(page.getByRole('heading', { name: 'contact-form' })).toBeVisible();
+});
+
+test('what was done stays ticked after a restart', async ({ page, platform }) => {
+  await platform.open(page);
+  const form = guide(page, 'A web form in 60 seconds');
+  await form.getByRole('button', { name: 'Send the form' }).click();
+  await expect(form.getByRole('link', { name: '1 in the inbox' })).toBeVisible();
+  await platform.end('SIGTERM');
+  await platform.start();
+  await page.context().clearCookies();
+  await platform.open(page);
+  await expect(form.getByRole('link', { name: '1 in the inbox' })).toBeVisible();
+  await expect(form.getByText('(done)')).toHaveCount(3);
+  await expect(form).toContainText(`POST ${platform.ready.gatewayUrl}/website/lead`);
+  await expect(guide(page, 'A pipeline in 60 seconds')).toContainText('no container engine is there');
+});
+
+test.describe('in a world without the demo', () => {
+  test.use({ startArgs: [['--containers-engine', 'none', '--seed', 'empty'], { option: true }] as never });
+
+  test('the guides say so, bring it, and then lead to a lead', async ({ page, platform }) => {
+    await platform.open(page);
+    const form = guide(page, 'A web form in 60 seconds');
+    await expect(form).toContainText('The demo world brings one.');
+    await expect(form.getByRole('button')).toHaveCount(0);
+    await expect(guide(page, 'A pipeline in 60 seconds').getByRole('button')).toHaveCount(0);
+    await expectNoFaultsInBothThemes(page, 'an empty world');
+    await page.getByRole('button', { name: 'Bring the demo world' }).click();
+    await expect(page.getByText('The demo world is there')).toBeVisible();
+    await form.getByRole('button', { name: 'Send the form' }).click();
+    await form.getByRole('link', { name: '1 in the inbox' }).click();
+    await expect(page.getByText('Lovelace').first()).toBeVisible();
+  });
+
+  test('nothing of a world of its own is replaced from here', async ({ page, platform }) => {
+    await platform.open(page);
+    await expect(page.getByRole('button', { name: 'Bring the demo world' })).toBeVisible();
+    expect(await platform.ask(page, 'POST', '/meta/root/orgs', { name: 'mine' })).toMatchObject({ status: 201 });
+    await expect(page.getByText('a world of its own')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Bring the demo world' })).toBeHidden();
+    await expectNoFaultsInBothThemes(page, 'a world of its own');
+  });
+});
