@@ -84,7 +84,7 @@ test('what was done stays ticked after a restart', async ({ page, platform }) =>
   await expect(form.getByRole('link', { name: '1 in the inbox' })).toBeVisible();
   await expect(form.getByText('(done)')).toHaveCount(3);
   await expect(form).toContainText(`POST ${platform.ready.gatewayUrl}/website/lead`);
-  await expect(guide(page, 'A pipeline in 60 seconds')).toContainText('no container engine is there');
+  await expect(guide(page, 'A pipeline in 60 seconds')).toContainText('but no container engine is attached');
 });
 
 test.describe('in a world without the demo', () => {

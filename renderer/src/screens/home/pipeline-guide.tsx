@@ -31,7 +31,7 @@ export function PipelineGuide({ tour }: { tour: Tour }) {
       <Step isDone={last?.state === 'success'} text="Run the pipeline of the sample app">
         {deployUrl !== undefined && engineTrouble !== undefined && (
           <p className="text-muted">
-            It builds and runs an image, and no container engine is there: {engineTrouble}.{' '}
+            It builds and runs an image, but {engineTrouble}.{' '}
             <PlaceLink to={{ screen: 'containers' }}>Containers</PlaceLink>
           </p>
         )}
