@@ -64,13 +64,19 @@ test('a session that has ended asks to sign in, and then goes on where one was',
 
 test('from page to page, into a list and to a resource with the keyboard alone', async ({ page, platform }) => {
   await platform.call('/website/orders/1001');
+  await platform.call('/website/orders/1001');
   await platform.open(page);
   await page.keyboard.press('g');
   await page.keyboard.press('i');
   await expect(page.getByRole('heading', { name: 'Invocations' })).toBeVisible();
-  await expect(page.getByRole('grid', { name: 'Invocations' }).getByRole('row')).toHaveCount(2);
+  await expect(page.getByRole('grid', { name: 'Invocations' }).getByRole('row')).toHaveCount(3);
   await page.keyboard.press('j');
   await expect(page.getByRole('tab', { name: 'Event' })).toBeVisible();
+  const first = new URL(page.url()).searchParams.get('sel');
+  await page.keyboard.press('ArrowDown');
+  await expect.poll(() => new URL(page.url()).searchParams.get('sel')).not.toBe(first);
+  await page.keyboard.press('ArrowUp');
+  await expect.poll(() => new URL(page.url()).searchParams.get('sel')).toBe(first);
   await page.keyboard.press('/');
   await page.keyboard.type('status:ok');
   await page.keyboard.press('Enter');

@@ -49,32 +49,40 @@ export function SplitPane({
     resize(current + (fixed === 'detail' ? -step : step));
   };
 
-  if (detail === undefined) return <div className="flex min-h-0 min-w-0 flex-1 flex-col">{list}</div>;
   const share = `min(${current}px, 75%)`;
   const columns = fixed === 'detail' ? `minmax(0,1fr) 1px ${share}` : `${share} 1px minmax(0,1fr)`;
+  // The list stays where it is in the tree: opening a detail takes neither its focus nor its place.
   return (
-    <div ref={frame} className="grid min-h-0 flex-1 grid-rows-[minmax(0,1fr)]" style={{ gridTemplateColumns: columns }}>
+    <div
+      ref={frame}
+      className="grid min-h-0 min-w-0 flex-1 grid-rows-[minmax(0,1fr)]"
+      style={{ gridTemplateColumns: detail === undefined ? 'minmax(0,1fr)' : columns }}
+    >
       <div className="flex min-h-0 min-w-0 flex-col">{list}</div>
-      {/* biome-ignore lint/a11y/useSemanticElements: an hr cannot be moved */}
-      <div
-        role="separator"
-        aria-orientation="vertical"
-        aria-label="Width of the panes"
-        aria-valuenow={current}
-        aria-valuemin={MIN_PX}
-        tabIndex={0}
-        className="relative cursor-col-resize bg-line after:absolute after:inset-y-0 after:-left-1 after:z-10 after:w-2.5 hover:bg-accent focus-visible:bg-focus"
-        onPointerDown={(event) => {
-          event.currentTarget.setPointerCapture(event.pointerId);
-          event.preventDefault();
-        }}
-        onPointerMove={onPointerMove}
-        onDoubleClick={() => resize(width)}
-        onKeyDown={onKeyDown}
-      />
-      <section aria-label={detailLabel} className="flex min-h-0 min-w-0 flex-col bg-panel">
-        {detail}
-      </section>
+      {detail !== undefined && (
+        <>
+          {/* biome-ignore lint/a11y/useSemanticElements: an hr cannot be moved */}
+          <div
+            role="separator"
+            aria-orientation="vertical"
+            aria-label="Width of the panes"
+            aria-valuenow={current}
+            aria-valuemin={MIN_PX}
+            tabIndex={0}
+            className="relative cursor-col-resize bg-line after:absolute after:inset-y-0 after:-left-1 after:z-10 after:w-2.5 hover:bg-accent focus-visible:bg-focus"
+            onPointerDown={(event) => {
+              event.currentTarget.setPointerCapture(event.pointerId);
+              event.preventDefault();
+            }}
+            onPointerMove={onPointerMove}
+            onDoubleClick={() => resize(width)}
+            onKeyDown={onKeyDown}
+          />
+          <section aria-label={detailLabel} className="flex min-h-0 min-w-0 flex-col bg-panel">
+            {detail}
+          </section>
+        </>
+      )}
     </div>
   );
 }

@@ -1,0 +1,64 @@
+import { Agent, get } from 'node:http';
+import { expect, test } from './window.ts';
+
+const INVOCATIONS = 50_000;
+const CALLERS = 24;
+/** More rows than the screen holds, far fewer than there are. */
+const MOST_DRAWN = 120;
+
+/** Calls through connections that stay open: what is made here is not to be slower than what it is made for. */
+async function callMany(url: string, count: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
+  const call = () =>
+    new Promise<void>((resolve, reject) => {
+      const asking = get(url, { agent }, (answer) => {
+        answer
+          .resume()
+          .once('end', () =>
+            Number(answer.statusCode) < 500 ? resolve() : reject(new Error(`${url}: ${answer.statusCode}`)),
+          );
+      });
+      asking.once('error', reject);
+    });
+  let left = count;
+  const caller = async () => {
+    while (left-- > 0) await call();
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  agent.destroy();
+}
+
+test(`${INVOCATIONS} invocations are a list like any other, to its very end`, async ({ page, platform }) => {
+  test.setTimeout(300_000);
+  const url = `${platform.ready.gatewayUrl}/website/orders`;
+  await callMany(`${url}/oldest-one`, 1);
+  await callMany(`${url}/1001`, INVOCATIONS - 1);
+
+  await platform.open(page, 'invocations');
+  const grid = page.getByRole('grid', { name: 'Invocations' });
+  await expect(page.getByRole('status').filter({ hasText: '50,000' })).toBeVisible();
+  await expect(grid.getByRole('row').nth(1)).toContainText('order-status');
+
+  // The oldest is found without reading what is between.
+  await page.getByLabel('Query of invocations').fill('oldest-one');
+  await expect(grid.getByRole('row')).toHaveCount(2);
+  const oldest = await grid.getByRole('row').nth(1).getAttribute('aria-rowindex');
+  expect(oldest).toBe('2');
+  await page.getByRole('button', { name: 'Clear the query' }).click();
+
+  // And it is there where the list ends, for whoever goes all the way.
+  await grid.focus();
+  await expect(async () => {
+    await page.keyboard.press('End');
+    await expect(grid).toHaveAttribute('aria-rowcount', String(INVOCATIONS + 1), { timeout: 200 });
+  }).toPass({ timeout: 120_000, intervals: [50] });
+  await page.keyboard.press('End');
+  await expect(page.getByText('oldest-one').first()).toBeVisible();
+  expect(await grid.getByRole('row').count()).toBeLessThan(MOST_DRAWN);
+
+  // What is new comes on top meanwhile, without moving what one reads.
+  await callMany(`${url}/newest-one`, 1);
+  await expect(page.getByText('oldest-one').first()).toBeVisible();
+  await page.keyboard.press('Home');
+  await expect(grid.getByRole('row').nth(1)).toContainText('newest-one');
+});
