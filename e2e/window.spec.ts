@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expectNoFaults } from './axe.ts';
 import { expect, test } from './window.ts';
 
@@ -34,6 +35,19 @@ test('the printed address signs in, once, and the code leaves the address', asyn
   await stranger.getByRole('button', { name: /sign in/i }).click();
   await expect(stranger.getByRole('heading', { name: 'Home' })).toBeVisible();
   await stranger.close();
+});
+
+test('the first picture takes less than 300 kB of scripts, and no editor', async ({ page, platform }) => {
+  const scripts: Promise<Buffer>[] = [];
+  page.on('response', (response) => {
+    if (response.request().resourceType() === 'script') scripts.push(response.body());
+  });
+  await platform.open(page);
+  const bodies = await Promise.all(scripts);
+  const bytes = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
+  expect(bytes).toBeGreaterThan(50_000); // else nothing was counted
+  expect(bytes).toBeLessThan(300_000);
+  expect(bodies.some((body) => body.includes('cm-editor'))).toBe(false);
 });
 
 test('nobody changes anything without a session, or from elsewhere with one', async ({ page, platform }) => {

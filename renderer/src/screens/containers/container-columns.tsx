@@ -26,8 +26,7 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
     width: { share: 3, minWidth: 150 },
     cell: ({ record, addresses }) => (
       <span className="flex items-center gap-2">
-        <span className="truncate font-medium">{record.name}</span>
-        {isJob(record) && <Badge>job</Badge>}
+        <Name record={record} />
         {addresses.slice(0, 2).map((address) => (
           <AddressLink key={address.href} address={address} />
         ))}
@@ -80,8 +79,19 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
 
 const WITH_DETAIL = ['status', 'name', 'instances', 'cpu', 'memory', 'actions'];
 
-/** What of it there is room for beside a detail. */
-export const COLUMNS_BESIDE_DETAIL = CONTAINER_COLUMNS.filter(({ id }) => WITH_DETAIL.includes(id));
+/** What of it there is room for beside a detail, which has the addresses. */
+export const COLUMNS_BESIDE_DETAIL = CONTAINER_COLUMNS.filter(({ id }) => WITH_DETAIL.includes(id)).map((column) =>
+  column.id === 'name' ? { ...column, cell: ({ record }: ContainerRow) => <Name record={record} /> } : column,
+);
+
+function Name({ record }: Pick<ContainerRow, 'record'>) {
+  return (
+    <span className="flex min-w-16 items-center gap-2" title={record.name}>
+      <span className="truncate font-medium">{record.name}</span>
+      {isJob(record) && <Badge>job</Badge>}
+    </span>
+  );
+}
 
 /** How a container is, in the platform's own word; why, as its title. */
 export function ContainerState({ record }: { record: ContainerRow['record'] }) {
