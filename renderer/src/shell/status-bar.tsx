@@ -11,7 +11,8 @@ export function StatusBar() {
   const isPaused = useValue(live.isPaused);
   const held = useValue(live.heldCount);
   const status = usePlatformStatus().data;
-  const [engine] = status?.engines ?? [];
+  // `none` is what the configuration says when no engine is wanted.
+  const engine = status?.engines.find(({ address }) => address !== 'none');
   return (
     <footer className="col-span-full flex items-center gap-5 overflow-hidden border-t border-line bg-panel px-3.5 text-[11.5px] text-muted">
       {isPaused ? (

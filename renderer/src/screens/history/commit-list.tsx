@@ -52,6 +52,12 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
 ];
 
+/** Beside an open detail: it says who made the chosen commit and through what. */
+const COLUMNS_BESIDE: readonly GridColumn<Row>[] = COLUMNS.flatMap((column) => {
+  if (column.id === 'who' || column.id === 'via') return [];
+  return column.id === 'what' ? { ...column, width: { share: 1, minWidth: 140 } } : column;
+});
+
 export interface CommitListProps {
   span: ReturnType<typeof useSpan>;
   selected: string | undefined;
@@ -77,7 +83,7 @@ export function CommitList({ span, selected, onSelect }: CommitListProps) {
     <DataGrid
       label="Commits"
       rows={rows}
-      columns={COLUMNS}
+      columns={selected === undefined ? COLUMNS : COLUMNS_BESIDE}
       keyOf={keyOf}
       selectedKey={selected}
       onSelect={onSelect}
