@@ -51,15 +51,17 @@ export function ErrorState({ error, onRetry }: { error: Failure | unknown; onRet
 
 /** What the server said, with the places in the document that it complains about. */
 function FailureText({ failure }: { failure: Failure }) {
+  // Some messages say all of it themselves.
+  const details = failure.details.filter(({ message }) => !failure.message.includes(message));
   return (
     <>
       <p className="break-words">
         {failure.message}
         {failure.code > 0 && <span className="ml-1.5 text-faint">({failure.code})</span>}
       </p>
-      {failure.details.length > 0 && (
+      {details.length > 0 && (
         <ul className="mt-1 text-left text-[12px]">
-          {failure.details.map(({ pointer, message }) => (
+          {details.map(({ pointer, message }) => (
             <li key={`${pointer} ${message}`}>
               <code>{pointer || '/'}</code> {message}
             </li>

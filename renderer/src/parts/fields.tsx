@@ -59,7 +59,12 @@ export function TextField(props: TextFieldProps) {
   } = props;
   const look = `min-w-0 flex-1 bg-transparent px-2 py-1 text-text ${isMono ? 'mono' : ''}`;
   return (
-    <AriaTextField {...rest} isInvalid={error !== undefined} className={`flex flex-col gap-1 ${className}`}>
+    <AriaTextField
+      {...rest}
+      isInvalid={error !== undefined}
+      validationBehavior={validationOf(error)}
+      className={`flex flex-col gap-1 ${className}`}
+    >
       <FieldLabel isHidden={isLabelHidden}>{label}</FieldLabel>
       <Group className="field-frame flex items-center data-[disabled]:opacity-60" isInvalid={error !== undefined}>
         {lines ? (
@@ -74,6 +79,11 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
+/** A browser lets no form be sent whose field is marked natively: what was refused once could never be tried again. */
+function validationOf(error: string | undefined): 'native' | 'aria' {
+  return error === undefined ? 'native' : 'aria';
+}
+
 export interface NumberFieldProps extends Omit<AriaNumberFieldProps, 'children' | 'className' | 'style'>, FieldWords {
   unit?: string;
   className?: string;
@@ -83,7 +93,12 @@ export function NumberField(props: NumberFieldProps) {
   const { label, isLabelHidden, description, error, unit, className = '', ...rest } = props;
   const step = 'flex size-6 items-center justify-center text-muted data-[hovered]:text-text data-[disabled]:opacity-30';
   return (
-    <AriaNumberField {...rest} isInvalid={error !== undefined} className={`flex flex-col gap-1 ${className}`}>
+    <AriaNumberField
+      {...rest}
+      isInvalid={error !== undefined}
+      validationBehavior={validationOf(error)}
+      className={`flex flex-col gap-1 ${className}`}
+    >
       <FieldLabel isHidden={isLabelHidden}>{label}</FieldLabel>
       <Group className="field-frame flex items-center data-[disabled]:opacity-60">
         <Input className="min-w-0 flex-1 bg-transparent px-2 py-1" />
