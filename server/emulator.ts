@@ -216,6 +216,7 @@ async function start(
     credentials,
     firstKey: () => firstKey,
     lambdas,
+    gateway,
     containers,
     standIns,
     outboundRules,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config-schema.ts';
+import type { LimitUse } from '../inspector/endpoint-activity.ts';
 import { OutboundRules } from '../inspector/outbound-rules.ts';
 import { PipelineRuns } from '../inspector/pipeline-runs.ts';
 import { type InspectorOptions, inspectorRoutes } from '../inspector/routes.ts';
@@ -39,6 +40,7 @@ export interface InspectedParts {
   /** Root's first key, once it is known. */
   firstKey(): string | undefined;
   lambdas: LambdaService;
+  gateway: { limitUses(): LimitUse[] };
   containers: Containers;
   standIns: StandIns;
   outboundRules: OutboundRules;
@@ -117,6 +119,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
         services: statusOf(store, containers.desk.engines()).services,
       }),
       pulse: () => watch.pulse.shown(),
+      endpoints: () => watch.endpoints.shown(parts.gateway.limitUses()),
     },
     settings: settingsDesk({
       config,

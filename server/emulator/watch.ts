@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ContainerNews } from '../containers/container-service.ts';
 import { Arrivals } from '../inspector/arrivals.ts';
+import { EndpointActivity } from '../inspector/endpoint-activity.ts';
 import { LiveFeed } from '../inspector/live-feed.ts';
 import { Pulse } from '../inspector/pulse.ts';
 import { Recorder } from '../inspector/recorder.ts';
@@ -17,6 +18,7 @@ export class Watch {
   readonly feed = new LiveFeed(randomUUID().slice(0, 8));
   readonly recorder = new Recorder();
   readonly pulse: Pulse;
+  readonly endpoints = new EndpointActivity();
   readonly #exchangeHearers: ((exchange: ExchangeRecord) => void)[] = [];
 
   constructor(nowMs: () => number) {
@@ -30,6 +32,7 @@ export class Watch {
 
   readonly onExchange = (exchange: ExchangeRecord): void => {
     this.pulse.sawExchange(exchange, this.recorder.addExchange(exchange));
+    this.endpoints.sawExchange(exchange);
     for (const hear of this.#exchangeHearers) hear(exchange);
     this.feed.tell('traffic');
   };

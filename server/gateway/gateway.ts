@@ -7,6 +7,7 @@ import type { Authenticator, Judge } from '../model/caller.ts';
 import type { Change } from '../model/commit.ts';
 import { toPlatformError } from '../model/errors.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
+import type { Uuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -22,6 +23,7 @@ import { defaultLimits, type GatewayLimits } from './limits.ts';
 import { OpenExchanges } from './open-exchanges.ts';
 import { Pipeline } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
+import type { LimitUse } from './rate-limit.ts';
 import { ClientGone } from './request-body.ts';
 import { readAsPlainRequest, responseOn } from './upgrades.ts';
 
@@ -121,6 +123,13 @@ export class Gateway {
   /** Follows the world: feed it what each commit changed, once the view shows it. */
   changed(changes: readonly Change[]): void {
     this.#endpoints.changed(changes);
+  }
+
+  /** How much of each limited endpoint's limit is used in the window that is open now (D-155). */
+  limitUses(): ({ endpointId: Uuid } & LimitUse)[] {
+    const nowMs = this.#options.nowMs();
+    const uses = Array.from(this.#endpoints.all(), ({ id, limit }) => limit && { endpointId: id, ...limit.use(nowMs) });
+    return uses.filter((use) => use !== undefined);
   }
 
   /** Stops listening, lets requests and asynchronous calls end within the drain time-out, closes every connection. */

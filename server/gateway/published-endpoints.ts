@@ -46,6 +46,11 @@ export class PublishedEndpoints {
     return this.#table.find(host, segments);
   }
 
+  /** Every endpoint, in no order that means anything. */
+  all(): Iterable<Endpoint> {
+    return this.#byId.values();
+  }
+
   /** Is that host name an endpoint's own, or that of the gateway's public address? */
   hasHost(host: string): boolean {
     return this.#table.hasHost(host) || [...this.#publicHosts.values()].includes(host);

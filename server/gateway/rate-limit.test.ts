@@ -36,6 +36,7 @@ describe('a rate limit', () => {
             expect(backMs).toBeLessThan(startMs + 61_000);
           }
           expect(limit.remaining(nowMs)).toBe(perMinute - letThrough);
+          expect(limit.use(nowMs)).toMatchObject({ perMinute, used: letThrough });
         }
       }),
     );

@@ -2,6 +2,14 @@ import { PlatformError } from '../model/errors.ts';
 
 const WINDOW_MS = 60_000;
 
+/** How much of a limit is used. */
+export interface LimitUse {
+  perMinute: number;
+  used: number;
+  /** When the window ends that is open now, epoch milliseconds; undefined when none is. */
+  endsAtMs: number | undefined;
+}
+
 /**
  * The limit of one endpoint, over all its callers (D-155): at most `perMinute` calls are let through in a window of 60 s
  * that begins with its first counted call.
@@ -32,6 +40,13 @@ export class RateLimit {
   /** Calls left in the window of that time. */
   remaining(nowMs: number): number {
     return this.#isInWindow(nowMs) ? this.perMinute - this.#counted : this.perMinute;
+  }
+
+  /** How it stands at that time. */
+  use(nowMs: number): LimitUse {
+    const { perMinute } = this;
+    const endsAtMs = this.#isInWindow(nowMs) ? this.#windowStartMs + WINDOW_MS : undefined;
+    return { perMinute, used: perMinute - this.remaining(nowMs), endsAtMs };
   }
 
   /** A clock that was set back ends the window too, so that it never lasts longer than it says. */

@@ -66,6 +66,8 @@ export interface InspectorOptions {
     status(): object;
     /** What happens at each service, minute by minute. */
     pulse(): object;
+    /** What has come to each public endpoint, and how much of its limit is used. */
+    endpoints(): object[];
   };
   workbench: Workbench;
   outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
@@ -136,7 +138,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   });
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
   inspect.use(containerRoutes({ desk: options.containers, guard, target }));
-  const { feed, sessions, recorder, status, pulse, urlFor } = options.window;
+  const { feed, sessions, recorder, status, pulse, endpoints, urlFor } = options.window;
   inspect.use(sessionRoutes(sessions, { guard, callerOf, windowUrl: urlFor }));
   inspect.use(recorderRoutes({ recorder, view, guard, invoker: options.invoker, target }));
   inspect.get('/events', (req, res) => {
@@ -150,6 +152,10 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   inspect.get('/pulse', (req, res) => {
     guard.viewer(req);
     res.json(pulse());
+  });
+  inspect.get('/endpoints', (req, res) => {
+    guard.viewer(req);
+    res.json(endpoints());
   });
   inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, view, options.runDemoPipeline));
   inspect.use(workbenchRoutes(options.workbench, target, guard));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { created, gone, type Operation, ok, ref, rowsOf } from './operation.ts';
+import { created, gone, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const window = rowsOf('Window');
 const id = z.uuid();
@@ -54,6 +54,15 @@ export const windowSchemas = {
           .optional(),
       }),
     ),
+  }),
+  EndpointUse: z.object({
+    id,
+    total: z.int().describe('Requests since the platform started'),
+    last: z.object({ at: time, status: z.int().optional() }).optional(),
+    limit: z
+      .object({ perMinute: z.int(), used: z.int(), endsAt: time.optional() })
+      .optional()
+      .describe('Of the window that is open now'),
   }),
   InvocationPage: z.object({
     invocations: z.array(
@@ -129,6 +138,16 @@ export const windowOperations: readonly Operation[] = [
     success: ok(ref('PlatformPulse')),
     errors: [403],
   }),
+  window(
+    'get /inspect/endpoints',
+    'readEndpointUse',
+    'What has come to public endpoints, and how much of their limits is used',
+    {
+      description: 'Those that have a limit or had a request.',
+      success: ok(listOf(ref('EndpointUse'))),
+      errors: [403],
+    },
+  ),
   window('get /inspect/events', 'followEvents', 'What happens, as it happens', {
     description:
       'Server-sent events, named for what has changed: world, history, invocations, traffic, leads, outbound, logs, containers, ' +

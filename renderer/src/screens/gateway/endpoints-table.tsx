@@ -1,85 +1,193 @@
-import { useMemo } from 'react';
-import { useAllOfType } from '../../api/all-of-type.ts';
-import { useTraffic } from '../../api/traffic.ts';
-import { referenceId } from '../../api/world.ts';
-import { useNowMs } from '../../parts/amount.tsx';
+import type { ReactNode } from 'react';
+import { usePlatformStatus } from '../../api/platform-status.ts';
+import { Time, useNowMs } from '../../parts/amount.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
 import { Meter } from '../../parts/meter.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Badge, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { limitOf, recentCounts } from './endpoint-limits.ts';
+import { useSearch } from '../../url.ts';
+import { containerCondition, endpointWords } from './endpoint-words.ts';
+import { StatusState } from './status-state.tsx';
+import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints } from './use-endpoints.ts';
 
-/** The public endpoints: methods, address, target, and how much of the limit is used. */
+/** More of them are not read row by row: the scope narrows them. */
+const MAX_ROWS = 200;
+
+/** The public endpoints: methods, address, target, who may call, how much of the limit is used, what came last. */
 export function EndpointsTable() {
-  const endpoints = useAllOfType('apiendpoints');
-  const { rows: requests } = useTraffic({ plane: 'gateway' });
-  const nowMs = useNowMs();
-  const counts = useMemo(() => recentCounts(requests, nowMs), [requests, nowMs]);
+  const endpoints = useEndpoints();
+  const { rows, isPending, error } = endpoints;
+  if (error) {
+    return (
+      <Frame>
+        <ErrorState error={error} onRetry={endpoints.refetch} />
+      </Frame>
+    );
+  }
+  if (rows.length === 0) {
+    return (
+      <Frame>
+        {isPending ? (
+          <Skeleton />
+        ) : (
+          <p className="px-4 py-3 text-muted">
+            Nothing is published here: an endpoint of an API gives a lambda or a container a public address.{' '}
+            <PlaceLink to={{ screen: 'resources' }}>Open the resources</PlaceLink>
+          </p>
+        )}
+      </Frame>
+    );
+  }
   return (
-    <section aria-label="Endpoints" className="max-h-[42%] shrink-0 overflow-auto border-b border-line bg-panel">
-      {endpoints.error ? (
-        <ErrorState error={endpoints.error} onRetry={endpoints.refetch} />
-      ) : endpoints.records.length === 0 && !endpoints.isPending ? (
-        <p className="px-4 py-3 text-muted">
-          Nothing is published yet: an endpoint of an API gives a lambda or a container a public address.
+    <Frame>
+      <table className="w-full">
+        <thead>
+          <tr className="h-7 text-left text-[11.5px] text-faint">
+            <th className="px-3.5 font-normal">Methods</th>
+            <th className="px-2 font-normal">Public address</th>
+            <th className="px-2 font-normal">Target</th>
+            <th className="px-2 font-normal">Who may call</th>
+            <th className="px-2 font-normal">Limit</th>
+            <th className="px-2 font-normal">Requests</th>
+            <th className="px-2 font-normal">Last answer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, MAX_ROWS).map((row) => (
+            <Row key={row.record.id} row={row} />
+          ))}
+        </tbody>
+      </table>
+      {rows.length > MAX_ROWS && (
+        <p className="px-4 py-2 text-muted">
+          {(rows.length - MAX_ROWS).toLocaleString('en')} more are not shown: narrow them with the scope above.
         </p>
-      ) : (
-        <table className="w-full">
-          <thead>
-            <tr className="h-7 text-left text-[11.5px] text-faint">
-              <th className="px-3.5 font-normal">Methods</th>
-              <th className="px-2 font-normal">Public address</th>
-              <th className="px-2 font-normal">Target</th>
-              <th className="px-2 font-normal">Limit</th>
-            </tr>
-          </thead>
-          <tbody>
-            {endpoints.records.map((endpoint) => {
-              const {
-                methods,
-                public_url: url,
-                implementation_type: kind,
-                implementation_id: target,
-              } = endpoint.properties;
-              const limit = limitOf(endpoint);
-              const targetId = referenceId(target);
-              return (
-                <tr key={endpoint.id} className="h-[30px] border-t border-line/55">
-                  <td className="px-3.5 whitespace-nowrap">{Array.isArray(methods) ? methods.join(' ') : 'any'}</td>
-                  <td className="px-2">
-                    <span className="mono flex items-center">
-                      {typeof url === 'string' ? url : '-'}
-                      {typeof url === 'string' && <Copy text={url} what="public address" className="scale-90" />}
-                    </span>
-                  </td>
-                  <td className="px-2">
-                    {targetId && (
-                      <PlaceLink to={{ screen: kind === 'lambda' ? 'lambdas' : 'containers', id: targetId }}>
-                        {String(kind)}
-                      </PlaceLink>
-                    )}{' '}
-                    <PlaceLink to={{ screen: 'resources', id: endpoint.id }} className="text-muted hover:text-text">
-                      {endpoint.name}
-                    </PlaceLink>
-                  </td>
-                  <td className="px-2 whitespace-nowrap">
-                    {limit === undefined ? (
-                      <span className="text-faint">none</span>
-                    ) : (
-                      <Meter
-                        label={`Requests of ${endpoint.name} in the last minute`}
-                        value={counts.get(endpoint.id) ?? 0}
-                        max={limit}
-                        text={`${counts.get(endpoint.id) ?? 0}/${limit} a minute`}
-                      />
-                    )}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
       )}
+    </Frame>
+  );
+}
+
+function Frame({ children }: { children: ReactNode }) {
+  return (
+    <section
+      aria-label="Endpoints"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard
+      tabIndex={0}
+      className="max-h-[42%] shrink-0 overflow-auto border-b border-line bg-panel"
+    >
+      {children}
     </section>
   );
+}
+
+function Row({ row: { record, target, use } }: { row: EndpointRow }) {
+  const [{ endpoint: chosen }, change] = useSearch();
+  const { methods, hosts, access, isAsynchronous } = endpointWords(record);
+  const { public_url: url } = record.properties;
+  const address = typeof url === 'string' ? url : undefined;
+  const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl;
+  const isChosen = chosen === record.id;
+  return (
+    <tr className={`h-[30px] border-t border-line/55 ${isChosen ? 'bg-accent-soft' : ''}`}>
+      <td className="px-3.5 whitespace-nowrap">{methods}</td>
+      <td className="px-2">
+        <span className="flex items-center gap-1">
+          <span className="mono" title={address}>
+            {address === undefined ? '-' : shortened(address, gatewayUrl)}
+          </span>
+          {address !== undefined && (
+            <Copy text={address} what={`public address of ${record.name}`} className="scale-90" />
+          )}
+          {hosts.length > 0 && <Badge>{`also ${hosts.join(', ')}`}</Badge>}
+        </span>
+      </td>
+      <td className="px-2">
+        <span className="flex items-center gap-1.5 whitespace-nowrap">
+          {target ? <Target target={target} /> : '-'}
+          {isAsynchronous && <Badge>asynchronous</Badge>}
+          <PlaceLink
+            to={{ screen: 'resources', id: record.id }}
+            className="text-faint hover:text-text"
+            label={`${record.name}: open the endpoint`}
+          >
+            {record.name}
+          </PlaceLink>
+        </span>
+      </td>
+      <td className="px-2 whitespace-nowrap text-muted">{access}</td>
+      <td className="px-2 whitespace-nowrap">
+        <Limit name={record.name} use={use} />
+      </td>
+      <td className="px-2">
+        <button
+          type="button"
+          aria-pressed={isChosen}
+          aria-label={`${(use?.total ?? 0).toLocaleString('en')} requests to ${record.name}: show only these`}
+          className="min-h-6 min-w-6 rounded px-1.5 text-left hover:bg-raised"
+          onClick={() => change({ endpoint: isChosen ? undefined : record.id, plane: undefined, sel: undefined })}
+        >
+          {(use?.total ?? 0).toLocaleString('en')}
+        </button>
+      </td>
+      <td className="px-2 whitespace-nowrap">
+        {use?.last ? (
+          <span className="flex items-center gap-2">
+            <StatusState status={use.last.status} />
+            <span className="text-muted">
+              <Time at={use.last.at} />
+            </span>
+          </span>
+        ) : (
+          <span className="text-faint">none yet</span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** Where it leads; a container with how it stands, since that is what callers get. */
+function Target({ target: { kind, id, name, isGone, status, reason } }: { target: EndpointTarget }) {
+  if (isGone) {
+    return (
+      <span title="Its callers get 503 until the endpoint is pointed at another target">
+        <State is="error">{`${kind} deleted`}</State>
+      </span>
+    );
+  }
+  return (
+    <>
+      <PlaceLink to={kind === 'lambda' ? { screen: 'lambdas', id } : { screen: 'containers', search: { sel: id } }}>
+        {name ?? kind}
+      </PlaceLink>
+      {kind === 'lambda' ? (
+        <Badge>lambda</Badge>
+      ) : (
+        <span title={reason}>
+          <State is={containerCondition(status ?? '')}>{status?.toLowerCase() ?? 'container'}</State>
+        </span>
+      )}
+    </>
+  );
+}
+
+function Limit({ name, use }: { name: string; use: EndpointUse | undefined }) {
+  const nowMs = useNowMs();
+  if (!use?.limit) return <span className="text-faint">none</span>;
+  const { perMinute, endsAt } = use.limit;
+  const used = endsAt !== undefined && Date.parse(endsAt) > nowMs ? use.limit.used : 0;
+  return (
+    <Meter
+      label={`Requests of ${name} in this minute`}
+      value={used}
+      max={perMinute}
+      text={`${used}/${perMinute} a minute`}
+    />
+  );
+}
+
+/** The address without what all of them begin with. */
+function shortened(address: string, gatewayUrl: string | undefined): string {
+  return gatewayUrl !== undefined && address.startsWith(`${gatewayUrl}/`) ? address.slice(gatewayUrl.length) : address;
 }

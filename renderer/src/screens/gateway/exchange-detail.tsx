@@ -2,6 +2,7 @@ import { Terminal, X } from 'lucide-react';
 import { curlOf } from '../../api/curl.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { type RecordedExchange, useExchange } from '../../api/traffic.ts';
+import { type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { copyText } from '../../parts/copy.tsx';
@@ -14,6 +15,7 @@ import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
+import { refusalOf } from './refusal.ts';
 import { StatusState } from './status-state.tsx';
 
 /** One request and its answer, with headers and bodies. */
@@ -34,6 +36,7 @@ export function ExchangeDetail({ seq }: { seq: number }) {
   }
   const { request, response, isThinned, executionId, endpointId } = exchange;
   const address = exchange.plane === 'gateway' ? addresses?.gatewayUrl : addresses?.baseUrl;
+  const refusal = refusalOf(exchange);
   const tabs = [
     {
       id: 'request',
@@ -71,6 +74,7 @@ export function ExchangeDetail({ seq }: { seq: number }) {
             <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>Invocation</PlaceLink>
           )}
           {endpointId && <PlaceLink to={{ screen: 'resources', id: endpointId }}>Endpoint</PlaceLink>}
+          {endpointId && !executionId && <ContainerLink endpointId={endpointId} />}
         </div>
       </div>
       {isThinned && (
@@ -78,9 +82,28 @@ export function ExchangeDetail({ seq }: { seq: number }) {
           Its headers and bodies had to make room for newer ones.
         </p>
       )}
+      {refusal && (
+        <section
+          aria-label="Why it was refused"
+          className="mx-4 mt-3 rounded-md border border-error/40 bg-error-soft px-3 py-2"
+        >
+          <p>
+            <strong>Why it was refused.</strong> {refusal.what}
+          </p>
+          {refusal.next && <p>{refusal.next}</p>}
+        </section>
+      )}
       <Tabs label="Parts of the request" tabs={tabs} value={tab} onChange={(next) => change({ tab: next })} />
     </>
   );
+}
+
+/** The container that an endpoint leads to now. */
+function ContainerLink({ endpointId }: { endpointId: string }) {
+  const { data } = useWorld<PlatformRecord>(`/root/resources/${endpointId}`);
+  const targetId = referenceId(data?.properties.implementation_id);
+  if (data?.id !== endpointId || data.properties.implementation_type !== 'container' || !targetId) return null;
+  return <PlaceLink to={{ screen: 'containers', search: { sel: targetId } }}>Container</PlaceLink>;
 }
 
 /** When it came, from whom, and how long each step took. */

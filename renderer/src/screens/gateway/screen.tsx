@@ -1,7 +1,9 @@
+import { X } from 'lucide-react';
 import { useCallback } from 'react';
 import { exchangeQuery } from '../../../../server/model/recorded-queries.ts';
 import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
+import { Button } from '../../parts/button.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { QueryBar } from '../../parts/query-bar.tsx';
@@ -53,19 +55,18 @@ const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     ),
   },
   {
-    id: 'invocation',
-    header: 'Invocation',
-    width: 104,
-    isMono: true,
-    cell: ({ executionId }) => <span className="text-accent">{executionId?.slice(0, 8)}</span>,
+    id: 'by',
+    header: 'Answered by',
+    width: 112,
+    cell: (request) => <AnsweredBy request={request} />,
   },
 ];
 
 /** The public endpoints above what comes in. */
 export default function GatewayScreen() {
-  const [{ q = '', sel, scope, plane = 'gateway' }, change] = useSearch();
+  const [{ q = '', sel, scope, plane = 'gateway', endpoint }, change] = useSearch();
   const go = useGo();
-  const traffic = useTraffic({ q: q || undefined, scope, plane: plane === 'all' ? undefined : plane });
+  const traffic = useTraffic({ q: q || undefined, scope, endpoint, plane: plane === 'all' ? undefined : plane });
   const { rows } = traffic;
   const select = useCallback((key: string) => change({ sel: key }), [change]);
   return (
@@ -81,11 +82,16 @@ export default function GatewayScreen() {
       }
       actions={
         <>
+          {endpoint !== undefined && (
+            <Button icon={X} onPress={() => change({ endpoint: undefined })}>
+              One endpoint only
+            </Button>
+          )}
           <Segments
             label="Which requests"
             segments={PLANES}
             value={plane}
-            onChange={(id) => change({ plane: id === 'gateway' ? undefined : id, sel: undefined })}
+            onChange={(id) => change({ plane: id === 'gateway' ? undefined : id, endpoint: undefined, sel: undefined })}
           />
           <span className="text-muted" role="status">
             {rows.length.toLocaleString('en')}
@@ -107,13 +113,15 @@ export default function GatewayScreen() {
             selectedKey={sel}
             onSelect={select}
             onOpen={({ executionId }) => executionId && go({ screen: 'invocations', search: { sel: executionId } })}
-            hrefOf={(request) => hrefOf({ screen: 'gateway', search: { q, plane, sel: keyOf(request) } }, scope)}
+            hrefOf={(request) =>
+              hrefOf({ screen: 'gateway', search: { q, plane, endpoint, sel: keyOf(request) } }, scope)
+            }
             onNearEnd={traffic.loadMore}
             isLoading={traffic.isPending || (traffic.hasMore && rows.length === 0)}
             error={traffic.error}
             onRetry={traffic.refetch}
-            isFiltered={q !== '' || scope !== undefined}
-            onClearFilter={() => change({ q: undefined, scope: undefined })}
+            isFiltered={q !== '' || scope !== undefined || endpoint !== undefined}
+            onClearFilter={() => change({ q: undefined, scope: undefined, endpoint: undefined })}
             empty={
               <EmptyState
                 title="No request yet"
@@ -130,4 +138,11 @@ export default function GatewayScreen() {
       />
     </ScreenFrame>
   );
+}
+
+/** The invocation, a container, or the gateway itself, which refused it. */
+function AnsweredBy({ request: { plane, executionId, endpointId, upstreamMs } }: { request: RecordedRequest }) {
+  if (executionId !== undefined) return <span className="mono text-accent">{executionId.slice(0, 8)}</span>;
+  if (plane === 'control') return <span className="text-muted">platform</span>;
+  return <span className="text-muted">{endpointId !== undefined && upstreamMs > 0 ? 'container' : 'gateway'}</span>;
 }

@@ -1,0 +1,183 @@
+import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { expectNoFaults } from './axe.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+/** An engine takes a while to make, start and stop containers. */
+const SLOWLY = { timeout: 30_000 };
+
+interface Named {
+  id: string;
+  name: string;
+  properties: { [name: string]: unknown };
+}
+
+const FORM = {
+  payload: {
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    company: 'Analytical Engines',
+    phone: '1',
+    email: 'ada@example.com',
+    title: 'Programmer',
+    size: '10',
+    message: 'Please call me back',
+  },
+};
+
+const endpointsIn = (page: Page) => page.getByRole('region', { name: 'Endpoints' });
+const endpointRow = (page: Page, path: string) => endpointsIn(page).getByRole('row').filter({ hasText: path });
+const traffic = (page: Page) => page.getByRole('grid', { name: 'Requests' }).getByRole('row');
+const detailIn = (page: Page) => page.getByRole('region', { name: 'Request', exact: true });
+
+/** As the API document says of these paths. */
+async function ask<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await platform.ask(page, method, path, body);
+  if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body as T;
+}
+
+async function expectNoFaultsInBothThemes(page: Page, state: string) {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await expectNoFaults(page, `${state}, ${colorScheme}`);
+  }
+}
+
+test('endpoints show who may call, how much of the limit is used, and lead to their requests and invocations', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page, 'gateway');
+  await expect(page.getByRole('heading', { name: 'No request yet' })).toBeVisible();
+  const lead = endpointRow(page, '/website/lead');
+  await expect(lead).toContainText('POST');
+  await expect(lead.getByRole('link', { name: 'contact-form' })).toBeVisible();
+  await expect(lead).toContainText('everybody');
+  await expect(lead).toContainText('0/60 a minute');
+  await expect(lead).toContainText('none yet');
+  await expect(endpointRow(page, '/ci/deploy')).toContainText('1 user, 1 group');
+  await expect(endpointRow(page, '/api/async')).toContainText('asynchronous');
+  await expectNoFaultsInBothThemes(page, 'endpoints');
+
+  for (let count = 0; count < 37; count++) expect((await platform.call('/website/lead', FORM)).status).toBe(200);
+  await expect(lead).toContainText('37/60 a minute');
+  await expect(lead.getByRole('meter')).toHaveAttribute('aria-valuenow', '37');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await lead.getByRole('button', { name: 'Copy public address of lead' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${platform.ready.gatewayUrl}/website/lead`);
+
+  // What the limit refuses is not counted, and says why.
+  for (let count = 37; count < 61; count++) await platform.call('/website/lead', FORM);
+  await expect(lead).toContainText('60/60 a minute');
+  await expect(lead).toContainText('429');
+  await platform.call('/website/orders/1001');
+  await platform.call('/nowhere');
+  await lead.getByRole('button', { name: '61 requests to lead: show only these' }).click();
+  expect(page.url()).toContain('endpoint=');
+  await expect(traffic(page).first()).toBeVisible();
+  await expect(page.getByRole('grid', { name: 'Requests' })).not.toContainText('/website/orders');
+  await traffic(page).nth(1).click();
+  const why = detailIn(page).getByRole('region', { name: 'Why it was refused' });
+  await expect(why).toContainText('429: API rate limit exceeded');
+  await expect(why).toContainText('raise the limit');
+  await expectNoFaultsInBothThemes(page, 'a refused request');
+  // It is all in the address.
+  await page.reload();
+  await expect(why).toBeVisible();
+  await page.getByRole('button', { name: 'One endpoint only' }).click();
+  await expect(page.getByRole('grid', { name: 'Requests' })).toContainText('/website/orders/1001');
+
+  await traffic(page).filter({ hasText: '/nowhere' }).click();
+  await expect(why).toContainText('404: no API found');
+  await expect(why).toContainText('no endpoint was found for it');
+  await traffic(page).filter({ hasText: '/website/orders/1001' }).click();
+  await expect(why).toBeHidden();
+  await detailIn(page).getByRole('link', { name: 'Invocation' }).click();
+  await expect(page.getByRole('heading', { name: 'order-status' })).toBeVisible();
+});
+
+test('the scope narrows endpoints and traffic; a target that is gone is told', async ({ page, platform }) => {
+  await platform.open(page);
+  await platform.call('/website/orders/1001');
+  await platform.call('/api/async', {});
+  const workspaces = await ask<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
+  const reporting = workspaces.find(({ name }) => name === 'reporting')?.id;
+  await platform.open(page, `gateway?scope=${reporting}`);
+  await expect(endpointsIn(page).getByRole('row')).toHaveCount(2);
+  await expect(endpointRow(page, '/api/async').getByRole('link', { name: 'slow-summary' })).toBeVisible();
+  await expect(traffic(page)).toHaveCount(2);
+
+  const lambdas = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas');
+  await ask(platform, page, 'DELETE', `/meta/demo/lambdas/${lambdas.find(({ name }) => name === 'slow-summary')?.id}`);
+  await expect(endpointRow(page, '/api/async')).toContainText('lambda deleted');
+  const delivery = workspaces.find(({ name }) => name === 'delivery')?.id;
+  await platform.open(page, `gateway?scope=${delivery}`);
+  await expect(endpointsIn(page)).toContainText('/ci/deploy');
+  await expect(page.getByRole('heading', { name: 'No requests match' })).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the query' }).click();
+  await expect(traffic(page)).toHaveCount(3);
+  await expect(endpointsIn(page).getByRole('row')).toHaveCount(5);
+  await expectNoFaultsInBothThemes(page, 'a target that is gone');
+});
+
+test.describe('with a container engine', () => {
+  test.use({
+    startArgs: [['--containers-engine', 'auto', '--containers-on-stop', 'remove'], { option: true }] as never,
+  });
+  test.setTimeout(120_000);
+
+  test('a container behind an endpoint is told with how it stands, suspended too', async ({ page, platform }) => {
+    await demandEngine();
+    const image = await testImage();
+    await platform.open(page);
+    const environments = await ask<Named[]>(platform, page, 'GET', '/meta/demo/environments?expand=true');
+    const environment = environments.find(({ properties }) => properties.environment_type === 'development');
+    const providers = await ask<Named[]>(platform, page, 'GET', '/meta/root/providers');
+    const shop = await ask<Named>(platform, page, 'POST', `/meta/demo/environments/${environment?.id}/containers`, {
+      name: 'shop',
+      properties: {
+        container_type: 'DOCKER',
+        provider: { id: providers.find(({ name }) => name === 'default-docker')?.id },
+        image,
+        memory: 32,
+        cmd: 'mkdir -p /www && echo shop > /www/index.html && exec httpd -f -p 8080 -h /www',
+        port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
+      },
+    });
+    const statusOf = async () =>
+      (await ask<Named>(platform, page, 'GET', `/meta/root/resources/${shop.id}`)).properties.status;
+    await expect.poll(statusOf, SLOWLY).toBe('RUNNING');
+    const apis = await ask<Named[]>(platform, page, 'GET', '/meta/demo/apis');
+    const api = apis.find(({ name }) => name === 'website')?.id;
+    await ask(platform, page, 'POST', `/meta/root/apis/${api}/apiendpoints`, {
+      name: 'front',
+      properties: {
+        resource: '/shop',
+        implementation_type: 'container',
+        implementation_id: shop.id,
+        container_port_name: 'web',
+        whitelist: ['127.0.0.1'],
+      },
+    });
+    await platform.open(page, 'gateway');
+    const row = endpointRow(page, '/website/shop');
+    await expect(row).toContainText('any');
+    await expect(row).toContainText('everybody from 1 address');
+    await expect(row).toContainText('running');
+    await expect.poll(async () => (await platform.call('/website/shop/')).status, SLOWLY).toBe(200);
+    await expect(row).toContainText('200');
+    await traffic(page).filter({ hasText: '/website/shop/' }).first().click();
+    await expect(traffic(page).filter({ hasText: '/website/shop/' }).first()).toContainText('container');
+    await expect(detailIn(page).getByRole('link', { name: 'Container' })).toBeVisible();
+
+    await ask(platform, page, 'PATCH', `/meta/demo/containers/${shop.id}`, [
+      { op: 'replace', path: '/properties/num_instances', value: 0 },
+    ]);
+    await expect(row).toContainText('suspended', SLOWLY);
+    expect((await platform.call('/website/shop/')).status).toBe(503);
+    await expect(row).toContainText('503');
+    await traffic(page).filter({ hasText: '503' }).first().click();
+    await expect(detailIn(page).getByRole('region', { name: 'Why it was refused' })).toContainText('is not running');
+    await expectNoFaultsInBothThemes(page, 'a suspended container');
+  });
+});

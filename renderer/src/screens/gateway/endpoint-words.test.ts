@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import type { PlatformRecord } from '../../api/world.ts';
+import { endpointWords } from './endpoint-words.ts';
+
+const words = (properties: PlatformRecord['properties']) =>
+  endpointWords({
+    id: 'e',
+    name: 'e',
+    resource_type: '',
+    resource_state: '',
+    org: { id: 'o', typeId: '' },
+    properties,
+  });
+
+it('says who may call an endpoint', () => {
+  expect(words({}).access).toBe('everybody');
+  expect(words({ plugins: { platformSecurity: { enabled: false, users: ['u'] } } }).access).toBe('everybody');
+  expect(words({ plugins: { platformSecurity: { enabled: true } } }).access).toBe('whoever signs in');
+  const some = { enabled: true, users: ['u'], groups: ['g', 'h'] };
+  expect(words({ plugins: { brandSecurity: some }, whitelist: ['10.0.0.0/8'] }).access).toBe(
+    '1 user, 2 groups from 1 address',
+  );
+  expect(words({ plugins: 'odd', whitelist: ['::1', '127.0.0.1'] }).access).toBe('everybody from 2 addresses');
+});
+
+it('says how it is called', () => {
+  expect(words({})).toMatchObject({ methods: 'any', hosts: [], isAsynchronous: false });
+  expect(words({ methods: ['GET', 'POST'], hosts: ['a.test'], synchronous: false })).toMatchObject({
+    methods: 'GET POST',
+    hosts: ['a.test'],
+    isAsynchronous: true,
+  });
+});

@@ -1,0 +1,58 @@
+import type { PlatformRecord } from '../../api/world.ts';
+import type { Condition } from '../../parts/state.tsx';
+
+/** What of an endpoint's record matters to those who call it. */
+export interface EndpointWords {
+  methods: string;
+  /** Host names of its own. */
+  hosts: readonly string[];
+  /** Who may call it. */
+  access: string;
+  isAsynchronous: boolean;
+}
+
+/** A brand's key of the security plugin: `platformSecurity`, or another word before it. */
+const SECURITY_KEY = /^[a-z]+Security$/;
+
+export function endpointWords({ properties }: PlatformRecord): EndpointWords {
+  const methods = textsIn(properties.methods);
+  return {
+    methods: methods.length > 0 ? methods.join(' ') : 'any',
+    hosts: textsIn(properties.hosts),
+    access: accessOf(properties),
+    isAsynchronous: properties.synchronous === false,
+  };
+}
+
+function accessOf({ plugins, whitelist }: PlatformRecord['properties']): string {
+  const addresses = textsIn(whitelist).length;
+  const from = addresses === 0 ? '' : ` from ${counted(addresses, 'address', 'addresses')}`;
+  const security = Object.entries(isObject(plugins) ? plugins : {}).find(([key]) => SECURITY_KEY.test(key))?.[1];
+  if (!isObject(security) || !('enabled' in security) || security.enabled !== true) return `everybody${from}`;
+  const { users, groups } = { users: [], groups: [], ...security };
+  const named = [
+    ...(textsIn(users).length > 0 ? [counted(textsIn(users).length, 'user', 'users')] : []),
+    ...(textsIn(groups).length > 0 ? [counted(textsIn(groups).length, 'group', 'groups')] : []),
+  ];
+  return `${named.length > 0 ? named.join(', ') : 'whoever signs in'}${from}`;
+}
+
+/** How a container stands that an endpoint leads to: what its callers get. */
+export function containerCondition(status: string): Condition {
+  if (status === 'RUNNING' || status === 'HEALTHY') return 'ok';
+  if (status === 'UNHEALTHY') return 'warning';
+  if (status === 'LOST' || status === 'FAILED') return 'error';
+  return ['LAUNCHED', 'SCALING', 'MIGRATING'].includes(status) ? 'running' : 'idle';
+}
+
+function counted(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

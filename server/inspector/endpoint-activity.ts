@@ -1,0 +1,64 @@
+import type { ExchangeRecord } from '../model/exchange-record.ts';
+import type { Uuid } from '../model/ids.ts';
+import type { JsonObject } from '../model/json.ts';
+
+/** So many endpoints are followed; of more, those that had no request for longest are forgotten. */
+const MAX_ENDPOINTS = 10_000;
+
+/** How much of an endpoint's limit is used. */
+export interface LimitUse {
+  endpointId: Uuid;
+  perMinute: number;
+  used: number;
+  /** Epoch milliseconds; undefined when no window is open. */
+  endsAtMs: number | undefined;
+}
+
+interface Activity {
+  total: number;
+  lastAtMs: number;
+  lastStatus: number | undefined;
+}
+
+/** What has come to each public endpoint since the platform started. */
+export class EndpointActivity {
+  readonly #byId = new Map<Uuid, Activity>();
+
+  sawExchange({ endpointId, atMs, status }: ExchangeRecord): void {
+    if (endpointId === undefined) return;
+    const total = (this.#byId.get(endpointId)?.total ?? 0) + 1;
+    // The latest stand last.
+    this.#byId.delete(endpointId);
+    this.#byId.set(endpointId, { total, lastAtMs: atMs, lastStatus: status });
+    const [oldest] = this.#byId.keys();
+    if (this.#byId.size > MAX_ENDPOINTS && oldest !== undefined) this.#byId.delete(oldest);
+  }
+
+  /** Every endpoint that has a limit or had a request: `{id, total, last?, limit?}`. */
+  shown(limits: readonly LimitUse[]): JsonObject[] {
+    const uses = new Map(limits.map((use) => [use.endpointId, use]));
+    return [...new Set([...uses.keys(), ...this.#byId.keys()])].map((id) => {
+      const [activity, use] = [this.#byId.get(id), uses.get(id)];
+      return {
+        id,
+        total: activity?.total ?? 0,
+        ...(activity && { last: { at: timeOf(activity.lastAtMs), ...statusIn(activity) } }),
+        ...(use && {
+          limit: {
+            perMinute: use.perMinute,
+            used: use.used,
+            ...(use.endsAtMs !== undefined && { endsAt: timeOf(use.endsAtMs) }),
+          },
+        }),
+      };
+    });
+  }
+}
+
+function statusIn({ lastStatus }: Activity): { status?: number } {
+  return lastStatus === undefined ? {} : { status: lastStatus };
+}
+
+function timeOf(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
