@@ -62,6 +62,9 @@ const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
   },
 ];
 
+/** Beside a detail: what one needs to tell the rows apart. */
+const NARROW_COLUMNS = COLUMNS.filter(({ id }) => id !== 'behind');
+
 /** The public endpoints above what comes in. */
 export default function GatewayScreen() {
   const [{ q = '', sel, scope, plane = 'gateway', endpoint }, change] = useSearch();
@@ -108,7 +111,7 @@ export default function GatewayScreen() {
           <DataGrid
             label="Requests"
             rows={rows}
-            columns={COLUMNS}
+            columns={sel === undefined ? COLUMNS : NARROW_COLUMNS}
             keyOf={keyOf}
             selectedKey={sel}
             onSelect={select}
