@@ -1,19 +1,7 @@
 import { IN_MEMORY } from '../config-schema.ts';
 import type { Emulator, RootCredentials } from '../emulator.ts';
+import { WEB_FORM } from '../model/web-form.ts';
 import { styled, type Terminal } from './terminal.ts';
-
-const LEAD = {
-  payload: {
-    firstName: 'Ada',
-    lastName: 'Lovelace',
-    company: 'Analytical Engines',
-    phone: '+44 20 0000 0000',
-    email: 'ada@example.com',
-    title: 'Programmer',
-    size: '10',
-    message: 'Please call me back',
-  },
-};
 
 /** What a person who has just started the platform wants to know, line by line: where it is, how to sign in, what to try. */
 export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour'>): string[] {
@@ -45,7 +33,7 @@ export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour
 }
 
 function tourLines(baseUrl: string, leadUrl: string, root: RootCredentials, title: (text: string) => string): string[] {
-  const post = ['curl', '-H', 'Content-Type: application/json', '-d', JSON.stringify(LEAD), leadUrl];
+  const post = ['curl', '-H', 'Content-Type: application/json', '-d', JSON.stringify(WEB_FORM), leadUrl];
   return [
     title('Try it: send the web form of the demo, then see the lead that its lambda made of it.'),
     '',

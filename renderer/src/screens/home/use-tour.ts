@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { WEB_FORM } from '../../../../server/model/web-form.ts';
 import { load, send } from '../../api/client.ts';
 import { type Failure, failureOf } from '../../api/failure.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
@@ -54,20 +55,6 @@ interface SentForm {
   executionId: string;
   outcome: { ok: boolean; message?: string };
 }
-
-/** The fields of the CRM integration's web form. */
-const FORM = {
-  payload: {
-    firstName: 'Ada',
-    lastName: 'Lovelace',
-    company: 'Analytical Engines',
-    phone: '+44 20 0000 0000',
-    email: 'ada@example.com',
-    title: 'Programmer',
-    size: '10',
-    message: 'Please call me back',
-  },
-};
 
 /** The organization of the demo world (fixtures/worlds/demo.yaml). */
 const DEMO = 'demo';
@@ -134,7 +121,7 @@ function urlOf(endpoint: PlatformRecord | undefined): string | undefined {
 /** Resolves to what came of it instead of a lead. */
 async function sendForm(form: PlatformRecord | undefined): Promise<Stray | undefined> {
   if (!form) return undefined;
-  const { executionId, outcome } = await send<SentForm>('POST', `/inspect/lambdas/${form.id}/invoke`, FORM);
+  const { executionId, outcome } = await send<SentForm>('POST', `/inspect/lambdas/${form.id}/invoke`, WEB_FORM);
   if (!outcome.ok) return { executionId, message: outcome.message ?? 'the lambda failed' };
   const leads = await load<{ executionId?: string }[]>('/inspect/leads');
   if (leads.some((lead) => lead.executionId === executionId)) return undefined;

@@ -10,7 +10,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { announce } from '../../parts/toasts.tsx';
 import { useSearch } from '../../url.ts';
 import type { TestEvent, useWorkbench } from './use-workbench.ts';
-import { payloadIn, WEB_FORM, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
+import { payloadIn, WEB_FORM_EVENT, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
 
 const VIEWS = [
   { id: 'form', text: 'Form' },
@@ -117,7 +117,7 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
             <p>
               This event is no web form: it has no <code>payload</code>.
             </p>
-            <Button onPress={() => onChange(WEB_FORM)}>Put a web form in its place</Button>
+            <Button onPress={() => onChange(WEB_FORM_EVENT)}>Put a web form in its place</Button>
           </div>
         )}
       </div>

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { payloadIn, WEB_FORM, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
+import { payloadIn, WEB_FORM_EVENT, WEB_FORM_MEMBERS, withMember } from './web-form.ts';
 
 it('has the eight members of the specification', () => {
   const members = ['firstName', 'lastName', 'company', 'phone', 'email', 'title', 'size', 'message'];
-  expect(Object.keys(payloadIn(WEB_FORM) ?? {}).sort()).toEqual(members.sort());
+  expect(Object.keys(payloadIn(WEB_FORM_EVENT) ?? {}).sort()).toEqual(members.sort());
   expect(WEB_FORM_MEMBERS).toHaveLength(8);
 });
 

@@ -1,23 +1,20 @@
 import { isJsonObject, type JsonObject } from '../../../../server/model/json.ts';
+import { WEB_FORM } from '../../../../server/model/web-form.ts';
 
 /** Members of the web form's payload, in the order of the form (the platform's specification). */
 export const WEB_FORM_MEMBERS = [
-  { name: 'firstName', label: 'First name', sample: 'Ada' },
-  { name: 'lastName', label: 'Last name', sample: 'Lovelace' },
-  { name: 'company', label: 'Company', sample: 'Analytical Engines' },
-  { name: 'title', label: 'Title', sample: 'Programmer' },
-  { name: 'email', label: 'Email', sample: 'ada@example.com' },
-  { name: 'phone', label: 'Phone', sample: '+44 20 0000 0000' },
-  { name: 'size', label: 'Employees', sample: '10' },
-  { name: 'message', label: 'Message', sample: 'Please call me back' },
+  { name: 'firstName', label: 'First name' },
+  { name: 'lastName', label: 'Last name' },
+  { name: 'company', label: 'Company' },
+  { name: 'title', label: 'Title' },
+  { name: 'email', label: 'Email' },
+  { name: 'phone', label: 'Phone' },
+  { name: 'size', label: 'Employees' },
+  { name: 'message', label: 'Message' },
 ] as const;
 
-/** The event of a form that was filled in. */
-export const WEB_FORM = JSON.stringify(
-  { payload: Object.fromEntries(WEB_FORM_MEMBERS.map(({ name, sample }) => [name, sample])) },
-  null,
-  2,
-);
+/** A form that was filled in, as the text of an event. */
+export const WEB_FORM_EVENT = JSON.stringify(WEB_FORM, null, 2);
 
 /** The payload in an event's text; undefined when the event is no web form's. */
 export function payloadIn(event: string): JsonObject | undefined {

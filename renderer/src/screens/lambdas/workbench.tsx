@@ -21,14 +21,14 @@ import { SaveDialog } from './save-dialog.tsx';
 import { useCodeDraft } from './use-code-draft.ts';
 import { useRun } from './use-run.ts';
 import { useWorkbench } from './use-workbench.ts';
-import { WEB_FORM } from './web-form.ts';
+import { WEB_FORM_EVENT } from './web-form.ts';
 
 /** Code, an event to try it with, and what came of it. Ctrl/Cmd-Enter runs, Ctrl/Cmd-S saves. */
 export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   const { properties } = lambda;
   const [{ tab }, change] = useSearch();
   const workbench = useWorkbench(lambda.id);
-  const [event, setEvent] = useState(() => keptEvent(lambda.id) ?? (isWebForm(properties.env) ? WEB_FORM : '{}'));
+  const [event, setEvent] = useState(() => keptEvent(lambda.id) ?? (isWebForm(properties.env) ? WEB_FORM_EVENT : '{}'));
   const [isReviewing, setReviewing] = useState<'save' | 'run' | 'compare'>();
   const draft = useCodeDraft(lambda.id, properties.code);
   const link = workbench.state.data?.link;
