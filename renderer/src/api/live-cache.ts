@@ -1,8 +1,12 @@
 import type { QueryClient } from '@tanstack/react-query';
 import type { LiveMessage } from './live-stream.ts';
+import { keys } from './query-client.ts';
 
 /** How soon after one reading of a topic's lists the next may come; under load they are read twice a second, not more. */
 const READ_EVERY_MS = 500;
+
+/** What is old as well when something of a topic has changed: the number of the latest commit is part of the platform's status. */
+const ALSO: Readonly<Record<string, readonly string[]>> = { [keys.history]: [keys.status] };
 
 /** Lists whose topic had an event are read anew: at once, then at most every half second for as long as events come. */
 export class LiveCache {
@@ -16,7 +20,8 @@ export class LiveCache {
 
   /** Takes in the events of one picture. */
   apply(events: readonly LiveMessage[]): void {
-    for (const topic of new Set(events.map(({ name }) => name))) this.#read(topic);
+    const topics = events.flatMap(({ name }) => [name, ...(ALSO[name] ?? [])]);
+    for (const topic of new Set(topics)) this.#read(topic);
   }
 
   #read(topic: string): void {

@@ -22,6 +22,14 @@ import { type Command, commands } from './commands.ts';
 /** Most entries of one kind; more letters find the others. */
 const MAX_SHOWN = 12;
 
+/** Kinds of entries in the order of display. What the server finds comes last: it shall not move what one is about to choose. */
+const GROUPS: readonly string[] = ['This screen', 'Go to', 'Create', 'World', 'Settings', 'Window', 'Resources'];
+
+function rankOf(group: string): number {
+  const rank = GROUPS.indexOf(group);
+  return rank < 0 ? GROUPS.length : rank;
+}
+
 /** Find a command or a resource by some letters. */
 export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
   return (
@@ -46,8 +54,10 @@ function Content({ onClose }: { onClose(): void }) {
   const resources = useResourceCommands(text);
   const sections = useMemo(() => {
     const found = [...offered.filter((command) => matches(command, text)), ...resources];
-    const groups = Map.groupBy(found, ({ group }) => group ?? 'This screen');
-    return [...groups].map(([name, entries]) => ({ name, entries: entries.slice(0, MAX_SHOWN) }));
+    const groups = [...Map.groupBy(found, ({ group }) => group ?? 'This screen')];
+    return groups
+      .sort(([one], [other]) => rankOf(one) - rankOf(other))
+      .map(([name, entries]) => ({ name, entries: entries.slice(0, MAX_SHOWN) }));
   }, [offered, resources, text]);
   const run = (id: string) => {
     onClose();
@@ -64,6 +74,7 @@ function Content({ onClose }: { onClose(): void }) {
           const first = sections[0]?.entries[0];
           const isMeant = event.target instanceof Element && event.target.hasAttribute('aria-activedescendant');
           if (event.key === 'Enter' && first && !isMeant) run(first.id);
+          else if (event.key === 'Escape') onClose();
           else event.continuePropagation();
         }}
         className="flex items-center gap-2.5 border-b border-line px-4"

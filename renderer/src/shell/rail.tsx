@@ -3,13 +3,15 @@ import { IconButton } from '../parts/button.tsx';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useValue } from '../value-store.ts';
+import { useIsNarrowWindow } from './narrow-window.ts';
 import { PlaceLink } from './place-link.tsx';
 import { useRailCounts } from './rail-counts.ts';
 
-/** The way to every screen; 208 pixels wide, or 52 with the icons only. */
+/** The way to every screen; 208 pixels wide, or 52 with the icons only, as it is in a narrow window. */
 export function Rail({ current }: { current: ScreenName }) {
   const counts = useRailCounts();
-  const { isRailNarrow } = useValue(preferences);
+  const isWindowNarrow = useIsNarrowWindow();
+  const isRailNarrow = useValue(preferences).isRailNarrow || isWindowNarrow;
   const link = (name: ScreenName) => {
     const { title, icon: Icon, letter } = screens[name];
     const isCurrent = name === current;
@@ -43,12 +45,14 @@ export function Rail({ current }: { current: ScreenName }) {
       <ul className="flex flex-col gap-px">{screenNames.filter((name) => !screens[name].isLow).map(link)}</ul>
       <hr className="mx-1 my-2 border-line" />
       <ul className="flex flex-col gap-px">{screenNames.filter((name) => screens[name].isLow).map(link)}</ul>
-      <IconButton
-        icon={isRailNarrow ? PanelLeftOpen : PanelLeftClose}
-        label={isRailNarrow ? 'Widen the rail' : 'Narrow the rail'}
-        onPress={() => prefer({ isRailNarrow: !isRailNarrow })}
-        className="mt-auto ml-1"
-      />
+      {!isWindowNarrow && (
+        <IconButton
+          icon={isRailNarrow ? PanelLeftOpen : PanelLeftClose}
+          label={isRailNarrow ? 'Widen the rail' : 'Narrow the rail'}
+          onPress={() => prefer({ isRailNarrow: !isRailNarrow })}
+          className="mt-auto ml-1"
+        />
+      )}
     </nav>
   );
 }

@@ -1,11 +1,11 @@
 import { Outlet } from '@tanstack/react-router';
-import { CircleHelp, LogOut, Moon, Pause, Sun, SunMoon } from 'lucide-react';
+import { CircleHelp, Copy, LogOut, Moon, Pause, Sun, SunMoon } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { live } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { signOut } from '../api/session.ts';
 import { useKeys } from '../keys/use-keys.ts';
-import { announce } from '../parts/toasts.tsx';
+import { copyText } from '../parts/copy.tsx';
 import { prefer } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useGo } from '../url.ts';
@@ -14,8 +14,10 @@ import { useCommands } from './commands.ts';
 import { useCreateCommands } from './create-commands.ts';
 import { DisconnectedBanner } from './disconnected-banner.tsx';
 import { HelpDialog } from './help-dialog.tsx';
+import { usePlaceCommands } from './place-commands.ts';
 import { Rail } from './rail.tsx';
 import { StatusBar } from './status-bar.tsx';
+import { togglePause } from './toggle-pause.ts';
 import { type Address, TopBar } from './top-bar.tsx';
 
 /** The window around every screen. */
@@ -33,10 +35,6 @@ export function Shell({ current }: { current: ScreenName }) {
     return () => live.stop();
   }, []);
 
-  const togglePause = () => {
-    live.togglePause();
-    announce(live.isPaused.value ? 'Paused' : 'Live again');
-  };
   useKeys([
     { keys: 'mod+k', does: 'Commands and resources', group: 'Everywhere', run: () => setOpen('palette') },
     { keys: '?', does: 'These keys', group: 'Everywhere', run: () => setOpen('help') },
@@ -49,6 +47,7 @@ export function Shell({ current }: { current: ScreenName }) {
     })),
   ]);
   useCreateCommands();
+  usePlaceCommands();
   useCommands([
     ...screenNames.map((name) => ({
       id: `go ${name}`,
@@ -66,6 +65,14 @@ export function Shell({ current }: { current: ScreenName }) {
       group: 'Window',
       run: togglePause,
     },
+    ...addresses.map(({ name, url }) => ({
+      id: `copy ${name}`,
+      text: `Copy the address of ${name}`,
+      words: url,
+      icon: Copy,
+      group: 'Window',
+      run: () => void copyText(url, `address of ${name}`),
+    })),
     { id: 'light', text: 'Light theme', icon: Sun, group: 'Window', run: () => prefer({ theme: 'light' }) },
     { id: 'dark', text: 'Dark theme', icon: Moon, group: 'Window', run: () => prefer({ theme: 'dark' }) },
     {

@@ -1,8 +1,11 @@
+import { Pause, Play } from 'lucide-react';
+import { Button } from 'react-aria-components';
 import { live } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { State } from '../parts/state.tsx';
 import { useValue } from '../value-store.ts';
 import { PlaceLink } from './place-link.tsx';
+import { togglePause } from './toggle-pause.ts';
 
 /** The line at the foot: what holds for the whole platform. */
 export function StatusBar() {
@@ -14,7 +17,14 @@ export function StatusBar() {
   // `none` is what the configuration says when no engine is wanted.
   const engine = status?.engines.find(({ address }) => address !== 'none');
   return (
-    <footer className="col-span-full flex items-center gap-5 overflow-hidden border-t border-line bg-panel px-3.5 text-[11.5px] text-muted">
+    <footer className="col-span-full flex items-center gap-x-4 overflow-x-auto overflow-y-hidden whitespace-nowrap border-t [scrollbar-width:none] border-line bg-panel px-3.5 text-[11.5px] text-muted">
+      <Button
+        aria-label={isPaused ? 'Go on with what is live' : 'Pause what is live'}
+        onPress={togglePause}
+        className="-ml-1.5 flex size-6 shrink-0 items-center justify-center rounded data-[hovered]:bg-raised data-[hovered]:text-text"
+      >
+        {isPaused ? <Play aria-hidden size={13} /> : <Pause aria-hidden size={13} />}
+      </Button>
       {isPaused ? (
         <State is="warning">paused{held > 0 && `, ${held.toLocaleString('en')} waiting`}</State>
       ) : connection === 'live' ? (
@@ -48,7 +58,7 @@ export function StatusBar() {
         </>
       )}
       <span>{rate} events/s</span>
-      <span className="ml-auto whitespace-nowrap">offline, no telemetry</span>
+      <span className="ml-auto">offline, no telemetry</span>
     </footer>
   );
 }

@@ -1,7 +1,8 @@
-import { Search } from 'lucide-react';
+import { Copy as CopyIcon, Link, Search } from 'lucide-react';
 import { Button } from 'react-aria-components';
-import { Key } from '../parts/button.tsx';
-import { Copy } from '../parts/copy.tsx';
+import { IconButton, Key } from '../parts/button.tsx';
+import { Copy, copyText } from '../parts/copy.tsx';
+import { Menu } from '../parts/menu.tsx';
 import { Brand } from './brand.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { ScopePicker } from './scope-picker.tsx';
@@ -46,6 +47,16 @@ export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
           </li>
         ))}
       </ul>
+      <Menu
+        label="Addresses"
+        trigger={<IconButton icon={Link} label="Addresses" className="lg:hidden" />}
+        entries={addresses.map(({ name, url }) => ({
+          id: name,
+          text: `Copy ${url} (${name})`,
+          icon: CopyIcon,
+          onAction: () => void copyText(url, `address of ${name}`),
+        }))}
+      />
       <Button
         onPress={onPalette}
         className="ml-auto flex h-7 w-64 shrink items-center gap-2 rounded-md border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"

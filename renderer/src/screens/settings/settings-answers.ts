@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
-import { keys } from '../../api/query-client.ts';
 
 /** One setting as it is in force, as `GET /inspect/settings` tells it. */
 export interface PlatformSetting {
@@ -40,7 +39,7 @@ interface PlatformSettings {
 /** How the platform was set up and how much it keeps; sizes are looked up whenever one looks. For the root user. */
 export function useSettings() {
   return useQuery({
-    queryKey: [keys.status, 'settings'],
+    queryKey: ['settings'],
     queryFn: ({ signal }) => load<PlatformSettings>('/inspect/settings', {}, signal),
     staleTime: 0,
   });

@@ -1,0 +1,251 @@
+import { expectNoFaults } from './axe.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+const palette = (page: Page) => page.getByRole('dialog', { name: 'Commands and resources' });
+const statusBar = (page: Page) => page.getByRole('contentinfo');
+const commits = (page: Page) => page.getByRole('grid', { name: 'Commits' }).getByRole('row');
+
+/** Opens the palette, types, and runs what it finds first by that name. */
+async function run(page: Page, typed: string, name: string | RegExp): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(palette(page)).toBeVisible();
+  await page.keyboard.type(typed);
+  const entry = palette(page).getByRole('menuitem', { name }).first();
+  await expect(entry).toBeVisible();
+  await entry.click();
+  await expect(palette(page)).toBeHidden();
+}
+
+async function make(platform: WindowPlatform, page: Page, path: string, body: object): Promise<Named> {
+  const answer = await platform.ask(page, 'POST', path, body);
+  expect(answer.status, path).toBe(201);
+  return answer.body as Named; // as the API document says
+}
+
+test('the palette goes, finds, creates and switches', async ({ page, platform }) => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await platform.open(page);
+  // To a page, by the keyboard alone.
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('pipel');
+  await expect(palette(page).getByRole('menuitem').first()).toContainText('Pipelines');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Pipelines', exact: true })).toBeVisible();
+  // To a resource by its name, and by its id.
+  const { body } = await platform.ask(page, 'GET', '/meta/demo/workspaces');
+  const [workspace] = body as Named[];
+  await run(page, workspace?.name ?? '', workspace?.name ?? '');
+  await expect(page).toHaveURL(/\/ui\/resources\//);
+  await platform.open(page);
+  await run(page, workspace?.id ?? '', workspace?.name ?? '');
+  await expect(page).toHaveURL(new RegExp(`/ui/resources/${workspace?.id}`));
+  // To a place within a screen.
+  await run(page, 'tokens', 'API keys and access tokens');
+  await expect(page.getByRole('tab', { name: 'Access' })).toHaveAttribute('aria-selected', 'true');
+  await run(page, 'snapshot', 'Snapshots of the world');
+  await expect(page.getByRole('dialog', { name: 'Snapshots' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  // It creates.
+  await platform.open(page, `resources/${workspace?.id}`);
+  await run(page, 'new environment', 'New environment');
+  await expect(page).toHaveURL(/new=environments/);
+  const dialog = page.getByRole('alertdialog', { name: 'New environment' });
+  await expect(dialog.getByRole('textbox', { name: 'name', exact: true })).toBeVisible();
+  // And switches.
+  await platform.open(page, 'history');
+  await run(page, 'dark', 'Dark theme');
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await run(page, 'system', "The system's theme");
+  await expect(page.locator('html')).not.toHaveAttribute('data-theme');
+  // One Esc closes it, whatever was typed; what is not there says so.
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('xylophone');
+  await expect(palette(page)).toContainText('Nothing is called that.');
+  await page.keyboard.press('Escape');
+  await expect(palette(page)).toBeHidden();
+  await expect(page).toHaveURL(/\/ui\/history/);
+});
+
+test('a world is taken along from the palette', async ({ page, platform }) => {
+  await platform.open(page);
+  const coming = page.waitForEvent('download');
+  await run(page, 'export', 'Export everything (zip)');
+  expect((await coming).suggestedFilename()).toBe('terrarium.zip');
+});
+
+test('a scope narrows every page, is in the address, and goes along', async ({ page, platform }) => {
+  await platform.open(page);
+  const org = await make(platform, page, '/meta/root', { name: 'acme' });
+  const workspace = await make(platform, page, '/meta/acme/workspaces', { name: 'shop' });
+  const environment = await make(platform, page, `/meta/acme/workspaces/${workspace.id}/environments`, {
+    name: 'live',
+    properties: { environment_type: 'production' },
+  });
+  await platform.open(page, 'lambdas');
+  await expect(page.getByText('contact-form').first()).toBeVisible();
+  const choose = async (what: string, name: string) => {
+    await page.getByRole('button', { name: new RegExp(`^${what}:`) }).click();
+    await page.getByRole('menuitemradio', { name, exact: true }).click();
+  };
+  await choose('organization', 'acme');
+  await expect(page).toHaveURL(new RegExp(`scope=${org.id}`));
+  await expect(page.getByText('contact-form')).toHaveCount(0);
+  await choose('workspace', 'shop');
+  await choose('environment', 'live');
+  await expect(page).toHaveURL(new RegExp(`scope=${environment.id}`));
+  await expect(page.getByRole('group', { name: 'Scope of every page' })).toContainText('production');
+
+  for (const letter of ['r', 'i', 'g', 'c', 't']) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await expect(page).toHaveURL(new RegExp(`scope=${environment.id}`));
+  }
+  await page.reload();
+  await expect(page.getByRole('button', { name: 'environment: live' })).toBeVisible();
+  await expect(page.getByRole('navigation').getByRole('link', { name: /^Lambdas/ })).toContainText('0');
+  await page.goBack();
+  await choose('organization', 'All organizations');
+  await expect(page).not.toHaveURL(/scope=/);
+  await expect(page.getByRole('navigation').getByRole('link', { name: /^Lambdas/ })).not.toContainText(/^Lambdas0$/);
+  // A scope that is gone says nothing false: everything is shown, or why not.
+  await platform.open(page, 'lambdas?scope=00000000-0000-4000-8000-000000000000');
+  await expect(page.getByRole('heading', { name: 'Lambdas' })).toBeVisible();
+});
+
+test('the status bar tells the truth', async ({ page, platform }) => {
+  await platform.open(page);
+  const status = async () =>
+    (await platform.ask(page, 'GET', '/inspect/status')).body as {
+      store: { seq: number };
+      processes: { processes: number };
+    };
+  const { store } = await status();
+  await expect(statusBar(page)).toContainText(`saved, commit ${store.seq}`);
+  await expect(statusBar(page)).toContainText('no container engine');
+  await expect(statusBar(page)).toContainText('offline, no telemetry');
+  await make(platform, page, '/meta/root', { name: 'counted' });
+  // At once, not when it is next asked for.
+  await expect(statusBar(page)).toContainText(`saved, commit ${store.seq + 1}`, { timeout: 2000 });
+  expect((await platform.call('/website/orders/1001')).status).toBe(200);
+  await expect(statusBar(page)).toContainText(/[1-9][\d.]* events\/s/);
+  const { processes } = (await status()).processes;
+  expect(processes).toBeGreaterThan(0);
+  await expect(statusBar(page)).toContainText(`${processes} child process`);
+  await statusBar(page).getByRole('link', { name: /saved/ }).click();
+  await expect(page.getByRole('heading', { name: 'History', exact: true })).toBeVisible();
+});
+
+test('a pause holds what is live, counts what waits, and lets it go on', async ({ page, platform }) => {
+  await platform.open(page, 'history');
+  await expect(commits(page).nth(1)).toContainText('.update');
+  const before = await commits(page).count();
+  await page.keyboard.press('p');
+  await expect(statusBar(page)).toContainText('paused');
+  await make(platform, page, '/meta/root', { name: 'held' });
+  await expect(statusBar(page)).toContainText(/paused, \d+ waiting/);
+  expect(await commits(page).count()).toBe(before);
+  await statusBar(page).getByRole('button', { name: 'Go on with what is live' }).click();
+  await expect(commits(page)).toHaveCount(before + 1);
+  await expect(statusBar(page)).toContainText('live');
+  await statusBar(page).getByRole('button', { name: 'Pause what is live' }).click();
+  await expect(statusBar(page)).toContainText('paused');
+  await run(page, 'pause', 'Pause what is live, or go on');
+  await expect(statusBar(page).getByText('live', { exact: true })).toBeVisible();
+});
+
+test('addresses are copied, in a wide window and in a narrow one', async ({ page, platform, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await platform.open(page);
+  const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()');
+  await page.getByRole('banner').getByRole('button', { name: 'Copy address of gateway' }).click();
+  await expect.poll(clipboard).toBe(platform.ready.gatewayUrl);
+  await page.setViewportSize({ width: 900, height: 600 });
+  await page.getByRole('button', { name: 'Addresses' }).click();
+  await page.getByRole('menuitem', { name: /control/ }).click();
+  await expect.poll(clipboard).toBe(platform.ready.baseUrl);
+  await run(page, 'gateway address', 'Copy the address of gateway');
+  await expect.poll(clipboard).toBe(platform.ready.gatewayUrl);
+});
+
+/** The second one is a window of 1280 x 800 at 200 %. */
+for (const [width, height] of [
+  [900, 600],
+  [640, 400],
+] as const) {
+  test(`nothing that one can press is lost in a window of ${width} x ${height}`, async ({ page, platform }) => {
+    test.setTimeout(120_000);
+    await platform.call('/website/orders/1001');
+    await platform.open(page);
+    await page.setViewportSize({ width, height });
+    const screens = [
+      '',
+      'resources',
+      'lambdas',
+      'invocations',
+      'gateway',
+      'containers',
+      'leads',
+      'pipelines',
+      'history',
+    ];
+    for (const screen of [
+      ...screens,
+      'settings',
+      'settings?tab=platform',
+      'settings?tab=access',
+      'settings?tab=decisions',
+    ]) {
+      await platform.open(page, screen);
+      await page.waitForLoadState('networkidle').catch(() => undefined);
+      expect(await lostIn(page), screen).toEqual([]);
+    }
+    await page.keyboard.press('ControlOrMeta+k');
+    await expect(palette(page)).toBeInViewport();
+    await expectNoFaults(page, 'the palette');
+  });
+}
+
+/** What can be pressed but not be brought into view: outside of the window, or cut off by a box that does not scroll. */
+function lostIn(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const lost = [];
+    for (const one of document.querySelectorAll('a[href], button, input, [role=tab], [role=slider]')) {
+      if (one.closest('[inert], [aria-hidden=true], .sr-only') || !one.checkVisibility()) continue;
+      if (one.type === 'hidden' || one.matches('[href="#main"]') || getComputedStyle(one).clip !== 'auto') continue;
+      one.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      const { left, right, top, bottom, width } = one.getBoundingClientRect();
+      if (width <= 1) continue;
+      const isInside = left >= -1 && top >= -1 && right <= innerWidth + 1 && bottom <= innerHeight + 1;
+      if (!isInside) lost.push(one.outerHTML.slice(0, 120) + ' ' + [left, top, right, bottom].map(Math.round));
+    }
+    return lost;
+  })()`);
+}
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`what stands around every page is free of what axe finds, ${theme}`, async ({ page, platform }) => {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await platform.open(page, 'history');
+    await page.keyboard.press('p');
+    await expect(statusBar(page)).toContainText('paused');
+    await expectNoFaults(page, 'paused');
+    await page.keyboard.press('?');
+    await expect(page.getByRole('dialog', { name: 'Keys' })).toBeVisible();
+    await expectNoFaults(page, 'help');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: /^organization:/ }).click();
+    await expect(page.getByRole('menu')).toBeVisible();
+    await expectNoFaults(page, 'the scope');
+    await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 900, height: 600 });
+    await expectNoFaults(page, 'a narrow window');
+    await platform.end('SIGKILL');
+    await expect(page.getByText('Disconnected.')).toBeVisible({ timeout: 20_000 });
+    await expectNoFaults(page, 'disconnected');
+  });
+}

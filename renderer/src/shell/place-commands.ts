@@ -1,0 +1,97 @@
+import {
+  ArrowDownToLine,
+  ArrowUpFromLine,
+  BookOpen,
+  Camera,
+  KeyRound,
+  type LucideIcon,
+  RotateCcw,
+  SlidersHorizontal,
+} from 'lucide-react';
+import type { ScreenName } from '../screens/registry.ts';
+import { type Search, useGo } from '../url.ts';
+import { useCommands } from './commands.ts';
+
+interface Spot {
+  id: string;
+  text: string;
+  words: string;
+  icon: LucideIcon;
+  group: 'World' | 'Settings';
+  screen: ScreenName;
+  search: Search;
+}
+
+/** Places within a screen that one may look for by name. */
+const SPOTS: readonly Spot[] = [
+  {
+    id: 'snapshots',
+    text: 'Snapshots of the world',
+    words: 'keep save compare restore',
+    icon: Camera,
+    group: 'World',
+    screen: 'history',
+    search: { dialog: 'snapshots' },
+  },
+  {
+    id: 'import',
+    text: 'Import a file',
+    words: 'upload zip yaml seed load',
+    icon: ArrowUpFromLine,
+    group: 'World',
+    screen: 'history',
+    search: { dialog: 'import' },
+  },
+  {
+    id: 'reset',
+    text: 'Reset to a seed',
+    words: 'begin anew empty demo clear',
+    icon: RotateCcw,
+    group: 'World',
+    screen: 'history',
+    search: { dialog: 'reset' },
+  },
+  {
+    id: 'access',
+    text: 'API keys and access tokens',
+    words: 'settings credentials revoke users account',
+    icon: KeyRound,
+    group: 'Settings',
+    screen: 'settings',
+    search: { tab: 'access' },
+  },
+  {
+    id: 'configuration',
+    text: 'Configuration and addresses',
+    words: 'settings platform flags environment variables sizes caps',
+    icon: SlidersHorizontal,
+    group: 'Settings',
+    screen: 'settings',
+    search: { tab: 'platform' },
+  },
+  {
+    id: 'decisions',
+    text: 'Decisions',
+    words: 'settings specification silent contract D-',
+    icon: BookOpen,
+    group: 'Settings',
+    screen: 'settings',
+    search: { tab: 'decisions' },
+  },
+];
+
+/** Puts them, and taking the world along, into the palette. */
+export function usePlaceCommands(): void {
+  const go = useGo();
+  useCommands([
+    ...SPOTS.map(({ screen, search, ...command }) => ({ ...command, run: () => go({ screen, search }) })),
+    {
+      id: 'export',
+      text: 'Export everything (zip)',
+      words: 'download save backup archive',
+      icon: ArrowDownToLine,
+      group: 'World',
+      run: () => location.assign('/inspect/archive'),
+    },
+  ]);
+}
