@@ -71,7 +71,7 @@ export interface StartHooks {
   origins?: ReadonlyMap<string, string>;
   onWarning?(message: string): void;
   /** Runs the sample app's pipeline against the platform, for the window; rejects with what is to be put right. */
-  runDemoPipeline?(): Promise<void>;
+  runDemoPipeline?(wish: { startedBy: string; signal: AbortSignal }): Promise<void>;
   /** A fault of the emulator itself: the client saw a bare 500. */
   onFault?(fault: unknown): void;
 }

@@ -5,6 +5,9 @@ import type { Terminal } from './terminal.ts';
 /** Of what it complained of, so much is told. */
 const KEPT_COMPLAINT_CHARACTERS = 2_000;
 
+/** Names in a run's environment who has begun it. */
+export const STARTED_BY = 'TERRARIUM_PIPELINE_STARTED_BY';
+
 /** `terrarium pipeline demo` for the window: a process of its own beside the platform, one at a time. */
 export class DemoPipeline {
   readonly #terminal: Pick<Terminal, 'env' | 'folder'>;
@@ -18,17 +21,17 @@ export class DemoPipeline {
     return this.#child !== undefined;
   }
 
-  /** Resolves when it has ended well; rejects with what it complained of. */
-  async run({
-    baseUrl,
-    dataDir,
-    rootCredentials,
-  }: Pick<Emulator, 'baseUrl' | 'dataDir' | 'rootCredentials'>): Promise<void> {
+  /** Resolves when it has ended well; rejects with what it complained of. `signal` ends it early. */
+  async run(
+    { baseUrl, dataDir, rootCredentials }: Pick<Emulator, 'baseUrl' | 'dataDir' | 'rootCredentials'>,
+    { startedBy, signal }: { startedBy: string; signal: AbortSignal },
+  ): Promise<void> {
     const { apiKey, apiSecret } = rootCredentials;
     // The secret is known to the run that made it; later ones find it in the data folder.
     const where = apiSecret === undefined ? ['--data', dataDir] : ['--base-url', baseUrl];
     const env = {
       ...this.#terminal.env,
+      [STARTED_BY]: startedBy,
       ...(apiSecret !== undefined && { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret }),
     };
     const command = [...process.execArgv, process.argv[1] ?? '', 'pipeline', 'demo', ...where];
@@ -38,6 +41,8 @@ export class DemoPipeline {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child = child;
+    const end = () => child.kill('SIGTERM');
+    signal.addEventListener('abort', end);
     let complaint = '';
     child.stderr.on('data', (text) => {
       complaint = `${complaint}${text}`.slice(-KEPT_COMPLAINT_CHARACTERS);
@@ -46,6 +51,7 @@ export class DemoPipeline {
       child.once('error', reject);
       child.once('close', resolve);
     }).finally(() => {
+      signal.removeEventListener('abort', end);
       this.#child = undefined;
     });
     if (exitCode !== 0)

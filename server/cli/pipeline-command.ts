@@ -3,11 +3,12 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { UserError } from '../config.ts';
 import type { PipelineJob, PipelineProgress, PipelineStart } from '../model/pipeline-run.ts';
+import { STARTED_BY } from './demo-pipeline.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import { PipelineOutput } from './pipeline-output.ts';
 import { PipelineProcess } from './pipeline-process.ts';
-import { askedFor, deployUrlIn, makePipelineKey, targetVariables } from './pipeline-variables.ts';
+import { askedFor, makePipelineKey, targetIn, targetVariables } from './pipeline-variables.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { type Repository, readRepository } from './repository.ts';
 import { withSampleRepository } from './sample-repository.ts';
@@ -118,7 +119,8 @@ async function runPipeline({ command, terminal, client, branch, repository }: Ru
       sha: repository.sha,
       mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url },
       variables: { present: Object.keys(variables).sort(), missing },
-      ...deployUrlIn(variables),
+      ...targetIn(variables),
+      startedBy: terminal.env[STARTED_BY],
     };
     const secrets = [key.secret, Object(given).PLATFORM_API_SECRET].filter(
       (one) => typeof one === 'string' && one !== '',

@@ -121,11 +121,13 @@ export function askedFor(definition: string): string[] {
   return Object.keys(PIPELINE_VARIABLES).filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(definition));
 }
 
-/** Where a run hands over what it builds, without what may be a secret in an address; nothing when that is no address. */
-export function deployUrlIn({ PLATFORM_DEPLOY_URL: written }: Readonly<Record<string, string>>): {
+/** Where a run deploys to: the environment, and the address without what may be a secret in it. */
+export function targetIn(variables: Readonly<Record<string, string>>): {
   deployUrl?: string;
+  targetEnvironmentId?: string | undefined;
 } {
-  if (written === undefined || !URL.canParse(written)) return {};
+  const { PLATFORM_DEPLOY_URL: written, PLATFORM_TARGET_ENV_UUID: targetEnvironmentId } = variables;
+  if (written === undefined || !URL.canParse(written)) return { targetEnvironmentId };
   const { origin, pathname } = new URL(written);
-  return { deployUrl: `${origin}${pathname}` };
+  return { deployUrl: `${origin}${pathname}`, targetEnvironmentId };
 }

@@ -27,9 +27,9 @@ export async function withPlatform<T>(
   const demo = new DemoPipeline(terminal);
   let running: Emulator | undefined;
   const emulator = await startEmulator(config, {
-    runDemoPipeline: async () => {
+    runDemoPipeline: async (wish) => {
       if (demo.isRunning || !running) throw new Error("it is running already; see the window's pipelines");
-      await demo.run(running);
+      await demo.run(running, wish);
     },
     origins,
     onWarning: (message) => terminal.complain(`terrarium: ${message}`),

@@ -7,6 +7,8 @@ import { packageFile } from '../package-file.ts';
 import { demandPrograms, type Repository, readRepository } from './repository.ts';
 
 const SAMPLE = 'fixtures/sample-app';
+/** Nothing is ever fetched from there. */
+const ORIGIN = 'http://scm.terrarium.invalid/fern-moss/shop.git';
 const TITLE = 'Sell ferns';
 /** Whoever sits here need not have told git who they are. */
 const AUTHOR = ['-c', 'user.name=Terrarium', '-c', 'user.email=sample@terrarium.invalid', '-c', 'commit.gpgsign=false'];
@@ -25,6 +27,10 @@ export async function withSampleRepository(
     await git('init', '-q', '-b', branch);
     await git('add', '-A');
     await git(...AUTHOR, 'commit', '-q', '-m', TITLE);
+    // As a clone has it: the runner looks there for the project and its default branch, and complains of what is not there.
+    await git('remote', 'add', 'origin', ORIGIN);
+    await git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+    await git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
     await work(await readRepository(dir, branch));
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });

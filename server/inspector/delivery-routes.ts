@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
+import { queryOf, singleParameter } from '../http/query.ts';
 import { readJson } from '../http/read-body.ts';
 import { PlatformError } from '../model/errors.ts';
-import { pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
+import { type PipelineRun, pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
 import { parseWith } from '../model/validate.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldGuard } from './history-routes.ts';
 import { pipelineVariables } from './pipeline-projects.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
+import { scopeOf } from './scope.ts';
 
 /** The source-control stand-in, as it is shown. */
 export interface ScmInspection {
@@ -30,8 +33,11 @@ const variableKey = z
   .string()
   .regex(/^[A-Za-z_]\w{0,254}$/, 'must be letters, digits and _, not beginning with a digit');
 
-/** Runs the sample app's pipeline to its end; rejects with what is to be put right. */
-export type RunDemoPipeline = () => Promise<void>;
+/**
+ * Runs the sample app's pipeline to its end, which `signal` brings about early; the run says that it was started by that. Rejects
+ * with what is to be put right.
+ */
+export type RunDemoPipeline = (wish: { startedBy: string; signal: AbortSignal }) => Promise<void>;
 
 /**
  * What pipelines leave behind, below `/inspect`:
@@ -39,8 +45,9 @@ export type RunDemoPipeline = () => Promise<void>;
  * - `GET /scm`: `{url, apiUrl, projects, token?}`, the source-control stand-in with all it keeps; the token for root only.
  * - `GET /scm/projects`: each with the variables of its pipelines, present or missing; no values.
  * - `PUT /scm/projects/{id}/variables/{key}` `{value}`, `DELETE` 204: sets a variable of a project. Root only.
- * - `GET /pipelines`, `GET /pipelines/{id}`: runs, newest first, one with its log.
+ * - `GET /pipelines?scope=`, `GET /pipelines/{id}`: runs, newest first, one with its log.
  * - `POST /pipelines/demo` 202: the sample app's pipeline has begun; 409 with the reason when it cannot. Root only.
+ * - `POST /pipelines/{id}/stop` 202: that one is being stopped; 409 for one that the platform has not begun. Root only.
  * - `POST /pipelines` 201, `PUT /pipelines/{id}`: a runner begins a run, and tells how it goes on. Root only.
  */
 export function deliveryRoutes(
@@ -50,6 +57,8 @@ export function deliveryRoutes(
   view: WorldView,
   runDemo: RunDemoPipeline | undefined,
 ): Router {
+  /** Of those runs that were begun here and go on. */
+  const stops = new Map<string, AbortController>();
   const router = express.Router({ caseSensitive: true });
   router.get('/scm', (req, res) => {
     const { isRoot } = guard.viewer(req);
@@ -80,7 +89,7 @@ export function deliveryRoutes(
   });
   router.get('/pipelines', (req, res) => {
     guard.viewer(req);
-    res.json(runs.list());
+    res.json(runs.list(scopeOf(view, singleParameter(queryOf(req), 'scope'))));
   });
   router.get('/pipelines/:id', (req, res) => {
     guard.viewer(req);
@@ -94,19 +103,41 @@ export function deliveryRoutes(
         'this platform was not started by the command line: run `terrarium pipeline demo` there',
       );
     }
-    const begun = runs.nextBegun();
-    const failed = runDemo().then(
-      // It began a run long before it ended; only a reader of this very line could tell otherwise.
-      () => begun,
-      (cause: Error) => {
-        throw new PlatformError(409, `the demo pipeline could not run: ${cause.message}`, { cause });
-      },
-    );
-    const { log: _log, ...run } = await Promise.race([begun, failed]);
-    // The run itself tells how it ended, unless its runner was killed.
-    const abandon = () => runs.abandon(run.id, 'The runner was gone before its end');
-    failed.then(abandon, abandon).catch(() => undefined); // on a full disk it stays as it was
-    res.status(202).location(`/inspect/pipelines/${run.id}`).json(run);
+    const startedBy = randomUUID();
+    const stop = new AbortController();
+    const run = await new Promise<PipelineRun>((resolve, reject) => {
+      const end = runs.onceBegun(startedBy, (begun) => {
+        stops.set(begun.id, stop);
+        resolve(begun);
+      });
+      const settle = async (failure?: Error) => {
+        end();
+        reject(new PlatformError(409, `the demo pipeline could not run: ${failure?.message ?? 'it has no jobs'}`));
+        // The run itself tells how it ended, unless its runner was killed.
+        for (const [id, one] of stops) {
+          if (one !== stop) continue;
+          stops.delete(id);
+          await runs.abandon(id, 'The runner was gone before its end');
+        }
+      };
+      const onFullDisk = () => undefined; // the record stays as it was
+      runDemo({ startedBy, signal: stop.signal })
+        .then(() => settle(), settle)
+        .catch(onFullDisk);
+    });
+    const { log: _log, ...begun } = run;
+    res.status(202).location(`/inspect/pipelines/${run.id}`).json(begun);
+  });
+  router.post('/pipelines/:id/stop', (req, res) => {
+    guard.root(req);
+    const { id, state } = runs.get(req.params.id);
+    const stop = stops.get(id);
+    if (!stop) {
+      const why = state === 'running' ? 'a command began it: stop it there' : `it is ${state}`;
+      throw new PlatformError(409, `pipeline run ${id} cannot be stopped here: ${why}`);
+    }
+    stop.abort();
+    res.status(202).json({ id });
   });
   router.post('/pipelines', async (req, res) => {
     guard.root(req);

@@ -120,3 +120,16 @@ it('ends after a restart what was under way: nobody tells of it any more', async
   expect(again.get('run1').log.at(-1)).toContain('The platform was ended while this ran');
   expect(again.get('run2').state).toBe('success');
 });
+
+it('lists those that deploy to what one looks at, and tells whoever waits of the run that was begun for him', async () => {
+  const { runs } = await runsOf(START);
+  const begun: string[] = [];
+  const end = runs.onceBegun('me', ({ id }) => begun.push(id));
+  await runs.begin({ ...START, targetEnvironmentId: 'here', startedBy: 'somebody else' });
+  await runs.begin({ ...START, targetEnvironmentId: 'there', startedBy: 'me' });
+  end();
+  await runs.begin({ ...START, startedBy: 'me' });
+  expect(begun).toEqual(['run3']);
+  expect(runs.list((id) => id === 'here').map(({ id }) => id)).toEqual(['run2']);
+  expect(runs.list().map(({ id }) => id)).toEqual(['run4', 'run3', 'run2', 'run1']);
+});

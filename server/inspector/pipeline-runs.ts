@@ -1,5 +1,6 @@
 import { PlatformError } from '../model/errors.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
+import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { PipelineProgress, PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
 import { deploymentIn } from './pipeline-deployment.ts';
@@ -19,16 +20,17 @@ export interface PipelineRunsOptions {
 /** The newest runs of pipelines, as their runners tell of them. */
 export class PipelineRuns {
   readonly #options: PipelineRunsOptions;
-  readonly #waiting: ((run: PipelineRun) => void)[] = [];
+  readonly #waiting = new Map<string, (run: PipelineRun) => void>();
   readonly #running = new Set<string>();
 
   constructor(options: PipelineRunsOptions) {
     this.#options = options;
   }
 
-  /** Newest first, without their logs. */
-  list(): Omit<PipelineRun, 'log'>[] {
-    return Array.from(this.#options.log.entries(), ([, { log: _log, ...run }]) => run).reverse();
+  /** Newest first, without their logs; those that deploy to what `isInScope` says. */
+  list(isInScope: (environmentId: Uuid | undefined) => boolean = () => true): Omit<PipelineRun, 'log'>[] {
+    const all = Array.from(this.#options.log.entries(), ([, { log: _log, ...run }]) => run);
+    return all.filter(({ targetEnvironmentId }) => isInScope(targetEnvironmentId)).reverse();
   }
 
   /** Throws 404. */
@@ -43,15 +45,16 @@ export class PipelineRuns {
     const run: PipelineRun = { ...start, id: newId(), state: 'running', startedAtMs: nowMs(), log: [] };
     this.#running.add(run.id);
     await this.#keep(run);
-    for (const tell of this.#waiting.splice(0)) tell(run);
+    if (run.startedBy !== undefined) this.#waiting.get(run.startedBy)?.(run);
     const [oldest] = log.entries();
     if (log.size > MAX_RUNS && oldest) await log.remove(oldest[0]);
     return run;
   }
 
-  /** The next run that anybody begins. */
-  nextBegun(): Promise<PipelineRun> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  /** Calls back as soon as a run has begun that says it was started by that; the answer ends the wait. */
+  onceBegun(startedBy: string, tell: (run: PipelineRun) => void): () => void {
+    this.#waiting.set(startedBy, tell);
+    return () => this.#waiting.delete(startedBy);
   }
 
   /** Throws 404; 409 for a run that has ended. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { queryOf, singleParameter } from '../http/query.ts';
 import { readJson } from '../http/read-body.ts';
 import { PlatformError } from '../model/errors.ts';
-import { parseUuid, type Uuid } from '../model/ids.ts';
+import type { Uuid } from '../model/ids.ts';
 import type { BegunInvocation, LambdaInvoker } from '../model/invocation.ts';
 import type { Query } from '../model/query-language.ts';
 import { exchangeQuery, invocationQuery } from '../model/recorded-queries.ts';
@@ -15,6 +15,7 @@ import type { LambdaRoutesOptions } from './lambda-routes.ts';
 import { factsOfExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
 import { factsOfInvocation, shownRecorded, shownSummary } from './recorded-invocation.ts';
 import { MAX_EXCHANGES, MAX_INVOCATIONS, type Recorder } from './recorder.ts';
+import { scopeOf } from './scope.ts';
 import { shownInvocation } from './shown-invocation.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -164,25 +165,6 @@ function readQuery<Facts>(query: Query<Facts>): (facts: Facts) => boolean {
   if (query.ok) return query.matches;
   const { message, at } = query.fault;
   throw new PlatformError(400, `q cannot be read at character ${at + 1}: ${message}`);
-}
-
-/** Is something below the resource that a list is narrowed to? */
-function scopeOf(view: WorldView, written: string | undefined): (id: Uuid | undefined) => boolean {
-  if (written === undefined) return () => true;
-  const scope = parseUuid(written, 'scope');
-  const known = new Map<Uuid, boolean>();
-  return (id) => {
-    if (id === undefined) return false;
-    const found = known.get(id) ?? isBelow(view, id, scope);
-    known.set(id, found);
-    return found;
-  };
-}
-
-function isBelow(view: WorldView, id: Uuid, scope: Uuid): boolean {
-  let at = view.find(id);
-  while (at && at.id !== scope) at = at.parent === null ? undefined : view.find(at.parent);
-  return at !== undefined;
 }
 
 function listWish(req: Request) {

@@ -37,6 +37,10 @@ export const pipelineStart = z.strictObject({
   variables: z.strictObject({ present: z.array(z.string()), missing: z.array(z.string()) }),
   /** Where it hands over what it has built; requests to there while it runs are its deployments. */
   deployUrl: z.string().max(2_000).optional(),
+  /** The environment that it deploys to: by it a run has its place in the world. */
+  targetEnvironmentId: z.guid().optional().catch(undefined),
+  /** Of a run that the platform itself has begun, and that it can stop. */
+  startedBy: z.string().max(64).optional(),
   jobs: z.array(pipelineJob).max(1_000),
 });
 

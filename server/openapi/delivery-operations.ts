@@ -58,6 +58,7 @@ export const deliverySchemas = {
       }),
     ),
   }),
+  PipelineRunId: z.object({ id: z.string() }),
   PipelineVariable: z.strictObject({ value: z.string() }),
 };
 
@@ -85,6 +86,7 @@ export const deliveryOperations: readonly Operation[] = [
     { description: 'For the root user.', success: gone, errors: [403, 404, 503] },
   ),
   delivery('get /inspect/pipelines', 'listPipelineRuns', 'Runs of pipelines, newest first', {
+    query: ['recent_scope'],
     success: ok(listOf(ref('PipelineRun'))),
     errors: [403],
   }),
@@ -98,6 +100,11 @@ export const deliveryOperations: readonly Operation[] = [
     description: 'For the root user. Answers as soon as the run has begun; follow it by its id.',
     success: accepted(ref('PipelineRun')),
     errors: [403, 409, 501],
+  }),
+  delivery('post /inspect/pipelines/{pipeline_id}/stop', 'stopPipelineRun', 'Stop a run that the platform has begun', {
+    description: 'For the root user. Answers at once; the run is `canceled` when its runner has ended.',
+    success: accepted(ref('PipelineRunId')),
+    errors: [403, 404, 409],
   }),
   delivery('get /inspect/pipelines/{pipeline_id}', 'readPipelineRun', 'One run with its log', {
     success: ok(ref('PipelineRun')),
