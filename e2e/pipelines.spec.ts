@@ -130,6 +130,26 @@ test.describe('with a container engine', () => {
     await page.getByRole('button', { name: 'Clear the query' }).click();
     await expect(rows).toHaveCount(3);
 
+    // The scope narrows them to what they deploy to.
+    const workspaces = await ask<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
+    const scopeOf = (name: string) => workspaces.find((one) => one.name === name)?.id;
+    await platform.open(page, `pipelines?scope=${scopeOf('website')}`);
+    await expect(rows).toHaveCount(3);
+    await platform.open(page, `pipelines?scope=${scopeOf('reporting')}`);
+    await expect(page.getByRole('heading', { name: 'No runs match' })).toBeVisible();
+
+    // One that goes on is stopped: its deployment takes longer than anybody waits.
+    const slow = 'export function run() { return new Promise((resolve) => setTimeout(resolve, 60_000)); }';
+    await ask(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
+      { op: 'replace', path: '/properties/code', value: Buffer.from(slow).toString('base64') },
+    ]);
+    await platform.open(page, 'pipelines');
+    await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
+    await detail.getByRole('button', { name: 'Stop' }).click(SLOWLY);
+    await expect(detail.getByText('canceled').first()).toBeVisible(SLOWLY);
+    await expect(why).toContainText('It was stopped before its end.');
+    await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
+
     // What ran is still told after a restart; the invocations of then are not, and the container is gone.
     await platform.end('SIGTERM');
     await platform.start();

@@ -1,8 +1,8 @@
-import { ExternalLink, X } from 'lucide-react';
+import { ExternalLink, Square, X } from 'lucide-react';
 import { useMemo } from 'react';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
-import { IconButton } from '../../parts/button.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
 import { Progress } from '../../parts/meter.tsx';
@@ -18,7 +18,7 @@ import { RunStory } from './run-story.tsx';
 import { RunVariables } from './run-variables.tsx';
 import { conditionOf, endedShare } from './run-words.ts';
 import { StageStrip } from './stage-strip.tsx';
-import { useRun } from './use-pipelines.ts';
+import { useRun, useStopRun } from './use-pipelines.ts';
 
 /** One run: its stages and jobs, its log, and beside it what it caused on the platform. */
 export function RunDetail({ id, onClose }: { id: string; onClose(): void }) {
@@ -70,7 +70,8 @@ function Detail({ run, onClose }: { run: PipelineRun; onClose(): void }) {
 }
 
 function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
-  const { project, branch, sha, state, startedAtMs, finishedAtMs, appUrl } = run;
+  const { id, project, branch, sha, state, startedAtMs, finishedAtMs, appUrl, startedBy } = run;
+  const stopping = useStopRun(id);
   return (
     <div className="border-b border-line px-4 py-2.5">
       <div className="flex items-center gap-2">
@@ -87,6 +88,15 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
             >
               <ExternalLink aria-hidden size={14} /> Open app
             </a>
+          )}
+          {state === 'running' && startedBy !== undefined && (
+            <Button
+              icon={Square}
+              isPending={stopping.isPending || stopping.isSuccess}
+              onPress={() => stopping.mutate()}
+            >
+              {stopping.isPending || stopping.isSuccess ? 'Stopping ...' : 'Stop'}
+            </Button>
           )}
           <IconButton icon={X} label="Close the detail" onPress={onClose} />
         </span>

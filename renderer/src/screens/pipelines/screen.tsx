@@ -68,13 +68,14 @@ const COLUMNS: readonly GridColumn<RunSummary>[] = [
 /** Projects above the runs of their pipelines: from the branch to the app behind an address. */
 export default function PipelinesScreen() {
   const [{ sel, scope, q = '', show = 'all', project }, change] = useSearch();
-  const runs = useRuns();
+  const runs = useRuns(scope);
+  const everywhere = useRuns().data ?? NONE;
   const all = runs.data ?? NONE;
   const rows = useMemo(() => all.filter((run) => isWanted(run, { q, show, project })), [all, q, show, project]);
   const starting = useSampleRun(({ id }) => change({ sel: id, show: undefined, q: undefined }));
   const sample = {
     isStarting: starting.isPending,
-    isRunning: all.some((run) => run.project.path === SAMPLE_PROJECT && run.state === 'running'),
+    isRunning: everywhere.some((run) => run.project.path === SAMPLE_PROJECT && run.state === 'running'),
     run: () => starting.mutate(),
   };
   const select = useCallback((id: string) => change({ sel: id, job: undefined }), [change]);
@@ -109,7 +110,7 @@ export default function PipelinesScreen() {
           <FailureNote failure={failureOf(starting.error)} />
         </div>
       )}
-      <ProjectsTable runs={all} sample={sample} />
+      <ProjectsTable runs={everywhere} sample={sample} />
       <SplitPane
         name="pipeline-runs"
         fixed="list"
@@ -127,8 +128,10 @@ export default function PipelinesScreen() {
             isLoading={runs.isPending}
             error={runs.error}
             onRetry={() => void runs.refetch()}
-            isFiltered={q !== '' || show !== 'all' || project !== undefined}
-            onClearFilter={() => change({ q: undefined, show: undefined, project: undefined })}
+            isFiltered={
+              q !== '' || show !== 'all' || project !== undefined || (scope !== undefined && everywhere.length > 0)
+            }
+            onClearFilter={() => change({ q: undefined, show: undefined, project: undefined, scope: undefined })}
             empty={
               <EmptyState
                 title="No pipeline has run yet"

@@ -1,7 +1,9 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { load, send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
+import { toast } from '../../parts/toasts.tsx';
 
 /** A run without its log, as `GET /inspect/pipelines` lists it. */
 export type RunSummary = Omit<PipelineRun, 'log'>;
@@ -39,11 +41,11 @@ interface ScmProject {
 /** The project that the sample app's pipeline runs for. */
 export const SAMPLE_PROJECT = 'fern-moss/shop';
 
-/** Newest first. */
-export function useRuns() {
+/** Newest first; with a scope those that deploy to somewhere below it. */
+export function useRuns(scope?: string) {
   return useQuery({
-    queryKey: [keys.pipelines, 'all'],
-    queryFn: ({ signal }) => load<RunSummary[]>('/inspect/pipelines', {}, signal),
+    queryKey: [keys.pipelines, 'all', ...(scope === undefined ? [] : [scope])],
+    queryFn: ({ signal }) => load<RunSummary[]>('/inspect/pipelines', { scope }, signal),
   });
 }
 
@@ -89,6 +91,14 @@ export function useSampleRun(onBegun: (run: RunSummary) => void) {
       onBegun(run);
       void queryClient.invalidateQueries({ queryKey: [keys.pipelines] });
     },
+  });
+}
+
+/** Ends a run that the platform has begun; its record says when it has. */
+export function useStopRun(id: string) {
+  return useMutation({
+    mutationFn: () => send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/stop`),
+    onError: (thrown) => toast({ tone: 'error', text: failureOf(thrown).message }),
   });
 }
 
