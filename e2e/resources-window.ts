@@ -61,3 +61,14 @@ export async function writeJson(page: Page, text: string): Promise<void> {
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.insertText(text);
 }
+
+/** Pastes a text over that of the JSON editor: what is too long to be typed. */
+export async function pasteJson(page: Page, text: string): Promise<void> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+  await paneOf(page)
+    .getByRole('textbox', { name: /as JSON$/ })
+    .click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('ControlOrMeta+v');
+}

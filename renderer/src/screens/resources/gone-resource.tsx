@@ -1,9 +1,11 @@
 import { Trash2 } from 'lucide-react';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { HistoryTab } from './history-tab.tsx';
+import { useHasDraft } from './use-draft.ts';
 
 /** A resource that is not there: deleted while one looked at it, or named by an old address. The history brings it back. */
 export function GoneResource({ id, name }: { id: string; name: string | undefined }) {
+  const hasDraft = useHasDraft(id);
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-auto">
       <div role="status">
@@ -16,6 +18,7 @@ export function GoneResource({ id, name }: { id: string; name: string | undefine
               : 'Somebody has deleted it while it was open. To bring it back, revert the deletion below.'
           }
         >
+          {hasDraft && <p>Your changes to it are kept: they are here again once it is.</p>}
           <span className="mono text-faint">{id}</span>
         </EmptyState>
       </div>

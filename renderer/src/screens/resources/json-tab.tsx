@@ -47,15 +47,6 @@ export function JsonTab({ record, schema, draft, errors, refresh, onRefused }: J
     }));
   }, [errors, text]);
 
-  if (text.length > MAX_EDITED_CHARS) {
-    return (
-      <LargeText
-        text={text}
-        label={`${record.name} as JSON`}
-        note={`${bytesText(text.length)} of JSON are too much to edit here, so this is to read only. Short fields can be changed in the form; for the rest send a PATCH.`}
-      />
-    );
-  }
   const onText = (next: string) => {
     setText(next);
     const value = parsed(next);
@@ -78,14 +69,22 @@ export function JsonTab({ record, schema, draft, errors, refresh, onRefused }: J
       refresh={refresh}
       onRefused={onRefused}
     >
-      <CodeEditor
-        label={`${record.name} as JSON`}
-        value={text}
-        onChange={onText}
-        language="json"
-        problems={problems}
-        lint={lint}
-      />
+      {text.length > MAX_EDITED_CHARS ? (
+        <LargeText
+          text={text}
+          label={`${record.name} as JSON`}
+          note={`${bytesText(text.length)} of JSON are too much to edit here, so this is to read only. Short fields can be changed in the form; for the rest send a PATCH.`}
+        />
+      ) : (
+        <CodeEditor
+          label={`${record.name} as JSON`}
+          value={text}
+          onChange={onText}
+          language="json"
+          problems={problems}
+          lint={lint}
+        />
+      )}
     </EditorFrame>
   );
 }

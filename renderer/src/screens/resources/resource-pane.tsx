@@ -16,7 +16,8 @@ export function ResourcePane({ id }: { id: string }) {
   const last = useRef<{ name: string } | undefined>(undefined);
   if (record.data) last.current = record.data;
 
-  const error = place.error ?? record.error;
+  // What was read stays while the server is away: somebody may be writing in it.
+  const error = place.data === undefined ? place.error : record.data === undefined ? record.error : undefined;
   if (error) {
     return (
       <ErrorState

@@ -18,6 +18,8 @@ import type { Schema } from './use-type-schema.ts';
 /** Longer texts are not for a form. */
 const MAX_FIELD_CHARS = 5000;
 const MAX_CODE_CHARS = 200_000;
+/** Longer lists take a browser seconds to draw as fields. */
+const MAX_ENTRIES = 200;
 /** Stands in a list of choices for none of them. */
 const NONE = 'not set';
 
@@ -107,6 +109,10 @@ export function SchemaField(props: FieldProps) {
     };
     if (schema.writeOnly) return <SecretField {...text} description={isNew ? description : KEPT} />;
     return <TextField {...text} {...(value?.includes('\n') && { lines: 8, isMono: true })} />;
+  }
+  const entries = typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+  if (entries > MAX_ENTRIES) {
+    return <p className="pt-1 text-muted">{entries.toLocaleString('en')} entries: see JSON.</p>;
   }
   if (isTextMap(schema) && (value === undefined || isTexts(value))) {
     return (

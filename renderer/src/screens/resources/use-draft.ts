@@ -26,6 +26,11 @@ export function forgetDraft(id: string): void {
   keep(id, undefined);
 }
 
+/** Are there changes to the resource that are not applied? */
+export function useHasDraft(id: string): boolean {
+  return useValue(drafts).has(id);
+}
+
 /** Leaving the page with changes that are not applied: the browser asks first. */
 export function useLeaveGuard(): void {
   const isAny = useValue(drafts).size > 0;

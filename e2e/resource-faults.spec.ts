@@ -1,0 +1,292 @@
+import { askerOf, lineOf, paneOf, pasteJson, tabOf, treeOf } from './resources-window.ts';
+import { expect, type Page, test } from './window.ts';
+
+const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
+const description = (page: Page) => paneOf(page).getByRole('textbox', { name: 'description', exact: true });
+
+async function signInAgain(page: Page) {
+  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
+  await page.getByLabel(/password/i).fill('terrarium');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test('two windows edit one resource: what only one changed is kept, what both changed is asked, nothing is overwritten', async ({
+  page,
+  context,
+  platform,
+}) => {
+  await platform.open(page);
+  const { find, read } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'contact-form');
+  await platform.open(page, `resources/${id}`);
+  const other = await context.newPage();
+  await platform.open(other, `resources/${id}`);
+
+  // Mine: the description and the memory; nothing is sent yet.
+  await description(page).fill('Mine');
+  await paneOf(page).getByRole('textbox', { name: 'memory' }).fill('256');
+  await page.keyboard.press('Tab');
+  await expect(paneOf(page).getByRole('button', { name: 'Review 2 changes' })).toBeEnabled();
+
+  // Theirs: the timeout, which I did not touch, then the description, which I did.
+  await paneOf(other).getByRole('textbox', { name: 'timeout' }).fill('20');
+  await other.keyboard.press('Tab');
+  await description(other).fill('Theirs');
+  await paneOf(other).getByRole('button', { name: 'Review 2 changes' }).click();
+  await other.getByRole('dialog').getByRole('button', { name: 'Apply 2 changes' }).click();
+  await expect(other.getByRole('dialog')).toBeHidden();
+
+  await expect(paneOf(page).getByText('Somebody else has changed the same place meanwhile')).toBeVisible();
+  await expect(description(page)).toHaveValue('Mine');
+  await paneOf(page).getByRole('button', { name: 'Settle the conflict' }).click();
+  const dialog = page.getByRole('dialog', { name: 'contact-form was changed twice' });
+  await expect(dialog.getByRole('group', { name: '/description' })).toContainText('Theirs');
+  await expect(dialog.getByRole('button', { name: 'Go on to the review' })).toBeDisabled();
+  await dialog.getByRole('radio', { name: 'Mine' }).check();
+  await dialog.getByRole('button', { name: 'Go on to the review' }).click();
+  await expect(page.getByRole('list', { name: 'Operations' })).not.toContainText('timeout');
+  expect((await read(id)).description).toBe('Theirs');
+  await page.getByRole('button', { name: 'Apply 2 changes' }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  expect(await read(id)).toMatchObject({ description: 'Mine', properties: { memory: 256, timeout: 20 } });
+  await expect(description(other)).toHaveValue('Mine');
+  await other.close();
+});
+
+test('a change that comes between review and apply is not overwritten either', async ({ page, platform }) => {
+  await platform.open(page);
+  const { ask, find, read } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'contact-form');
+  await platform.open(page, `resources/${id}`);
+  await description(page).fill('Mine');
+  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+  const apply = page.getByRole('button', { name: 'Apply 1 change' });
+  await expect(apply).toBeVisible();
+  await ask('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'add', path: '/description', value: 'Theirs' }]);
+  if (await apply.isVisible()) await apply.click({ timeout: 2000 }).catch(() => undefined);
+  await expect(
+    page
+      .getByText('contact-form was changed twice')
+      .or(page.getByText(/Somebody else has changed/))
+      .first(),
+  ).toBeVisible();
+  expect((await read(id)).description).toBe('Theirs');
+});
+
+test('a resource that is deleted while it is edited says so; the draft is there when it comes back', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  const { ask, find } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'contact-form');
+  await platform.open(page, `resources/${id}`);
+  await description(page).fill('Never sent');
+  await ask('DELETE', `/meta/demo/lambdas/${id}?force=true`);
+  await expect(paneOf(page).getByText('contact-form was deleted')).toBeVisible();
+  await expect(paneOf(page).getByText(/Your changes .* kept/)).toBeVisible();
+  await expect(lineOf(page, 'contact-form lambda')).toBeHidden();
+  await paneOf(page).getByRole('button', { name: 'Revert' }).first().click();
+  await expect(description(page)).toHaveValue('Never sent');
+  await expect(paneOf(page).getByRole('button', { name: 'Review 1 change' })).toBeEnabled();
+});
+
+test('5 MB of JSON are pasted, applied and shown, and the window stays usable; what the server refuses is said', async ({
+  page,
+  platform,
+}) => {
+  test.setTimeout(120_000);
+  await platform.open(page);
+  const { find, read } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'contact-form');
+  const { provider, runtime, code_type, code, handler } = (await read(id)).properties;
+  const written = (variables: number) => {
+    const env = Object.fromEntries(Array.from({ length: variables }, (_, index) => [`V${index}`, 'x'.repeat(1000)]));
+    const properties = { provider, runtime, code_type, code, handler, env };
+    return JSON.stringify({ name: 'contact-form', properties }, null, 2);
+  };
+  const pane = paneOf(page);
+  const longestFrameMs = () => page.evaluate<number>(LONGEST_FRAME);
+
+  // More than a request may have.
+  await platform.open(page, `resources/${id}?tab=json`);
+  await pasteJson(page, written(12_000));
+  await expect(pane.getByText(/too much to edit here/)).toBeVisible({ timeout: 20_000 });
+  await pane.getByRole('button', { name: /^Review/ }).click();
+  await page.getByRole('button', { name: /^Apply/ }).click();
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/request body is over/, { timeout: 20_000 });
+  await page.getByRole('button', { name: 'Back' }).click();
+  expect(await longestFrameMs()).toBeLessThan(FRAME_LIMIT_MS);
+  await pane.getByRole('button', { name: 'Discard' }).click();
+  await expect(pane.locator('.cm-content')).toContainText('contact-form');
+
+  await pasteJson(page, written(5000));
+  await expect(pane.getByText(/5\.\d MB of JSON are too much to edit here/)).toBeVisible({ timeout: 20_000 });
+  await pane.getByRole('button', { name: /^Review/ }).click();
+  await expect(page.getByRole('dialog')).toContainText('Too large to be compared here');
+  await page.getByRole('button', { name: /^Apply/ }).click();
+  await expect(page.getByRole('dialog')).toBeHidden({ timeout: 20_000 });
+  expect(Object.keys((await read(id)).properties.env ?? {})).toHaveLength(5000);
+  await tabOf(page, 'Form').click();
+  await expect(pane.getByText('5,000 entries: see JSON.')).toBeVisible();
+  expect(await longestFrameMs()).toBeLessThan(FRAME_LIMIT_MS);
+  await description(page).fill('Still writable');
+  await expect(pane.getByRole('button', { name: 'Review 1 change' })).toBeEnabled();
+});
+
+/** On a machine that does other things beside. */
+const FRAME_LIMIT_MS = 500;
+// What runs in the page is text: the types of browsers are not those of this program.
+const LONGEST_FRAME = `(async () => {
+  let [longest, last] = [0, performance.now()];
+  for (let count = 0; count < 60; count += 1) {
+    await new Promise(requestAnimationFrame);
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }
+  return longest;
+})()`;
+
+test('script is text in every field of every kind of resource', async ({ page, platform }) => {
+  test.setTimeout(120_000);
+  await platform.open(page);
+  const { ask, find } = askerOf(platform, page);
+  const environment = await find('environments', 'integration');
+  const texts = { description: SCRIPT, tags: [SCRIPT], variables: { [SCRIPT]: SCRIPT } };
+  const make = async (path: string, body: object) =>
+    (await ask('POST', `/meta/demo${path}`, { ...texts, ...body })) as { id: string; properties: { items?: unknown } }; // as the document says
+  const inside = `/environments/${environment.id}`;
+  const lambdas = (await ask('GET', '/meta/root/providers?expand=true')) as { id: string; name: string }[]; // as the document says
+  const provider = { id: lambdas.find(({ name }) => name === 'default-lambda')?.id };
+  const docker = { id: lambdas.find(({ name }) => name === 'default-docker')?.id };
+  const workspace = await make('/workspaces', { name: SCRIPT, properties: { env: { A: SCRIPT } } });
+  const lambda = await make(`${inside}/lambdas`, {
+    name: SCRIPT,
+    properties: {
+      provider,
+      runtime: SCRIPT,
+      code_type: 'inline',
+      code: SCRIPT,
+      handler: SCRIPT,
+      env: { A: SCRIPT },
+      headers: { [SCRIPT]: SCRIPT },
+    },
+  });
+  const user = await make('/users', {
+    name: SCRIPT,
+    properties: { password: 'a long one', firstName: SCRIPT, lastName: SCRIPT, email: SCRIPT, phoneNumber: SCRIPT },
+  });
+  const group = await make('/groups', { name: SCRIPT, properties: { users: [user.id] } });
+  const policy = await make('/policies', { name: SCRIPT });
+  const rule = await make(`/policies/${policy.id}/rules`, {
+    name: SCRIPT,
+    resource_type: 'Platform::Resource::Rule::Event',
+    properties: { match_actions: [{ action: SCRIPT }], lambda: lambda.id },
+  });
+  const container = await make(`${inside}/containers`, {
+    name: 'scripted',
+    properties: {
+      provider: docker,
+      container_type: 'DOCKER',
+      image: SCRIPT,
+      cmd: SCRIPT,
+      user: SCRIPT,
+      args: [SCRIPT],
+      env: { A: SCRIPT },
+      labels: { [SCRIPT]: SCRIPT },
+      constraints: [SCRIPT],
+    },
+  });
+  const secret = await make(`${inside}/secrets`, {
+    name: 'scripted',
+    properties: { provider: docker, items: [{ key: SCRIPT, value: SCRIPT }] },
+  });
+  for (const { id } of [workspace, lambda, user, group, policy, rule, container, secret]) {
+    await platform.open(page, `resources/${id}?tab=form`);
+    await expect(paneOf(page).getByRole('textbox', { name: 'description', exact: true })).toHaveValue(SCRIPT);
+    for (const tab of await paneOf(page).getByRole('tab').all()) {
+      await tab.click();
+      await expect(tab).toHaveAttribute('aria-selected', 'true');
+    }
+    expect(await page.evaluate(() => 'hasRun' in globalThis), id).toBe(false);
+  }
+  await platform.open(page, `resources/${user.id}`);
+  await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('<img');
+  await expect(
+    treeOf(page)
+      .getByRole('treeitem', { name: /<img src=x/ })
+      .first(),
+  ).toBeVisible();
+  await paneOf(page).getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByRole('alertdialog')).toContainText('<img src=x');
+  expect(await page.evaluate(() => 'hasRun' in globalThis)).toBe(false);
+});
+
+test('a session that ends during an edit keeps the draft, in the form and in a new resource', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  const { find, read } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'contact-form');
+  await platform.open(page, `resources/${id}`);
+  await description(page).fill('Written before the session ended');
+  await page.context().clearCookies();
+  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+  await signInAgain(page);
+  await expect(description(page)).toHaveValue('Written before the session ended');
+  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+  await page.getByRole('button', { name: 'Apply 1 change' }).click();
+  await expect.poll(async () => (await read(id)).description).toBe('Written before the session ended');
+
+  const environment = await find('environments', 'integration');
+  await platform.open(page, `resources/${environment.id}?new=lambdas`);
+  await page.getByRole('textbox', { name: 'name', exact: true }).fill('half-written');
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Create lambda' }).click();
+  await signInAgain(page);
+  await expect(page.getByRole('textbox', { name: 'name', exact: true })).toHaveValue('half-written');
+  await page.getByRole('button', { name: 'Create lambda' }).click();
+  await expect(paneOf(page).getByRole('heading', { name: 'half-written' })).toBeVisible();
+});
+
+test('a server that is gone during a save says so; the same change is applied when it is back', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  const { find, read } = askerOf(platform, page);
+  const { id } = await find('lambdas', 'contact-form');
+  await platform.open(page, `resources/${id}`);
+  await description(page).fill('Written before the crash');
+  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+  await expect(page.getByRole('button', { name: 'Apply 1 change' })).toBeVisible();
+  await platform.end('SIGKILL');
+  await page.getByRole('button', { name: 'Apply 1 change' }).click();
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/does not answer/);
+  await platform.start();
+  // Its sessions were in its memory.
+  await signInAgain(page);
+  await expect(description(page)).toHaveValue('Written before the crash');
+  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+  await page.getByRole('button', { name: 'Apply 1 change' }).click();
+  await expect.poll(async () => (await read(id)).description).toBe('Written before the crash');
+});
+
+test.describe('in a world of next to nothing', () => {
+  test.use({ startArgs: [['--containers-engine', 'none', '--seed', 'empty'], { option: true }] as never });
+
+  test('the tree of an empty world is one that one can begin with', async ({ page, platform }) => {
+    await platform.open(page, 'resources');
+    await expect(treeOf(page).getByRole('treeitem', { name: /^root organization/ })).toBeVisible();
+    await expect(paneOf(page).getByRole('heading', { name: 'root', exact: true })).toBeVisible();
+    for (const tab of await paneOf(page).getByRole('tab').all()) await tab.click();
+    await tabOf(page, 'History').click();
+    await expect(paneOf(page)).toContainText(/Never changed|Commits/);
+    await page.getByRole('button', { name: 'New', exact: true }).first().click();
+    await page.getByRole('menuitem', { name: 'New workspace' }).click();
+    await page.getByRole('textbox', { name: 'name', exact: true }).fill('first');
+    await page.getByRole('button', { name: 'Create workspace' }).click();
+    await expect(lineOf(page, 'first workspace')).toBeVisible();
+  });
+});
