@@ -1,71 +1,13 @@
 // What the platform costs its clients in worlds of 1,000 and 100,000 resources: start-up, lists, searches, creates and patches
 // over real HTTP. Look at the growth; the figures are this machine's.
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { growWorld } from '../e2e/large-world.ts';
 import { type Emulator, startEmulator } from '../server/emulator.ts';
 
 const SIZES = [1_000, 100_000];
-/** Each environment holds so many lambdas: what a client lists is as long in a large world as in a small one. */
-const LAMBDAS_PER_ENVIRONMENT = 50;
 const ROUNDS = 40;
-
-interface Place {
-  organization: string;
-  environment: string;
-  lambda: string;
-}
-
-/** Fills a data folder with organizations of one workspace and ten environments each, as large as asked. */
-async function grow(dataDir: string, size: number): Promise<Place> {
-  const file = join(dataDir, 'world.json');
-  const { checksum: _, ...world } = JSON.parse(await readFile(file, 'utf8')); // without it the file counts as edited by hand
-  const root = Object.values<{ id: string; parent: string | null; owner: string }>(world.resources).find(
-    (one) => one.parent === null,
-  );
-  if (!root) throw new Error('the world has no root');
-  const provider = Object.values<{ id: string; name: string }>(world.resources).find(
-    (one) => one.name === 'default-lambda',
-  );
-  const at = new Date().toISOString();
-  let count = Object.keys(world.resources).length;
-  const add = (type: string, name: string, parent: string, properties: object = {}) => {
-    const id = randomUUID();
-    const provenance = {
-      owner: root.owner,
-      created: { by: root.owner, at },
-      modified: { action: 'create', by: root.owner, at },
-    };
-    world.resources[id] = { id, type, name, parent, state: 'Active', ...provenance, properties };
-    count += 1;
-    return id;
-  };
-  const place = { organization: '', environment: '', lambda: '' };
-  for (let org = 0; count < size; org++) {
-    const orgId = add('Resource::Organization', `org-${org}`, root.id);
-    const workspace = add('Resource::Workspace', 'shop', orgId);
-    for (let env = 0; env < 10 && count < size; env++) {
-      const environment = add('Resource::Environment', `env-${env}`, workspace, { environment_type: 'development' });
-      for (let lambda = 0; lambda < LAMBDAS_PER_ENVIRONMENT && count < size; lambda++) {
-        const code = {
-          provider: { id: provider?.id },
-          runtime: 'nodejs',
-          code_type: 'code',
-          code: 'exports.run = () => 1',
-          handler: 'run',
-        };
-        const id = add('Resource::Node::Lambda', `lambda-${lambda}`, environment, {
-          ...code,
-          env: { N: String(lambda) },
-        });
-        if (org === 0 && env === 0) Object.assign(place, { organization: 'org-0', environment, lambda: id });
-      }
-    }
-  }
-  await writeFile(file, JSON.stringify(world, null, 2));
-  return place;
-}
 
 /** Lets the platform write the world once, so that what is measured opens a file of its own and not one edited by hand. */
 async function makeItsOwn(data: string): Promise<void> {
@@ -97,7 +39,7 @@ async function measure(size: number): Promise<Record<string, number>> {
   let emulator: Emulator | undefined;
   try {
     await (await startEmulator({ data, seed: 'empty' })).stop();
-    const { organization, environment, lambda } = await grow(data, size);
+    const { organization, environment, lambda } = await growWorld(data, size);
     await makeItsOwn(data);
     const begin = performance.now();
     emulator = await startEmulator({ data, seed: 'empty' });
