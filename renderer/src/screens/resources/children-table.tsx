@@ -1,5 +1,5 @@
 import { keepPreviousData, type UseQueryResult, useQueries } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { typeWords } from '../../../../server/model/type-words.ts';
 import { kindOfWord } from '../../api/resource-kinds.ts';
 import { childrenPage, TREE_PAGE_ROWS, type TreeNode, type TreePage, type TreePlace } from '../../api/tree.ts';
@@ -9,19 +9,22 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { hrefOf, useGo, useSearch } from '../../url.ts';
 import { NewMenu } from './new-menu.tsx';
 
-/** A row that may not be read yet: then it only knows its place, and asks to be read when it is drawn. */
+/** A row that may not be read yet: then it only knows its place. */
 interface Row {
   key: string;
   node?: TreeNode;
-  ask(): void;
 }
+
+/** How often what came into sight is asked for: who scrolls on does not wait for what has gone by. */
+const ASK_EVERY_MS = 100;
 
 const COLUMNS: readonly GridColumn<Row>[] = [
   {
     id: 'name',
     header: 'Name',
     width: { share: 2, minWidth: 140 },
-    cell: ({ node, ask }) => (node ? <span className="font-medium">{node.name}</span> : <NotYet ask={ask} />),
+    cell: ({ node }) =>
+      node ? <span className="font-medium">{node.name}</span> : <span className="text-faint">…</span>,
   },
   {
     id: 'kind',
@@ -66,19 +69,37 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     combine,
   });
   const total = pages[0]?.total ?? place.resource.children;
-  const ask = useCallback(
-    (page: number) => setAsked((before) => (before.has(page) ? before : new Set([...before, page]))),
-    [],
-  );
+  const drawn = useRef({ first: 0, last: 0 });
+  const asking = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(asking.current), []);
+  const onDrawn = useCallback((first: number, last: number) => {
+    drawn.current = { first, last };
+    asking.current ??= setTimeout(() => {
+      asking.current = undefined;
+      const inSight = [drawn.current.first, drawn.current.last].map((index) =>
+        Math.floor(Math.max(0, index) / TREE_PAGE_ROWS),
+      );
+      setAsked((before) => (inSight.every((page) => before.has(page)) ? before : new Set([...before, ...inSight])));
+    }, ASK_EVERY_MS);
+  }, []);
+  // Each page that comes changes its own rows; the rest of what may be 100,000 stays.
+  const unread = useMemo(() => Array.from({ length: total }, (_, index): Row => ({ key: `row ${index}` })), [total]);
   const rows = useMemo(() => {
-    const byNumber = new Map(numbers.map((number, index) => [number, pages[index]?.rows]));
-    return Array.from({ length: total }, (_, index): Row => {
-      const page = Math.floor(index / TREE_PAGE_ROWS);
-      const node = byNumber.get(page)?.[index % TREE_PAGE_ROWS];
-      return node ? { key: node.id, node, ask: nothing } : { key: `row ${index}`, ask: () => ask(page) };
+    const all = unread.slice();
+    numbers.forEach((number, index) => {
+      pages[index]?.rows.forEach((node, at) => {
+        const place = number * TREE_PAGE_ROWS + at;
+        if (place < all.length) all[place] = { key: node.id, node };
+      });
     });
-  }, [total, numbers, ask, pages]);
+    return all;
+  }, [unread, numbers, pages]);
   const select = useCallback((key: string) => change({ sel: key }), [change]);
+  // One has gone to a row before it was read, e.g. with End: what it is goes into the address once it is known.
+  const reached = sel === undefined ? undefined : rows[Number(/^row (\d+)$/.exec(sel)?.[1] ?? -1)]?.node?.id;
+  useEffect(() => {
+    if (reached !== undefined) change({ sel: reached });
+  }, [reached, change]);
   return (
     <div className="flex h-full min-h-0 flex-col">
       <DataGrid
@@ -86,8 +107,9 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
         rows={rows}
         columns={COLUMNS}
         keyOf={keyOf}
-        selectedKey={sel}
+        selectedKey={reached ?? sel}
         onSelect={select}
+        onDrawn={onDrawn}
         onOpen={({ node }) => node && go({ screen: 'resources', id: node.id })}
         hrefOf={({ node }) => hrefOf({ screen: 'resources', id: node?.id ?? id }, scope)}
         isLoading={isPending}
@@ -111,13 +133,4 @@ function combine(answers: readonly UseQueryResult<TreePage>[]) {
     error: answers[0]?.error,
     refetch: () => void answers[0]?.refetch(),
   };
-}
-
-function nothing(): void {
-  // It is read already.
-}
-
-function NotYet({ ask }: { ask(): void }) {
-  useEffect(ask);
-  return <span className="text-faint">…</span>;
 }

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@playwright/test';
+import { growWorld } from './large-world.ts';
+import { paneOf, treeOf } from './resources-window.ts';
+import { WindowPlatform } from './window-platform.ts';
+
+const SIZE = 100_000;
+const CROWD = 20_000;
+/** On a machine that does other things beside; bench/window-resources.ts has the figures. */
+const READY_LIMIT_MS = 5000;
+
+test('a world of 100,000 resources: tree, filter, a place with 20,000 inside, all at once and none read as a whole', async ({
+  page,
+}) => {
+  test.setTimeout(120_000);
+  const folder = await mkdtemp(join(tmpdir(), 'terrarium-large-'));
+  const platform = new WindowPlatform(folder, ['--containers-engine', 'none']);
+  try {
+    await platform.start();
+    await platform.end('SIGTERM');
+    await growWorld(join(folder, 'data'), SIZE, CROWD);
+    await platform.start();
+    await platform.open(page);
+    let largestAnswer = 0;
+    page.on('response', async (response) => {
+      const length = Number(response.headers()['content-length'] ?? 0);
+      if (response.url().includes('/inspect/tree')) largestAnswer = Math.max(largestAnswer, length);
+    });
+
+    const startedMs = performance.now();
+    await platform.open(page, 'resources');
+    await expect(page.getByText(/^100,0\d\d in all$/)).toBeVisible();
+    await expect(treeOf(page).getByRole('treeitem', { name: /^org-0 organization/ })).toBeVisible();
+    await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('lambda-19999');
+    const only = treeOf(page).getByRole('treeitem', { name: 'lambda-19999 lambda' });
+    await expect(only).toHaveCount(1);
+    expect(performance.now() - startedMs).toBeLessThan(READY_LIMIT_MS);
+    await only.click();
+    await expect(paneOf(page).getByRole('heading', { name: 'lambda-19999' })).toBeVisible();
+
+    await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('');
+    await expect(only).toHaveAttribute('aria-selected', 'true');
+    await paneOf(page).getByRole('link', { name: 'crowded' }).click();
+    const table = paneOf(page).getByRole('grid', { name: 'Inside' });
+    await expect(table).toHaveAttribute('aria-rowcount', String(CROWD + 1));
+    await table.focus();
+    await page.keyboard.press('End');
+    const last = table.getByRole('row').last();
+    await expect(last).toHaveAttribute('aria-selected', 'true');
+    await expect(last).toContainText('lambda');
+    await expect(page).toHaveURL(/sel=[0-9a-f-]{36}/);
+    await page.keyboard.press('Enter');
+    await expect(paneOf(page).getByRole('heading', { name: /^lambda-\d+$/ })).toBeVisible();
+    expect(largestAnswer).toBeLessThan(200_000);
+
+    await page.goBack();
+    await paneOf(page).getByRole('button', { name: 'Delete' }).click();
+    await expect(page.getByRole('alertdialog')).toContainText('20,000 lambdas');
+    await expect(page.getByRole('alertdialog')).toContainText('and 19,900 more');
+  } finally {
+    await platform.end('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  }
+});
