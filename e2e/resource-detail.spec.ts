@@ -225,3 +225,38 @@ test('a deletion says what goes with it, and the history brings all of it back',
   await expect(lineOf(page, 'contact-form lambda')).toBeVisible();
   expect(((await ask('GET', '/meta/demo/lambdas')) as unknown[]).length).toBe(4);
 });
+
+test('an account is disabled and enabled again; a lambda is promoted: the actions of the API are in its menu', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  const { ask, find } = askerOf(platform, page);
+  const users = (await ask('GET', '/meta/root/users?expand=true')) as { id: string; name: string }[]; // as the document says
+  const ada = users.find(({ name }) => name === 'ada.byrne');
+  await platform.open(page, `resources/${ada?.id}`);
+  const pane = paneOf(page);
+  const act = async (deed: RegExp, button: string) => {
+    await pane.getByRole('button', { name: /^Actions on/ }).click();
+    await page.getByRole('menuitem', { name: deed }).click();
+    await expect(page.getByRole('dialog')).toContainText('As curl');
+    await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click();
+    await expect(page.getByRole('dialog')).toBeHidden();
+  };
+  await act(/Disable the account/, 'Disable');
+  await expect(pane.getByText('disabled', { exact: true })).toBeVisible();
+  await act(/Enable the account/, 'Enable');
+  await expect(pane.getByText('disabled', { exact: true })).toBeHidden();
+
+  const lambda = await find('lambdas', 'order-status');
+  await platform.open(page, `resources/${lambda.id}`);
+  await pane.getByRole('button', { name: /^Actions on/ }).click();
+  await page.getByRole('menuitem', { name: /Promote/ }).click();
+  const box = page.getByRole('combobox', { name: 'To environment' });
+  await box.fill('production');
+  await page.getByRole('option', { name: /website/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Promote', exact: true }).click();
+  await expect(page.getByRole('dialog')).toBeHidden();
+  const copies = (await ask('GET', '/meta/demo/lambdas')) as { name: string }[]; // as the document says
+  expect(copies.filter(({ name }) => name === 'order-status')).toHaveLength(2);
+});

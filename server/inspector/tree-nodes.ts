@@ -18,6 +18,8 @@ export interface TreeNode {
   fqon: string;
   parent?: Uuid;
   environment_type?: string;
+  /** Of a user whose password and keys are not accepted (D-179). */
+  isDisabled?: true;
   modified: string;
   /** How many are directly below. */
   children: number;
@@ -48,16 +50,18 @@ const MAX_SORTED = 5000;
 /** A resource as a row. */
 export function nodeOf(view: WorldView, one: StoredResource): TreeNode {
   const { environment_type: kind } = one.properties;
+  const { word } = typeOf(one);
   const organization = enclosing(view, one, ORGANIZATION);
   return {
     id: one.id,
     name: one.name,
     ...(one.description !== undefined && { description: one.description }),
-    word: typeOf(one).word,
+    word,
     type: one.type,
     fqon: organization ? fqonOf(view, organization) : 'root',
     ...(one.parent !== null && { parent: one.parent }),
     ...(typeof kind === 'string' && { environment_type: kind }),
+    ...(word === 'users' && one.properties.disabled === true && { isDisabled: true }),
     modified: one.modified.at,
     children: view.children(one.id).length,
   };

@@ -15,6 +15,7 @@ const node = z.object({
   fqon: z.string(),
   parent: z.uuid().optional().describe('Absent for the root organization'),
   environment_type: z.string().optional(),
+  isDisabled: z.literal(true).optional().describe('Of a user whose account is disabled'),
   modified: z.iso.datetime(),
   children: count.describe('How many are directly below'),
 });

@@ -17,6 +17,8 @@ export interface TreeNode {
   /** Absent for the root organization. */
   parent?: string;
   environment_type?: string;
+  /** Of a user whose account is disabled. */
+  isDisabled?: true;
   modified: string;
   /** How many are directly below. */
   children: number;

@@ -46,6 +46,8 @@ const look = EditorView.theme({
   '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
     background: 'linear-gradient(var(--error), var(--error)) bottom/100% 2px no-repeat',
   },
+  // The colours of the grammar are too faint on these grounds.
+  '.cm-changedText, .cm-changedText *, .cm-deletedText, .cm-deletedText *': { color: 'var(--text) !important' },
   '.cm-collapsedLines': { background: 'var(--raised)', color: 'var(--muted)' },
   // The arrows that come with it are in no font that one can count on.
   '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"···"' },

@@ -16,7 +16,7 @@ import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy, copyText } from '../../parts/copy.tsx';
 import { Menu, type MenuEntry } from '../../parts/menu.tsx';
-import { Badge } from '../../parts/state.tsx';
+import { Badge, type Condition } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { ActionDialog, type ActionName } from './action-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
@@ -28,6 +28,17 @@ export interface DetailHeaderProps {
   onDeleting(): void;
 }
 
+/** Of the states that say more than that all is well. */
+const TONES: Readonly<Record<string, Condition>> = {
+  FAILED: 'error',
+  UNHEALTHY: 'error',
+  LOST: 'warning',
+  UNKNOWN: 'warning',
+  LAUNCHED: 'running',
+  SCALING: 'running',
+  MIGRATING: 'running',
+};
+
 const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 'lambdas', containers: 'containers' };
 
 /** What the resource is called, where it is, and what can be done with it. */
@@ -37,6 +48,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
   const Icon = kind.icon;
   const workbench = WORKBENCH[kind.word];
   const { status, public_url: publicUrl } = record.properties;
+  const { isDisabled } = place.resource;
   const entry = (id: ActionName, text: string, icon: MenuEntry['icon']): MenuEntry => ({
     id,
     text,
@@ -48,8 +60,8 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
     ...(kind.word === 'containers' ? [entry('scale', 'Scale…', Scaling)] : []),
     ...(isWorkload ? [entry('migrate', 'Migrate to another provider…', ArrowRightLeft)] : []),
     ...(isWorkload ? [entry('promote', 'Promote to another environment…', MoveUpRight)] : []),
-    ...(kind.word === 'users' ? [entry('disable', 'Disable the account…', UserX)] : []),
-    ...(kind.word === 'users' ? [entry('enable', 'Enable the account…', UserCheck)] : []),
+    ...(kind.word === 'users' && !isDisabled ? [entry('disable', 'Disable the account…', UserX)] : []),
+    ...(isDisabled ? [entry('enable', 'Enable the account…', UserCheck)] : []),
     ...(kind.word === 'providers' ? [entry('redeploy', 'Redeploy…', RefreshCw)] : []),
     ...(place.path.length === 0 ? [entry('initialize', 'Initialize the default providers…', RefreshCw)] : []),
     {
@@ -94,7 +106,8 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
         <Icon aria-hidden size={16} strokeWidth={1.8} className="shrink-0 text-accent" />
         <h2 className="truncate text-[14px]">{record.name}</h2>
         <Badge>{kind.title}</Badge>
-        {typeof status === 'string' && <Badge tone={status === 'MIGRATING' ? 'running' : 'plain'}>{status}</Badge>}
+        {typeof status === 'string' && <Badge tone={TONES[status] ?? 'plain'}>{status}</Badge>}
+        {isDisabled && <Badge tone="warning">disabled</Badge>}
         {!record.resource_state.endsWith('::Active') && (
           <Badge tone="warning">{record.resource_state.replace(/^.*::/, '')}</Badge>
         )}

@@ -134,8 +134,10 @@ function actionOf({ cause }: CommitRow): string {
 }
 
 function pathsOf({ ops = [] }: CommitRow, id: string): string {
-  return ops
+  const own = ops
     .filter(({ path }) => path.includes(id))
-    .map(({ op, path }) => `${op} ${path.slice(path.indexOf(id) + id.length) || '/'}`)
-    .join(', ');
+    .map(({ op, path }) => ({ op, path: path.slice(path.indexOf(id) + id.length) || '/' }));
+  // Who changed it when is beside it already.
+  const changes = own.filter(({ path }) => !path.startsWith('/modified'));
+  return (changes.length > 0 ? changes : own).map(({ op, path }) => `${op} ${path}`).join(', ');
 }

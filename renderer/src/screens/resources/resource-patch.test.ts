@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { applyPatch } from 'fast-json-patch';
 import { expect, it } from 'vitest';
-import { editableOf, guarded, patchBetween } from './resource-patch.ts';
+import { editableOf, guarded, inOrderOf, patchBetween } from './resource-patch.ts';
 
 const properties = fc.dictionary(
   fc.string({ minLength: 1 }).filter((name) => name !== '__proto__'),
@@ -40,4 +40,12 @@ it('leaves out what only the server sets', () => {
     properties: { parent: { id: '2' }, timeout: 20 },
   };
   expect(editableOf(record, new Set(['parent']))).toEqual({ name: 'a', properties: { timeout: 20 } });
+});
+
+it('keeps the order of members in what is compared, so that only what changed is seen', () => {
+  const before = { name: 'a', description: 'x', properties: { env: { A: '1', B: '2' } } };
+  const after = { properties: { env: { C: '3', B: '2', A: '0' } }, description: 'y', name: 'a' };
+  expect(JSON.stringify(inOrderOf(before, after))).toBe(
+    JSON.stringify({ name: 'a', description: 'y', properties: { env: { A: '0', B: '2', C: '3' } } }),
+  );
 });

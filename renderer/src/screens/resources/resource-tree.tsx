@@ -166,6 +166,7 @@ function Content({ row: { kind, text, node, count } }: { row: TreeRow }) {
       <span className="sr-only">{title}</span>
       {kindOfEnvironment && <Badge>{kindOfEnvironment}</Badge>}
       {node.word === 'apis' && <Badge>API</Badge>}
+      {node.isDisabled && <Badge tone="warning">disabled</Badge>}
       <Count count={count} />
     </>
   );
