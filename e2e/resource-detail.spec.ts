@@ -254,7 +254,7 @@ test('an account is disabled and enabled again; a lambda is promoted: the action
   await page.getByRole('menuitem', { name: /Promote/ }).click();
   const box = page.getByRole('combobox', { name: 'To environment' });
   await box.fill('production');
-  await page.getByRole('option').filter({ hasText: 'website' }).click();
+  await page.getByRole('option', { name: 'production' }).filter({ hasText: 'website' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Promote', exact: true }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
   const copies = (await ask('GET', '/meta/demo/lambdas')) as { name: string }[]; // as the document says
