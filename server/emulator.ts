@@ -119,8 +119,8 @@ async function start(
   const authenticator = createAuthenticator(view, credentials);
 
   const recentCalls = new RecentCalls();
-  const { onLead, onScmRequest, onScmProject } = watch;
-  const told = { onLead, onScmRequest, onScmProject, onFault };
+  const { onLead, onLeadsDeleted, onScmRequest, onScmProject } = watch;
+  const told = { onLead, onLeadsDeleted, onScmRequest, onScmProject, onFault };
   const standIns = await startStandIns({ config, data, recentCalls, nowMs, ...told }, unwind);
   const pipelines = await keptPipelineRuns({ data, watch, nowMs, onFault });
   const outboundRules = keptOutboundRules(data, watch, () => lambdas.applyRules());

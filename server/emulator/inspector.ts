@@ -94,7 +94,11 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     containers: containers.desk,
     invoker: lambdas,
     arrivals: watch.arrivals,
-    leads: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
+    leads: {
+      list: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
+      delete: (id) => crm.deleteLead(id),
+      deleteAll: () => crm.deleteLeads(),
+    },
     machine: new TimeMachine(store, (changes) => {
       const { limits, allowedHostPaths } = config;
       const rules = { view, referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };

@@ -19,6 +19,7 @@ export interface StandInsOptions {
   recentCalls: RecentCalls;
   nowMs(): number;
   onLead(): void;
+  onLeadsDeleted(): void;
   onScmRequest(request: { method: string; path: string; status: number }): void;
   onScmProject(project: { id: number }): void;
   onFault(fault: unknown): void;
@@ -44,6 +45,7 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
     newId: randomUUID,
     maxLeads: MAX_LEADS,
     onLead,
+    onDeleted: options.onLeadsDeleted,
   });
   const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
   unwind.add(() => crm.stop());

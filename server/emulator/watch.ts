@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { ContainerNews } from '../containers/container-service.ts';
 import { Arrivals } from '../inspector/arrivals.ts';
 import { EndpointActivity } from '../inspector/endpoint-activity.ts';
+import { LEADS } from '../inspector/lead-routes.ts';
 import { LiveFeed } from '../inspector/live-feed.ts';
 import { Pulse } from '../inspector/pulse.ts';
 import { Recorder } from '../inspector/recorder.ts';
-import { LEADS } from '../inspector/routes.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
 
@@ -49,6 +49,8 @@ export class Watch {
     this.arrivals.announce(LEADS);
     this.feed.tell('leads', {});
   };
+
+  readonly onLeadsDeleted = (): void => this.feed.tell('leads', {});
 
   readonly onLog = (resourceId: Uuid): void => {
     this.arrivals.announce(resourceId);

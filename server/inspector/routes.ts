@@ -18,6 +18,7 @@ import { deliveryRoutes, type RunDemoPipeline, type ScmInspection } from './deli
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type KeyMaker, keyRoutes } from './key-routes.ts';
 import { type LogPages, lambdaRoutes, type TargetOf } from './lambda-routes.ts';
+import { type LeadDesk, leadRoutes } from './lead-routes.ts';
 import type { LiveFeed } from './live-feed.ts';
 import { outboundRoutes } from './outbound-routes.ts';
 import type { OutboundRules } from './outbound-rules.ts';
@@ -40,9 +41,6 @@ export interface LogSource {
   log(resourceId: string, query: LogParameters): readonly string[];
 }
 
-/** What waits for a lead waits for this. */
-export const LEADS = 'leads';
-
 export interface InspectorOptions {
   view: WorldView;
   authenticator: Authenticator;
@@ -53,8 +51,7 @@ export interface InspectorOptions {
   invoker: LambdaInvoker;
   /** Told of each lead under the topic LEADS, and of each line of a log. */
   arrivals: Arrivals;
-  /** Caught leads, oldest first; throws 400 for an unknown filter. */
-  leads(query: URLSearchParams): readonly object[];
+  leads: LeadDesk;
   /** What the window is told, and signs in with. */
   window: {
     feed: LiveFeed;
@@ -88,8 +85,6 @@ export interface InspectorOptions {
 
 /**
  * What is seen of the platform beyond its contract: `/inspect/...` and the logs of `/log` (D-001, D-191, D-200).
- *
- * `GET /leads?email=&since=&waitS=` lists caught leads; while there is none it waits for one up to `waitS` seconds.
  */
 export function inspectorRoutes(options: InspectorOptions): { inspect: Router; log: Router } {
   const { view, judge, arrivals, containerLog } = options;
@@ -128,14 +123,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   };
 
   const inspect = express.Router({ caseSensitive: true });
-  inspect.get('/leads', async (req, res) => {
-    guard.viewer(req);
-    const query = queryOf(req);
-    const waitS = singleParameter(query, 'waitS');
-    query.delete('waitS');
-    const find = () => options.leads(query);
-    res.json(await arrivals.look(find, (leads) => leads.length > 0, { topic: LEADS, waitS, res }));
-  });
+  inspect.use(leadRoutes(() => options.leads, arrivals, guard));
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
   inspect.use(containerRoutes({ desk: options.containers, guard, target }));
   const { feed, sessions, recorder, status, pulse, endpoints, urlFor } = options.window;

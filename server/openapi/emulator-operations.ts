@@ -2,7 +2,7 @@ import { containerOperations } from './container-operations.ts';
 import { deliveryOperations } from './delivery-operations.ts';
 import { historyOperations } from './history-operations.ts';
 import { keyOperations } from './key-operations.ts';
-import { listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
+import { gone, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 import { outboundOperations } from './outbound-operations.ts';
 import { settingsOperations } from './settings-operations.ts';
 import { treeOperations } from './tree-operations.ts';
@@ -44,6 +44,16 @@ export const emulatorOperations: readonly Operation[] = [
     query: ['lead_email', 'lead_since', 'lead_execution', 'wait_s'],
     success: ok(listOf(ref('Lead'))),
     errors: [400, 403, 503],
+  }),
+  rowsOf('Caught leads')('delete /inspect/leads', 'deleteLeads', 'Delete all caught leads', {
+    description: 'For the root user.',
+    success: ok(ref('DeletedLeads')),
+    errors: [403, 503],
+  }),
+  rowsOf('Caught leads')('delete /inspect/leads/{lead_id}', 'deleteLead', 'Delete a caught lead', {
+    description: 'For the root user.',
+    success: gone,
+    errors: [403, 404, 503],
   }),
   seeds('post /inspect/apply', 'applySeed', 'Make the world what a seed document says', {
     description:

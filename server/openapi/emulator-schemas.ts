@@ -58,6 +58,7 @@ export const emulatorSchemas = {
       })
       .optional(),
   }),
+  DeletedLeads: z.object({ deleted: z.int().describe('How many there were') }),
   SeedDocument: z
     .looseObject({ format: z.literal(1) })
     .describe('Resources by type and name, from the root organization down, such as `{format: 1, orgs: {demo: {}}}`'),

@@ -34,6 +34,7 @@ describe('the CRM stand-in', () => {
   let certificate: Certificate;
   let leads: MemoryLog<Lead>;
   let told: Lead[];
+  let deletions: number;
   let nowMs: number;
   const senders = new Map([[EXECUTION, { lambdaId: LAMBDA, lambdaName: 'web-form', event: '{}', crmOid: '1' }]]);
   let crm: CrmStandIn;
@@ -46,6 +47,7 @@ describe('the CRM stand-in', () => {
   beforeEach(async () => {
     leads = new MemoryLog();
     told = [];
+    deletions = 0;
     nowMs = START_MS;
     let count = 0;
     crm = new CrmStandIn({
@@ -56,6 +58,9 @@ describe('the CRM stand-in', () => {
       senderOf: (executionId) => senders.get(executionId),
       maxLeads: 3,
       onLead: (lead) => told.push(lead),
+      onDeleted: () => {
+        deletions += 1;
+      },
     });
     ({ port, caPem } = await crm.start({ host: '127.0.0.1', port: 0 }));
   });
@@ -91,6 +96,18 @@ describe('the CRM stand-in', () => {
     expect(crm.listLeads(parseLeadFilter({ execution: EXECUTION }))).toEqual([known]);
     expect(() => parseLeadFilter({ execution: 'nonsense' })).toThrow('is not the id of an invocation');
     expect(parseLead({ ...known, id: LAMBDA })).toEqual({ ...known, id: LAMBDA });
+  });
+
+  it('deletes one lead, or all of them, and says so', async () => {
+    for (const email of ['a@x', 'b@x', 'c@x']) await send(form({ email }));
+    const [first] = crm.listLeads();
+    expect(await crm.deleteLead(first?.id ?? '')).toBe(true);
+    expect(await crm.deleteLead(first?.id ?? '')).toBe(false);
+    expect(crm.listLeads().map(({ mapped }) => mapped.email)).toEqual(['b@x', 'c@x']);
+    expect(deletions).toBe(1);
+    expect(await crm.deleteLeads()).toBe(2);
+    expect(crm.listLeads()).toEqual([]);
+    expect(deletions).toBe(2);
   });
 
   it('keeps a lead and answers as the form does', async () => {

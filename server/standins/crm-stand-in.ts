@@ -31,6 +31,8 @@ export interface CrmStandInOptions {
   senderOf?(executionId: Uuid): LeadSender | undefined;
   /** Told of each lead once it is kept. */
   onLead?(lead: Lead): void;
+  /** Told when leads were deleted. */
+  onDeleted?(): void;
 }
 
 interface Waiter {
@@ -97,6 +99,22 @@ export class CrmStandIn {
   /** The leads asked for, newest last. */
   listLeads(filter: LeadFilter = {}): Lead[] {
     return [...this.#options.leads.entries()].map(([, lead]) => lead).filter((lead) => matchesLead(lead, filter));
+  }
+
+  /** Deletes a lead. Resolves to whether there was one of this id. */
+  async deleteLead(id: string): Promise<boolean> {
+    const wasThere = await this.#options.leads.remove(id);
+    if (wasThere) this.#options.onDeleted?.();
+    return wasThere;
+  }
+
+  /** Deletes all leads that are here now. Resolves to how many. */
+  async deleteLeads(): Promise<number> {
+    const { leads, onDeleted } = this.#options;
+    const ids = [...leads.entries()].map(([id]) => id);
+    const wereThere = await Promise.all(ids.map((id) => leads.remove(id)));
+    onDeleted?.();
+    return wereThere.filter(Boolean).length;
   }
 
   /**
