@@ -1,6 +1,7 @@
 import { useCallback, useMemo } from 'react';
 import { parseQuery, type QueryField } from '../../../../server/model/query-language.ts';
 import { Time } from '../../parts/amount.tsx';
+import { Button } from '../../parts/button.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
@@ -8,6 +9,7 @@ import { State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { hrefOf, useSearch } from '../../url.ts';
 import { LeadDetail } from './lead-detail.tsx';
+import { Marked, MarkWanted } from './marked-text.tsx';
 import type { Lead, useLeads } from './use-leads.ts';
 
 const NONE: readonly Lead[] = [];
@@ -40,39 +42,57 @@ export function fitting(leads: readonly Lead[] | undefined, q: string): readonly
   return (query.ok && q !== '' ? leads?.filter(query.matches) : leads) ?? NONE;
 }
 
-const COLUMNS: readonly GridColumn<Lead>[] = [
-  {
-    id: 'time',
-    header: 'Time',
-    width: 116,
-    isMono: true,
-    cell: ({ receivedAt }) => (
-      <span className="text-muted">
-        <Time at={receivedAt} as="clock" />
-      </span>
-    ),
-  },
-  {
-    id: 'name',
-    header: 'Name',
-    width: { share: 2, minWidth: 110 },
-    cell: (lead) => <span className="font-medium">{nameOf(lead) || '(no name)'}</span>,
-  },
-  { id: 'company', header: 'Company', width: { share: 2, minWidth: 100 }, cell: ({ mapped }) => mapped.company },
-  {
-    id: 'email',
-    header: 'Email',
-    width: { share: 2, minWidth: 120 },
-    cell: ({ mapped }) => <span className="text-muted">{mapped.email}</span>,
-  },
-  {
-    id: 'lambda',
-    header: 'Sent by',
-    width: { share: 1, minWidth: 90 },
-    cell: ({ sender }) => <span className="text-muted">{sender?.lambdaName ?? '-'}</span>,
-  },
-  { id: 'oid', header: 'oid', width: 92, cell: (lead) => <OidState lead={lead} /> },
-];
+const TIME: GridColumn<Lead> = {
+  id: 'time',
+  header: 'Time',
+  width: 112,
+  isMono: true,
+  cell: ({ receivedAt }) => (
+    <span className="text-muted">
+      <Time at={receivedAt} as="clock" />
+    </span>
+  ),
+};
+const NAME: GridColumn<Lead> = {
+  id: 'name',
+  header: 'Name',
+  width: { share: 2, minWidth: 110 },
+  cell: (lead) => (
+    <span className="font-medium">
+      <Marked>{nameOf(lead) || '(no name)'}</Marked>
+    </span>
+  ),
+};
+const COMPANY: GridColumn<Lead> = {
+  id: 'company',
+  header: 'Company',
+  width: { share: 2, minWidth: 100 },
+  cell: ({ mapped }) => <Marked>{mapped.company ?? ''}</Marked>,
+};
+const EMAIL: GridColumn<Lead> = {
+  id: 'email',
+  header: 'Email',
+  width: { share: 2, minWidth: 120 },
+  cell: ({ mapped }) => (
+    <span className="text-muted">
+      <Marked>{mapped.email ?? ''}</Marked>
+    </span>
+  ),
+};
+const SENDER: GridColumn<Lead> = {
+  id: 'lambda',
+  header: 'Sent by',
+  width: { share: 1, minWidth: 110 },
+  cell: ({ sender }) => (
+    <span className="text-muted">
+      <Marked>{sender?.lambdaName ?? '-'}</Marked>
+    </span>
+  ),
+};
+const OID: GridColumn<Lead> = { id: 'oid', header: 'oid', width: 92, cell: (lead) => <OidState lead={lead} /> };
+const COLUMNS = [TIME, NAME, COMPANY, EMAIL, SENDER, OID];
+/** Beside a detail there is room for less; who sent it stands in there. */
+const FEW_COLUMNS = [TIME, NAME, COMPANY, EMAIL, OID];
 
 function OidState({ lead: { oid, sender } }: { lead: Lead }) {
   if (sender?.crmOid === undefined) return <State is="ok">present</State>;
@@ -86,41 +106,54 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
   const select = useCallback((id: string) => change({ sel: id }), [change]);
   const chosen = leads.data?.find(({ id }) => id === sel);
   return (
-    <SplitPane
-      name="leads"
-      width={560}
-      detailLabel="Lead"
-      list={
-        <DataGrid
-          label="Leads"
-          rows={rows}
-          columns={COLUMNS}
-          keyOf={keyOf}
-          selectedKey={sel}
-          onSelect={select}
-          hrefOf={({ id }) => hrefOf({ screen: 'leads', search: { q, sel: id } }, scope)}
-          isLoading={leads.isPending}
-          error={leads.error}
-          onRetry={() => void leads.refetch()}
-          isFiltered={q !== ''}
-          onClearFilter={() => change({ q: undefined })}
-          empty={
+    <MarkWanted query={q}>
+      <SplitPane
+        name="leads"
+        width={560}
+        detailLabel="Lead"
+        list={
+          <DataGrid
+            label="Leads"
+            rows={rows}
+            columns={sel === undefined ? COLUMNS : FEW_COLUMNS}
+            keyOf={keyOf}
+            selectedKey={sel}
+            onSelect={select}
+            hrefOf={({ id }) => hrefOf({ screen: 'leads', search: { q, sel: id } }, scope)}
+            isLoading={leads.isPending}
+            error={leads.error}
+            onRetry={() => void leads.refetch()}
+            isFiltered={q !== ''}
+            onClearFilter={() => change({ q: undefined })}
+            empty={
+              <EmptyState
+                title="The inbox is empty"
+                text={
+                  <>
+                    A form that a lambda sends to its CRM is caught here; the real CRM never sees it. A form without{' '}
+                    <code>oid</code> is refused, as the CRM would: look at the outbound calls of its{' '}
+                    <PlaceLink to={{ screen: 'invocations' }}>invocation</PlaceLink>.
+                  </>
+                }
+              >
+                <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
+              </EmptyState>
+            }
+          />
+        }
+        detail={
+          sel === undefined ? undefined : chosen ? (
+            <LeadDetail lead={chosen} onClose={() => change({ sel: undefined })} />
+          ) : leads.isPending ? undefined : (
             <EmptyState
-              title="The inbox is empty"
-              text="A form that a lambda sends to its CRM is caught here; the real CRM never sees it."
+              title="This lead is not in the inbox"
+              text="It was deleted, or newer ones have taken its place: only the newest 10,000 are kept."
             >
-              <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
+              <Button onPress={() => change({ sel: undefined })}>Close</Button>
             </EmptyState>
-          }
-        />
-      }
-      detail={
-        sel === undefined ? undefined : chosen ? (
-          <LeadDetail lead={chosen} onClose={() => change({ sel: undefined })} />
-        ) : leads.isPending ? undefined : (
-          <EmptyState title="This lead is not in the inbox" text="Only the newest are kept." />
-        )
-      }
-    />
+          )
+        }
+      />
+    </MarkWanted>
   );
 }

@@ -1,12 +1,16 @@
-import { Check, CircleHelp, Minus, Plus, X } from 'lucide-react';
+import { Check, CircleHelp, Minus, Plus, Trash2, X } from 'lucide-react';
+import { failureOf } from '../../api/failure.ts';
 import { Time } from '../../parts/amount.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { State } from '../../parts/state.tsx';
+import { toast } from '../../parts/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { type MappingRow, mappingOf, payloadOf, type Verdict } from './mapping.ts';
-import type { Lead } from './use-leads.ts';
+import { Marked } from './marked-text.tsx';
+import { type Lead, useDeleteLeads } from './use-leads.ts';
 
 const MARKS: Record<Verdict, { icon: typeof Check; word: string; colour: string }> = {
   ok: { icon: Check, word: 'right', colour: 'text-ok' },
@@ -21,6 +25,10 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
   const { mapped, source, executionId, sender } = lead;
   const rows = mappingOf(lead);
   const { why } = payloadOf(lead);
+  const deletion = useDeleteLeads(() => {
+    toast({ tone: 'ok', text: 'The lead was deleted.' });
+    onClose();
+  });
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <div className="border-b border-line px-4 py-2.5">
@@ -29,7 +37,14 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
             {[mapped.firstName, mapped.lastName].filter(Boolean).join(' ') || '(no name)'}
           </h2>
           <span className="truncate text-muted">{mapped.company}</span>
-          <IconButton icon={X} label="Close the detail" onPress={onClose} className="ml-auto" />
+          <IconButton
+            icon={Trash2}
+            label="Delete the lead"
+            isDisabled={deletion.isPending}
+            onPress={() => deletion.mutate(lead.id)}
+            className="ml-auto"
+          />
+          <IconButton icon={X} label="Close the detail" onPress={onClose} />
         </div>
         <p className="mono flex items-center text-muted">
           {lead.id}
@@ -58,7 +73,8 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           )}
         </p>
       </div>
-      <Summary rows={rows} />
+      {deletion.error && <FailureNote failure={failureOf(deletion.error)} />}
+      <Summary rows={rows} sender={sender} />
       <table className="w-full table-fixed">
         <caption className="sr-only">Fields of the form beside what they come from</caption>
         <thead>
@@ -96,9 +112,9 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
         <span className="mono break-all">{field}</span>
         <span className="block text-[11.5px] break-words text-muted">{from}</span>
       </td>
-      <td className="mono px-2 py-1.5 break-words text-muted">{expected}</td>
+      <td className="mono px-2 py-1.5 break-words text-muted">{expected && <Marked>{expected}</Marked>}</td>
       <td className={`mono px-2 py-1.5 break-words ${verdict === 'wrong' ? 'text-error' : ''}`}>
-        {value ?? <span className="italic">not in the form</span>}
+        {value === undefined ? <span className="italic">not in the form</span> : <Marked>{value}</Marked>}
       </td>
       <td className={`px-2 py-1.5 ${colour}`} title={why}>
         <span className="flex items-center gap-1">
@@ -111,21 +127,36 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
   );
 }
 
-/** Whether the table was kept to, and what to look at first. */
-function Summary({ rows }: { rows: readonly MappingRow[] }) {
+/** Whether the table was kept to, and what to do about it. */
+function Summary({ rows, sender }: { rows: readonly MappingRow[]; sender: Lead['sender'] }) {
   const wrong = rows.filter(({ verdict }) => verdict === 'wrong');
   const right = rows.filter(({ verdict }) => verdict === 'ok').length;
-  const compared = rows.filter(({ verdict }) => verdict === 'ok' || verdict === 'wrong').length;
-  const [first] = wrong;
+  const isOid = wrong.some(({ field }) => field === 'oid');
   return (
     <div className="border-b border-line px-4 py-2">
-      <State is={first ? 'error' : 'ok'}>
-        {right} of {compared} fields are as the CRM integration wants them
+      <State is={wrong.length > 0 ? 'error' : 'ok'}>
+        {right} of {right + wrong.length} fields are as the CRM integration wants them
       </State>
-      {first && (
-        <p className="mt-0.5 break-words text-muted">
-          Look at <span className="mono text-error">{first.field}</span> first: {first.why}.
-        </p>
+      {wrong.length > 0 && (
+        <>
+          <ul aria-label="What is wrong" className="mt-1 list-disc pl-5">
+            {wrong.map(({ field, why, advice }) => (
+              <li key={field} className="break-words">
+                <span className="mono text-error">{field}</span> <span className="text-muted">{why}:</span> {advice}.
+              </li>
+            ))}
+          </ul>
+          {sender && (
+            <p className="mt-1 flex flex-wrap gap-3">
+              <PlaceLink to={{ screen: 'lambdas', id: sender.lambdaId }}>Open its code</PlaceLink>
+              {isOid && (
+                <PlaceLink to={{ screen: 'lambdas', id: sender.lambdaId, search: { tab: 'env' } }}>
+                  Open its environment
+                </PlaceLink>
+              )}
+            </p>
+          )}
+        </>
       )}
     </div>
   );

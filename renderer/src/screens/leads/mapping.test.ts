@@ -41,6 +41,10 @@ it('crosses another value, an empty one, and a field that is not there', () => {
   expect(rows.get('first_name')).toMatchObject({ verdict: 'wrong', expected: 'Ada', value: 'Bob' });
   expect(rows.get('email')).toMatchObject({ verdict: 'wrong', why: 'given, but not in the form' });
   expect(rows.get('(a custom field)')).toMatchObject({ verdict: 'wrong', value: undefined });
+  expect(rows.get('oid')?.advice).toContain('send process.env.CRM_OID as oid');
+  expect(rows.get('lead_source')?.advice).toBe('send the constant text Website as lead_source');
+  expect(rows.get('email')?.advice).toBe('send payload.email as email, as it was given');
+  expect(rows.get('(a custom field)')?.advice).toContain('a name that begins with 00N');
 });
 
 it('neither ticks nor crosses what nobody gave', () => {

@@ -19,6 +19,8 @@ export interface MappingRow {
   verdict: Verdict;
   /** The verdict in words. */
   why: string;
+  /** Of a wrong one: what to change in the lambda. */
+  advice?: string;
 }
 
 /** Form field, and the member of the payload it comes from (the platform's specification, "Lambda contract"). */
@@ -32,6 +34,8 @@ const MEMBERS = [
   ['employees', 'size'],
 ] as const;
 const LEAD_SOURCE = 'Website';
+/** Stands for the custom field while the form has none. */
+const MESSAGE_FIELD = '(a custom field)';
 /** Custom fields are named by ids of the CRM organization. */
 const CUSTOM_FIELD = /^00N[0-9A-Za-z]+$/;
 
@@ -56,19 +60,17 @@ export function mappingOf(lead: Lead): MappingRow[] {
   const sent = new Map(fields.toReversed().map(({ name, value }) => [name, value]));
   const custom = fields.find(({ name }) => CUSTOM_FIELD.test(name))?.name;
   const inPayload = (member: string) => (payload ? textOf(payload[member]) : undefined);
-  const compared = (field: string, from: string, expected: string | undefined, unknown = noPayload): MappingRow => ({
-    field,
-    from,
-    expected,
-    value: sent.get(field),
-    ...judge(expected, sent.get(field), unknown),
-  });
+  const compared = (field: string, from: string, expected: string | undefined, unknown = noPayload): MappingRow => {
+    const judged = judge(expected, sent.get(field), unknown);
+    const advice = judged.verdict === 'wrong' && { advice: adviceFor(field, from) };
+    return { field, from, expected, value: sent.get(field), ...judged, ...advice };
+  };
   const known = new Set<string>(['oid', 'lead_source', ...MEMBERS.map(([field]) => field), custom ?? '']);
   return [
     compared('oid', "the lambda's CRM_OID", sender?.crmOid, sender ? 'the lambda has no CRM_OID' : noPayload),
     compared('lead_source', 'constant', LEAD_SOURCE),
     ...MEMBERS.map(([field, member]) => compared(field, `payload.${member}`, inPayload(member))),
-    compared(custom ?? '(a custom field)', 'payload.message', inPayload('message')),
+    compared(custom ?? MESSAGE_FIELD, 'payload.message', inPayload('message')),
     ...fields
       .filter(({ name }) => !known.has(name))
       .map(
@@ -97,6 +99,16 @@ function judge(
   if (value === expected) return { verdict: 'ok', why: 'as it was given' };
   if (value === undefined) return { verdict: 'wrong', why: 'given, but not in the form' };
   return { verdict: 'wrong', why: value === '' ? 'given, but sent empty' : 'another value was sent' };
+}
+
+/** What to change so that a field is right. */
+function adviceFor(field: string, from: string): string {
+  if (field === 'oid')
+    return 'send process.env.CRM_OID as oid; if the CRM organization is another one, change CRM_OID in the environment of the lambda';
+  if (field === 'lead_source') return `send the constant text ${LEAD_SOURCE} as lead_source`;
+  if (field === MESSAGE_FIELD)
+    return 'send payload.message under the id of a custom field of the CRM organization: a name that begins with 00N';
+  return `send ${from} as ${field}, as it was given`;
 }
 
 /** A member as a form sends it: nothing for what is not there. */

@@ -28,7 +28,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
   };
   const keep = (rule: RuleWish) => {
     const isNew = !rules.some(({ id }) => id === rule.id);
-    put(isNew ? [rule, ...rules] : rules.map((one) => (one.id === rule.id ? { ...one, ...rule } : one)), 'Rule saved');
+    put(isNew ? [rule, ...rules] : rules.map((one) => (one.id === rule.id ? rule : one)), 'Rule saved');
   };
   const togglePreset = (preset: RuleWish) => {
     const same = rules.find((rule) => isSame(rule, preset));

@@ -2,6 +2,7 @@ import { QueryBar } from '../../parts/query-bar.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useSearch } from '../../url.ts';
+import { ClearInbox } from './clear-inbox.tsx';
 import { faultOf, fitting, Inbox, suggestions } from './inbox.tsx';
 import { OutboundRulesTab } from './outbound-rules-tab.tsx';
 import { useLeads } from './use-leads.ts';
@@ -21,7 +22,14 @@ export default function LeadsScreen() {
           <QueryBar what="leads" faultOf={faultOf} example="company:engines email:ada" suggestions={suggestions} />
         )
       }
-      actions={!isRules && <span className="text-muted">{fitting(leads.data, q).length.toLocaleString('en')}</span>}
+      actions={
+        !isRules && (
+          <>
+            <span className="text-muted">{fitting(leads.data, q).length.toLocaleString('en')}</span>
+            <ClearInbox count={leads.data?.length ?? 0} />
+          </>
+        )
+      }
     >
       <Tabs
         label="Leads and rules"

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
-import { load } from '../../api/client.ts';
-import { keys } from '../../api/query-client.ts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { load, send } from '../../api/client.ts';
+import { keys, queryClient } from '../../api/query-client.ts';
 
 /** A form that the CRM stand-in caught, as `GET /inspect/leads` gives it. */
 export interface Lead {
@@ -22,5 +22,16 @@ export function useLeads() {
   return useQuery({
     queryKey: [keys.leads, 'inbox'],
     queryFn: async ({ signal }) => (await load<Lead[]>('/inspect/leads', {}, signal)).toReversed(),
+  });
+}
+
+/** Deletes the lead with this id, or without one all leads. */
+export function useDeleteLeads(onDeleted: () => void) {
+  return useMutation({
+    mutationFn: (id?: string) => send('DELETE', id === undefined ? '/inspect/leads' : `/inspect/leads/${id}`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: [keys.leads] });
+      onDeleted();
+    },
   });
 }

@@ -1,0 +1,319 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expectNoFaults } from './axe.ts';
+import { type LambdaRecord, workshopIn } from './lambda-workshop.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+const FORM = {
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  company: 'Analytical Engines',
+  phone: '1',
+  email: 'ada@example.com',
+  title: 'Programmer',
+  size: '10',
+  message: 'Please call me back',
+};
+const sendForm = (platform: WindowPlatform, fields: object = {}) =>
+  platform.call('/website/lead', { payload: { ...FORM, ...fields } });
+const rowsOf = (page: Page) => page.getByRole('grid', { name: 'Leads' }).getByRole('row');
+const detailOf = (page: Page) => page.getByRole('region', { name: 'Lead', exact: true });
+
+/** Sends a form of its event's `fields`, whatever they are. */
+const SENDER = `exports.run = async (event) => {
+  const body = new URLSearchParams(JSON.parse(event).fields);
+  const answer = await fetch('https://crm.example.com/servlet/servlet.WebToLead', { method: 'POST', body });
+  return answer.status;
+};`;
+
+test('a form sent through the gateway is in the inbox at once, ticked row by row, and leads to its invocation and back', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page, 'leads');
+  await expect(page.getByRole('heading', { name: 'The inbox is empty' })).toBeVisible();
+  await sendForm(platform);
+  await expect(rowsOf(page)).toHaveCount(2);
+  await expect(rowsOf(page).nth(1)).toContainText(
+    /Ada Lovelace.*Analytical Engines.*ada@example\.com.*contact-form.*ok/,
+  );
+  await sendForm(platform, { firstName: 'Grace', lastName: 'Hopper' });
+  await expect(rowsOf(page).nth(1)).toContainText('Grace Hopper');
+
+  await rowsOf(page).nth(2).click();
+  await expect(detailOf(page)).toContainText('10 of 10 fields are as the CRM integration wants them');
+  const table = detailOf(page).getByRole('table');
+  await expect(table.getByRole('row').filter({ hasText: 'payload.message' })).toContainText(
+    /00N5g00000XXXXX.*Please call me back.*Please call me back.*right/,
+  );
+  await detailOf(page).getByRole('link', { name: 'this invocation' }).click();
+  await expect(page.getByRole('heading', { name: 'Invocations', exact: true })).toBeVisible();
+  await expect(page.getByRole('tab', { name: 'Event' })).toBeVisible();
+  await page.getByRole('tab', { name: 'Outbound' }).click();
+  await page.getByRole('link', { name: /lead/i }).last().click();
+  await expect(rowsOf(page)).toHaveCount(2);
+  await expect(rowsOf(page).nth(1)).toContainText('Ada Lovelace');
+});
+
+test('what is wrong with a lead is said, with what to do about it', async ({ page, platform }) => {
+  const workshop = await workshopIn(platform, page);
+  const env = { CRM_API_BASEPATH: 'crm.example.com', CRM_OID: '00DRIGHT' };
+  const lambda = await workshop.make('careless', SENDER, { env });
+  const fields = {
+    oid: '00DWRONG',
+    lead_source: 'Website',
+    first_name: 'Ada',
+    last_name: '',
+    company: 'Engine',
+    extra: 'x',
+  };
+  const run = (body: object) => workshop.ask('POST', `/inspect/lambdas/${lambda.id}/invoke`, body);
+  await run({ payload: { firstName: 'Ada', lastName: 'Lovelace', company: 'Engines', email: 'a@b.c' }, fields });
+  await platform.open(page, 'leads');
+  await expect(rowsOf(page).nth(1)).toContainText('another');
+  await rowsOf(page).nth(1).click();
+  await expect(detailOf(page)).toContainText('2 of 6 fields are as the CRM integration wants them');
+  const wrong = detailOf(page).getByRole('list', { name: 'What is wrong' }).getByRole('listitem');
+  await expect(wrong).toHaveText([
+    /^oid another value was sent: send process\.env\.CRM_OID as oid; .*change CRM_OID in the environment/,
+    'last_name given, but sent empty: send payload.lastName as last_name, as it was given.',
+    'company another value was sent: send payload.company as company, as it was given.',
+    'email given, but not in the form: send payload.email as email, as it was given.',
+  ]);
+  const row = (name: string) => detailOf(page).getByRole('row').filter({ hasText: name });
+  await expect(row('00DWRONG')).toContainText(/00DRIGHT.*00DWRONG.*wrong/);
+  await expect(row('payload.phone')).toContainText('not given');
+  await expect(row('extra')).toContainText('extra');
+  await detailOf(page).getByRole('link', { name: 'Open its environment' }).click();
+  await expect(page.getByRole('tab', { name: 'Environment', selected: true })).toBeVisible();
+  await expect(page.getByRole('table', { name: 'Environment variables' })).toContainText('CRM_OID');
+
+  // Without its oid a form is no lead; the call says so.
+  await run({ payload: {}, fields: { first_name: 'Nobody' } });
+  await platform.open(page, `invocations?q=lambda:careless`);
+  await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
+  await expect(page.getByRole('region', { name: 'Invocation', exact: true })).toContainText('400');
+  expect((await platform.ask(page, 'GET', '/inspect/leads')).body).toHaveLength(1);
+});
+
+test('a query narrows the inbox, marks what it found and stays in the address; leads are deleted, one and all', async ({
+  page,
+  platform,
+}) => {
+  await sendForm(platform);
+  await sendForm(platform, { firstName: 'Grace', lastName: 'Hopper', company: 'Navy', email: 'grace@example.com' });
+  await sendForm(platform, { firstName: '<b>Eve</b>', lastName: '<script>globalThis.hasRun=true</script>' });
+  await platform.open(page, 'leads');
+  await expect(rowsOf(page)).toHaveCount(4);
+  await page.keyboard.press('/');
+  await page.keyboard.type('company:navy GRACE');
+  await expect(rowsOf(page)).toHaveCount(2);
+  await expect(rowsOf(page).nth(1).locator('mark')).toHaveText(['Grace', 'Navy', 'grace']);
+  await rowsOf(page).nth(1).click();
+  await expect(detailOf(page).locator('mark').first()).toBeVisible();
+  await page.reload();
+  await expect(rowsOf(page)).toHaveCount(2);
+  await expect(detailOf(page).getByRole('heading', { name: 'Grace Hopper' })).toBeVisible();
+  await page.getByLabel('Query of leads').fill('phone:');
+  await expect(page.getByRole('alert')).toContainText("there is no 'phone:'");
+  await page.getByLabel('Query of leads').fill('nobody at all');
+  await expect(page.getByRole('heading', { name: 'No leads match' })).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the query' }).last().click();
+  await expect(rowsOf(page)).toHaveCount(4);
+  await expect(page.getByText('<b>Eve</b>').first()).toBeVisible();
+  expect(await page.evaluate(() => 'hasRun' in globalThis)).toBe(false);
+
+  await detailOf(page).getByRole('button', { name: 'Delete the lead' }).click();
+  await expect(page.getByText('The lead was deleted.')).toBeVisible();
+  await expect(rowsOf(page)).toHaveCount(3);
+  await expect(page.getByText('Grace Hopper')).toBeHidden();
+  const other = await page.context().newPage();
+  await platform.open(other, 'leads');
+  await expect(rowsOf(other)).toHaveCount(3);
+  await page.getByRole('button', { name: 'Clear the inbox' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete all 2 leads' }).click();
+  await expect(page.getByRole('heading', { name: 'The inbox is empty' })).toBeVisible();
+  await expect(other.getByRole('heading', { name: 'The inbox is empty' })).toBeVisible();
+  await other.close();
+});
+
+test('ten thousand leads scroll, and one that comes then is on top', async ({ page, platform }) => {
+  test.setTimeout(180_000);
+  const workshop = await workshopIn(platform, page);
+  const code = `exports.run = async () => {
+  for (let i = 0; i < 10_000; i += 50) {
+    await Promise.all(Array.from({ length: 50 }, async (_, j) => {
+      const body = new URLSearchParams({ oid: '1', first_name: 'Number', last_name: String(i + j), email: 'n@example.com' });
+      const answer = await fetch('https://crm.example.com/servlet/servlet.WebToLead', { method: 'POST', body });
+      await answer.text();
+    }));
+  }
+};`;
+  const lambda = await workshop.make('flood', code, { timeout: 150, env: { CRM_API_BASEPATH: 'crm.example.com' } });
+  await workshop.ask('POST', `/inspect/lambdas/${lambda.id}/invoke`, {});
+  await platform.open(page, 'leads');
+  await expect(page.getByRole('tab', { name: 'Inbox 10,000' })).toBeVisible({ timeout: 20_000 });
+  const grid = page.getByRole('grid', { name: 'Leads' });
+  await grid.focus();
+  await page.keyboard.press('End');
+  await expect(detailOf(page).getByRole('heading')).toBeVisible();
+  await expect(rowsOf(page).last()).toHaveAttribute('aria-rowindex', '10001');
+  expect(await rowsOf(page).count()).toBeLessThan(100);
+  await page.keyboard.press('Home');
+  const sent = Date.now();
+  await sendForm(platform);
+  await expect(rowsOf(page).nth(1)).toContainText('Ada Lovelace');
+  expect(Date.now() - sent).toBeLessThan(5_000);
+  await page.getByLabel('Query of leads').fill('name:"Number 4321"');
+  await expect(rowsOf(page)).toHaveCount(2);
+});
+
+/** Says what became of a call to its event's `url`. */
+const CALLER = `exports.run = async (event) => {
+  const { url, fields } = JSON.parse(event);
+  const startedMs = Date.now();
+  try {
+    const answer = await fetch(url, fields && { method: 'POST', body: new URLSearchParams(fields) });
+    return { status: answer.status, text: await answer.text(), tookMs: Date.now() - startedMs };
+  } catch (error) {
+    return { code: error.cause?.code ?? error.code, tookMs: Date.now() - startedMs };
+  }
+};`;
+
+test('rules to catch, pass, block, delay and fail are made in the window, and calls of lambdas meet them', async ({
+  page,
+  platform,
+}) => {
+  const server = createServer((_, response) => response.end('the host itself'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // a server on a port has one
+  const host = `127.0.0.1:${port}`;
+  const workshop = await workshopIn(platform, page);
+  const caller = await workshop.make('caller', CALLER, { env: { CRM_API_BASEPATH: '127.0.0.1' } });
+  const plain = await workshop.make('plain', CALLER);
+  const call = async ({ id }: LambdaRecord, event: object) => {
+    const answer = await workshop.ask('POST', `/inspect/lambdas/${id}/invoke`, event);
+    // As: what this lambda gives.
+    const { outcome } = answer as {
+      outcome: { result: { status?: number; code?: string; text?: string; tookMs: number } };
+    };
+    return outcome.result;
+  };
+  const direct = { url: `http://${host}/` };
+  const table = page.getByRole('table', { name: 'Rules about outbound calls' });
+  const add = async (text: string, action: string, more?: () => Promise<unknown>) => {
+    await page.getByRole('button', { name: 'Add a rule' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a rule' });
+    await dialog.getByLabel('Calls to').fill(text);
+    await dialog.getByRole('button', { name: /What becomes of them/ }).click();
+    await page.getByRole('option', { name: action }).click();
+    await more?.();
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await expect(dialog).toBeHidden();
+    await expect(table.getByRole('button', { name: 'Delete rule 1' })).toBeEnabled();
+  };
+  const drop = async () => {
+    await table.getByRole('button', { name: 'Delete rule 1' }).click();
+    await expect(table.getByRole('button', { name: 'Delete rule 1' })).toBeHidden();
+  };
+  await platform.open(page, 'leads?tab=rules');
+  await expect(table).toContainText('caught by the CRM stand-in');
+  expect(await call(plain, direct)).toMatchObject({ status: 200, text: 'the host itself' });
+
+  await add(host, 'Fail');
+  await expect(table).toContainText(`${host}answered 503`);
+  expect(await call(plain, direct)).toMatchObject({ status: 503 });
+  await table.getByRole('button', { name: 'Edit rule 1' }).click();
+  await page.getByRole('dialog').getByRole('radio', { name: 'A network error' }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Error|ECONN/ })
+    .click();
+  await page.getByRole('option', { name: 'ECONNRESET' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await expect(table).toContainText('fails with ECONNRESET');
+  expect(await call(plain, direct)).toMatchObject({ code: 'ECONNRESET' });
+  // Off, it is asked no longer.
+  await table.getByText('on', { exact: true }).click();
+  await expect(table.getByText('off', { exact: true })).toBeVisible();
+  expect(await call(plain, direct)).toMatchObject({ status: 200 });
+  await drop();
+
+  await add('*', 'Block');
+  expect(await call(plain, direct)).toMatchObject({ code: 'ECONNREFUSED' });
+  await drop();
+
+  await add(host, 'Delay', () => page.getByRole('dialog').getByLabel('For how long').fill('700'));
+  await expect(table).toContainText('waits 700 ms, then goes on below');
+  const delayed = await call(plain, direct);
+  expect(delayed).toMatchObject({ status: 200, text: 'the host itself' });
+  expect(delayed.tookMs).toBeGreaterThanOrEqual(690);
+  await drop();
+
+  const lead = { url: 'https://127.0.0.1/servlet/servlet.WebToLead', fields: { oid: '1', first_name: 'Caught' } };
+  expect(await call(caller, lead)).toMatchObject({ status: 200 });
+  await add('shop.example', 'Catch');
+  const elsewhere = { ...lead, url: 'https://shop.example/servlet/servlet.WebToLead' };
+  expect(await call(plain, elsewhere)).toMatchObject({ status: 200 });
+  await expect(page.getByRole('tab', { name: 'Inbox 2' })).toBeVisible();
+  await drop();
+
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await page.getByRole('dialog').getByLabel('Calls to').fill('no host!');
+  await expect(page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true })).toBeDisabled();
+  await page.getByRole('dialog').getByRole('button', { name: "The lambda's CRM" }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /What becomes of them/ })
+    .click();
+  await page.getByRole('option', { name: 'Pass' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+  await expect(table.getByRole('button', { name: 'Delete rule 1' })).toBeEnabled();
+  expect(await call(caller, direct)).toMatchObject({ status: 200, text: 'the host itself' });
+
+  // The invocation says which rule met its call; a preset is one press.
+  await page.getByRole('button', { name: 'CRM answers 500' }).click();
+  await expect(table).toContainText('answered 500');
+  await table.getByRole('button', { name: 'Move rule 2 up' }).click();
+  await expect(table).toContainText('never asked: rule 1 decides');
+  await table.getByRole('button', { name: 'Move rule 1 down' }).click();
+  expect(await call(caller, direct)).toMatchObject({ status: 500 });
+  await platform.open(page, 'invocations?q=lambda:caller');
+  await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
+  await page.getByRole('tab', { name: 'Outbound' }).click();
+  await expect(page.getByText(/answered 500/).first()).toBeVisible();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`inbox, detail, rules and dialogs are free of what axe finds, ${theme}`, async ({ page, platform }) => {
+    test.setTimeout(120_000);
+    await page.emulateMedia({ colorScheme: theme });
+    const workshop = await workshopIn(platform, page);
+    await platform.open(page, 'leads');
+    await expect(page.getByRole('heading', { name: 'The inbox is empty' })).toBeVisible();
+    await expectNoFaults(page);
+    const env = { CRM_API_BASEPATH: 'crm.example.com', CRM_OID: '00DRIGHT' };
+    const { id } = await workshop.make('careless', SENDER, { env });
+    await workshop.ask('POST', `/inspect/lambdas/${id}/invoke`, {
+      payload: FORM,
+      fields: { oid: '2', first_name: 'Ada' },
+    });
+    await platform.open(page, 'leads?q=ada');
+    await rowsOf(page).nth(1).click();
+    await expect(detailOf(page).getByRole('list', { name: 'What is wrong' })).toBeVisible();
+    await expect(page.locator('mark').first()).toBeVisible();
+    await expectNoFaults(page);
+    await page.getByRole('button', { name: 'Clear the inbox' }).click();
+    await expectNoFaults(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Outbound rules' }).click();
+    await page.getByRole('button', { name: 'CRM answers 500' }).click();
+    await page.getByRole('button', { name: 'CRM is down' }).click();
+    await expect(page.getByText('never asked: rule 1 decides')).toBeVisible();
+    await expectNoFaults(page);
+    await page.getByRole('button', { name: 'Edit rule 1' }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
+    await expectNoFaults(page);
+  });
+}
