@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { Time } from '../../parts/amount.tsx';
+import { Key } from '../../parts/button.tsx';
 import { DiffEditor } from '../../parts/code-editor.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select } from '../../parts/fields.tsx';
@@ -87,7 +88,12 @@ export function ConsolePane({
             <Outcome result={shown.result} isMarked={shown === known[0] && shown.code === code} />
           </>
         ) : (
-          error === null && <p className="p-3 text-muted">Run it to see its result, its calls and its log.</p>
+          error === null &&
+          waitsFor === undefined && (
+            <p className="p-3 text-muted">
+              Run it, with the button above or <Key>Ctrl/Cmd Enter</Key>: result, outbound calls and log show up here.
+            </p>
+          )
         )}
       </div>
     </section>

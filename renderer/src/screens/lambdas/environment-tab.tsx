@@ -44,8 +44,8 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
     <div>
       <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1">
         <span className="min-w-0 flex-1 text-muted">
-          {variables.length === 1 ? '1 variable' : `${variables.length} variables`}, and those that the platform adds (
-          <code>META_URL</code> ...)
+          {variables.length === 1 ? '1 variable' : `${variables.length} variables`}, and the platform's own, such as{' '}
+          <code>META_URL</code>
         </span>
         <Button
           icon={areAllShown ? EyeOff : Eye}

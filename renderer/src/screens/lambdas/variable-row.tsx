@@ -35,7 +35,7 @@ export function VariableRow({ lambda, name, variable, draft, isShown, onToggle }
       <td className="px-2">
         <span className="flex items-center gap-1">
           {change ? (
-            <ChangedValue name={name} change={change} draft={draft} />
+            <ChangedValue name={name} change={change} draft={draft} isNew={variable === undefined} />
           ) : (
             variable && <Value name={name} value={variable.value} isShown={isShown} onToggle={onToggle} />
           )}
@@ -91,18 +91,20 @@ function Value({
   );
 }
 
-function ChangedValue({
-  name,
-  change,
-  draft,
-}: { name: string; change: VariableChange } & Pick<VariableRowProps, 'draft'>) {
+interface ChangedValueProps extends Pick<VariableRowProps, 'draft' | 'name'> {
+  change: VariableChange;
+  isNew: boolean;
+}
+
+function ChangedValue({ name, change, draft, isNew }: ChangedValueProps) {
   if (change.value === undefined) return <span className="flex-1 text-muted">to be removed</span>;
   return (
     <TextField
       label={`Value of ${name}`}
       isLabelHidden
       isMono
-      autoFocus
+      // One has just written a new one, in the line above.
+      autoFocus={!isNew}
       value={change.value}
       onChange={(value) => draft.change(name, value)}
       className="my-0.5 flex-1"

@@ -113,8 +113,12 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
         <span className="block text-[11.5px] break-words text-muted">{from}</span>
       </td>
       <td className="mono px-2 py-1.5 break-words text-muted">{expected && <Marked>{expected}</Marked>}</td>
-      <td className={`mono px-2 py-1.5 break-words ${verdict === 'wrong' ? 'text-error' : ''}`}>
-        {value === undefined ? <span className="italic">not in the form</span> : <Marked>{value}</Marked>}
+      <td className={`mono px-2 py-1.5 break-words ${verdict === 'wrong' ? 'text-error' : value ? '' : 'text-muted'}`}>
+        {value ? (
+          <Marked>{value}</Marked>
+        ) : (
+          <span className="italic">{value === undefined ? 'not in the form' : 'sent empty'}</span>
+        )}
       </td>
       <td className={`px-2 py-1.5 ${colour}`} title={why}>
         <span className="flex items-center gap-1">
