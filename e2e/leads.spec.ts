@@ -278,10 +278,14 @@ test('rules to catch, pass, block, delay and fail are made in the window, and ca
 
   // The invocation says which rule met its call; a preset is one press.
   await page.getByRole('button', { name: 'CRM answers 500' }).click();
-  await expect(table).toContainText('answered 500');
+  const row = (number: number) => table.getByRole('row').nth(number);
+  await expect(row(1)).toContainText('answered 500');
+  await expect(row(2)).toContainText(/goes to its host.*never asked: rule 1 decides/);
   await table.getByRole('button', { name: 'Move rule 2 up' }).click();
-  await expect(table).toContainText('never asked: rule 1 decides');
+  await expect(row(2)).toContainText(/answered 500.*never asked: rule 1 decides/);
   await table.getByRole('button', { name: 'Move rule 1 down' }).click();
+  await expect(row(1)).toContainText('answered 500');
+  await expect(table.getByRole('button', { name: 'Delete rule 1' })).toBeEnabled();
   expect(await call(caller, direct)).toMatchObject({ status: 500 });
   await platform.open(page, 'invocations?q=lambda:caller');
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
