@@ -74,7 +74,8 @@ for (const size of SIZES) {
     const now = store.seq;
     const { history } = store;
     const page = async (query: string) => {
-      const { commits, next } = await findCommits(history, parseHistoryQuery(new URLSearchParams(query)));
+      const wish = parseHistoryQuery(new URLSearchParams(query), () => undefined);
+      const { commits, next } = await findCommits(history, wish);
       return `${commits.length} commits${next === undefined ? '' : `, next ${next}`}`;
     };
     const worldAt = async (seq: number) => `commit ${(await history.worldAt({ seq })).seq}`;

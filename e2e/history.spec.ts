@@ -186,6 +186,31 @@ test('a commit made elsewhere appears while one watches', async ({ page, platfor
   await expect(page).toHaveURL(/sel=2/);
 });
 
+test('commits are found by words and by scope', async ({ page, platform }) => {
+  await platform.open(page);
+  const lambda = await describeAnew(platform, page, 2);
+  const org = await ask<Named>(platform, page, 'POST', '/meta/root', { name: 'acme' });
+  await platform.open(page, 'history');
+  await expect(commits(page).getByRole('row')).toHaveCount(6);
+  await page.keyboard.press('/');
+  await page.keyboard.type(`${lambda.name} update`);
+  await expect(commits(page).getByRole('row')).toHaveCount(3);
+  await expect(page).toHaveURL(/find=/);
+  await commits(page).getByRole('row').nth(1).click();
+  await expect(moment(page).getByRole('heading', { name: 'Commit 4', exact: true })).toBeVisible();
+  await page.reload();
+  await expect(commits(page).getByRole('row')).toHaveCount(3);
+  await page.getByRole('searchbox', { name: 'Find commits' }).fill('xylophone');
+  await page.getByRole('button', { name: 'Clear the query' }).click();
+  await expect(commits(page).getByRole('row')).toHaveCount(6);
+  await platform.open(page, `history?scope=${org.id}`);
+  await expect(commits(page).getByRole('row')).toHaveCount(2);
+  await expect(commits(page).getByRole('row').nth(1)).toContainText(/org\.create.*\/acme/);
+  // What is found is live, too.
+  await ask(platform, page, 'POST', '/meta/acme/workspaces', { name: 'shop' });
+  await expect(commits(page).getByRole('row').nth(1)).toContainText('/acme/shop');
+});
+
 test('what is exported makes an empty world the same', async ({ page, platform }, testInfo) => {
   await platform.open(page);
   await describeAnew(platform, page, 2);

@@ -1,7 +1,7 @@
 import { booleanParameter, singleParameter } from '../http/query.ts';
-import type { Commit } from '../model/commit.ts';
+import type { Commit, CommitResource } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
-import { parseUuid } from '../model/ids.ts';
+import { parseUuid, type Uuid } from '../model/ids.ts';
 import { fullNamesOf, resourceTypes } from '../model/registry.ts';
 import type { Moment, WorldHistory } from '../store/world-history.ts';
 
@@ -11,7 +11,20 @@ const MAX_LIMIT = 500;
 const MAX_SCANNED = 20_000;
 const MAX_OPERATIONS = 10_000;
 
-const KNOWN = ['resource', 'type', 'actor', 'action', 'via', 'from', 'to', 'before', 'limit', 'brief'] as const;
+const KNOWN = [
+  'resource',
+  'scope',
+  'q',
+  'type',
+  'actor',
+  'action',
+  'via',
+  'from',
+  'to',
+  'before',
+  'limit',
+  'brief',
+] as const;
 
 /** Which commits are asked for. */
 export interface HistoryQuery {
@@ -31,13 +44,20 @@ export interface HistoryPage {
   next?: number;
 }
 
-/** Reads the query of `GET /inspect/history`. Throws 400 for what is not known or makes no sense. */
-export function parseHistoryQuery(query: URLSearchParams): HistoryQuery {
+/**
+ * Reads the query of `GET /inspect/history`. Throws 400 for what is not known or makes no sense.
+ *
+ * @param pathOf the path of a resource that there is now; undefined when it is gone
+ */
+export function parseHistoryQuery(query: URLSearchParams, pathOf: (id: Uuid) => string | undefined): HistoryQuery {
   demandKnown(query, KNOWN);
   const text = (name: (typeof KNOWN)[number]) => singleParameter(query, name);
   const [actor, action, via] = [text('actor'), text('action'), text('via')];
   const sentResource = text('resource');
   const resource = sentResource === undefined ? undefined : parseUuid(sentResource, 'resource');
+  const sentScope = text('scope');
+  const isInScope = sentScope === undefined ? undefined : scopeOf(parseUuid(sentScope, 'scope'), pathOf);
+  const words = (text('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const type = typesNamed(text('type'));
   const fromMs = parseTime('from', text('from')) ?? Number.NEGATIVE_INFINITY;
   const toMs = parseTime('to', text('to')) ?? Number.POSITIVE_INFINITY;
@@ -53,8 +73,27 @@ export function parseHistoryQuery(query: URLSearchParams): HistoryQuery {
       (action === undefined || cause.action === action) &&
       (actor === undefined || cause.actor?.id === actor.toLowerCase() || cause.actor?.name === actor) &&
       (resource === undefined || resources.some(({ id }) => id === resource)) &&
-      (type === undefined || resources.some((one) => type.includes(one.type))),
+      (type === undefined || resources.some((one) => type.includes(one.type))) &&
+      (isInScope === undefined || resources.some(isInScope)) &&
+      (words.length === 0 || holdsAll(words, cause, resources)),
   };
+}
+
+/** Is a resource the scope or below it? By the path that the scope has now. */
+function scopeOf(scope: Uuid, pathOf: (id: Uuid) => string | undefined): (resource: CommitResource) => boolean {
+  const path = pathOf(scope);
+  const start = path === '/' ? '/' : `${path}/`;
+  return (one) => one.id === scope || (path !== undefined && (one.path === path || one.path.startsWith(start)));
+}
+
+/** Do all words occur in what is told of a commit? */
+function holdsAll(words: readonly string[], cause: Commit['cause'], resources: readonly CommitResource[]): boolean {
+  const about = [cause.action, cause.note, cause.via, cause.actor?.name].join(' ').toLowerCase();
+  return words.every(
+    (word) =>
+      about.includes(word) ||
+      resources.some(({ id, path, type }) => `${path} ${type} ${id}`.toLowerCase().includes(word)),
+  );
 }
 
 /** Looks for commits, from the newest (or `before`) back. */

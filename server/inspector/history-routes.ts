@@ -9,6 +9,7 @@ import type { Commit } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { pathOf } from '../model/resource-path.ts';
 import { parseWith } from '../model/validate.ts';
 import { worldFileContent } from '../store/world-file.ts';
 import type { PastWorld } from '../store/world-history.ts';
@@ -32,8 +33,8 @@ const restoreBody = z.strictObject({ at: z.union([z.int().nonnegative(), z.strin
  * The history of the world over HTTP. Hidden values (password hashes, values of secrets, credentials) never go out.
  * A moment is the number of a commit, or an ISO time; 404 says where the history begins when it is before that.
  *
- * - `GET /history?resource=&type=&actor=&action=&via=&from=&to=&before=&limit=&brief=`: `{commits, next?, oldest, newest}`, newest
- *   first; `oldest` and `newest` are the moments between which one can look back. `brief` leaves operations out.
+ * - `GET /history?resource=&scope=&q=&type=&actor=&action=&via=&from=&to=&before=&limit=&brief=`: `{commits, next?, oldest,
+ *   newest}`, newest first; `oldest` and `newest` are the moments between which one can look back. `brief` leaves operations out.
  * - `GET /history/{seq}`: one commit.
  * - `POST /history/{seq}/revert`: undoes it by a new commit `{commit}`; 409 with the pointers that are in the way.
  * - `GET /world?at=&resource=`: the world then (now unless given), in the format of `world.json`; or one record of it.
@@ -53,8 +54,11 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
   const router = express.Router({ caseSensitive: true });
   router.get('/history', async (req, res) => {
     guard.viewer(req);
-    const { history } = machine.store;
-    const query = parseHistoryQuery(queryOf(req));
+    const { history, world } = machine.store;
+    const query = parseHistoryQuery(queryOf(req), (id) => {
+      const record = world.resources.get(id);
+      return record && pathOf(record, (parent) => world.resources.get(parent));
+    });
     const { commits, next } = await findCommits(history, query);
     const shown = commits.map(query.isBrief ? briefCommit : shownCommit);
     res.json({ commits: shown, ...(next !== undefined && { next }), ...(await history.span()) });

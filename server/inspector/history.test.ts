@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../../e2e/client.ts';
 import { type Body, containerBody, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
@@ -72,6 +73,13 @@ describe('GET /inspect/history', () => {
     ]);
     expect(await actions(`resource=${environment.id}&action=environment.update`)).toEqual(['environment.update']);
     expect(new Set(await actions('type=lambdas'))).toEqual(new Set(['lambda.create']));
+    const kept = await makeEnvironment('in-scope');
+    expect(await actions(`scope=${kept.id}`)).toEqual(['environment.create']);
+    expect((await actions(`scope=${acme.organizationId}`)).length).toBeGreaterThan(3);
+    expect(await actions(`scope=${randomUUID()}`)).toEqual([]);
+    expect(await actions('q=in-scope+CREATE+root')).toEqual(['environment.create']);
+    expect(await actions(`q=${kept.id}`)).toEqual(['environment.create']);
+    expect(await actions('q=in-scope+elsewhere')).toEqual([]);
     expect(await actions('actor=nobody')).toEqual([]);
     expect(await actions('via=ui')).toEqual([]);
     expect(await actions('from=2100-01-01')).toEqual([]);
@@ -83,6 +91,7 @@ describe('GET /inspect/history', () => {
     for (const query of [
       'resorce=x',
       'resource=x',
+      'scope=x',
       'type=moons',
       'from=yesterday',
       'limit=0',

@@ -12,6 +12,8 @@ export const historyOperations: readonly Operation[] = [
       'go on: it is the last one when it has no `next`. Passwords, values of secrets and credentials are `<hidden>`.',
     query: [
       'history_resource',
+      'history_scope',
+      'history_query',
       'history_type',
       'history_actor',
       'history_action',

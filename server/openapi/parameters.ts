@@ -166,6 +166,16 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     description: 'Delete what stands below the organizations of the document and not in it, too',
   },
   history_resource: { name: 'resource', schema: uuid, description: 'Only what concerns this resource' },
+  history_scope: {
+    name: 'scope',
+    schema: uuid,
+    description: 'Only commits of this organization, workspace or environment and what is below it, by its path now',
+  },
+  history_query: {
+    name: 'q',
+    schema: text,
+    description: 'Words that action, way, actor, or path, type or id of a resource hold',
+  },
   history_type: {
     name: 'type',
     schema: text,

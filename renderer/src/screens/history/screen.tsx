@@ -4,7 +4,9 @@ import { Button } from '../../parts/button.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useSearch } from '../../url.ts';
+import { CommitFilter } from './commit-filter.tsx';
 import { CommitList } from './commit-list.tsx';
+import { FoundCommits } from './found-commits.tsx';
 import { InstanceMenu } from './instance-menu.tsx';
 import { MomentDetail } from './moment-detail.tsx';
 import { SnapshotsDialog } from './snapshots-dialog.tsx';
@@ -15,7 +17,7 @@ const SEQ = /^\d{1,15}$/;
 
 /** The journal as a line that one can walk back: every change of the world, seen, compared, taken back, or gone back to. */
 export default function HistoryScreen() {
-  const [{ sel, dialog }, change] = useSearch();
+  const [{ sel, dialog, find = '', scope }, change] = useSearch();
   const span = useSpan();
   const snapshots = useSnapshots();
   const { oldest = 0, newest = 0 } = span.data ?? {};
@@ -25,11 +27,7 @@ export default function HistoryScreen() {
   return (
     <ScreenFrame
       title="History"
-      bar={
-        <span className="truncate text-muted">
-          Every change of the world. Nothing here is final: each can be undone.
-        </span>
-      }
+      bar={<CommitFilter />}
       actions={
         <>
           <Button icon={Camera} onPress={() => openDialog('snapshots')}>
@@ -52,7 +50,13 @@ export default function HistoryScreen() {
         name="history"
         width={600}
         detailLabel="Moment"
-        list={<CommitList span={span} selected={sel} onSelect={select} />}
+        list={
+          find.trim() === '' && scope === undefined ? (
+            <CommitList span={span} selected={sel} onSelect={select} />
+          ) : (
+            <FoundCommits text={find} selected={sel} onSelect={select} />
+          )
+        }
         detail={
           at !== undefined && span.data ? (
             <MomentDetail
