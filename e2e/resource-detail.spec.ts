@@ -170,6 +170,9 @@ test('calls, relations and rights of a resource are live', async ({ page, platfo
     .getByRole('listitem')
     .filter({ hasText: 'apiendpoint.update' });
   await expect(right).toContainText('milo.tanaka');
+  await pane.getByRole('searchbox', { name: 'Filter the rights' }).fill('update');
+  await expect(page).toHaveURL(/right=update/);
+  await expect(pane.getByRole('list', { name: 'Rights' })).not.toContainText('apiendpoint.view');
   await right.getByRole('button', { name: 'Take apiendpoint.update from milo.tanaka' }).click();
   await expect(right).not.toContainText('milo.tanaka');
 });

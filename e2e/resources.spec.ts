@@ -131,7 +131,7 @@ const fill = (page: Page, label: string, text: string) =>
   page.getByRole('textbox', { name: label, exact: true }).fill(text);
 
 test('each kind of resource is created through its form', async ({ page, platform }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(240_000);
   page.setDefaultTimeout(10_000);
   await platform.open(page);
   const { ask } = askerOf(platform, page);

@@ -76,7 +76,7 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
         tabs={tabs.filter((entry) => entry !== false)}
         value={tab}
         // What is chosen in one tab means nothing in another.
-        onChange={(next) => change({ tab: next, sel: undefined, compare: undefined })}
+        onChange={(next) => change({ tab: next, sel: undefined, compare: undefined, right: undefined })}
       />
     </>
   );

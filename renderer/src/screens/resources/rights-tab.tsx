@@ -12,6 +12,7 @@ import { EmptyState, ErrorState, FailureNote } from '../../parts/empty-state.tsx
 import { FilterField, Select } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { useSearch } from '../../url.ts';
 import { CurlNote } from './curl-note.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
 
@@ -28,7 +29,7 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
     word === 'orgs' ? `/${fqon}/entitlements` : `/${fqon}/${word}/${id}/entitlements`,
     { expand: true },
   );
-  const [filter, setFilter] = useState('');
+  const [{ right: filter = '' }, change] = useSearch();
   const [isGranting, setGranting] = useState(false);
   const path = (entitlement: Entitlement) => `/meta/${fqon}/entitlements/${entitlement.id}`;
   const changing = useMutation({
@@ -48,7 +49,7 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
           label="Filter the rights"
           placeholder="container.view"
           value={filter}
-          onChange={setFilter}
+          onChange={(next) => change({ right: next === '' ? undefined : next })}
           className="w-56"
         />
         <Button icon={ShieldPlus} isDisabled={list.data.length === 0} onPress={() => setGranting(true)}>
