@@ -124,6 +124,7 @@ test('5 MB of JSON are pasted, applied and shown, and the window stays usable; w
   await expect(pane.getByText(/5\.\d MB of JSON are too much to edit here/)).toBeVisible({ timeout: 20_000 });
   await pane.getByRole('button', { name: /^Review/ }).click();
   await expect(page.getByRole('dialog')).toContainText('Too large to be compared here');
+  await expect(page.getByRole('dialog').getByRole('list', { name: 'Operations' })).toContainText(/and 4,5\d\d more/);
   await page.getByRole('button', { name: /^Apply/ }).click();
   await expect(page.getByRole('dialog')).toBeHidden({ timeout: 20_000 });
   expect(Object.keys((await read(id)).properties.env ?? {})).toHaveLength(5000);

@@ -29,6 +29,9 @@ export interface ApplyDialogProps {
 /** Longer texts are not compared: the operations say what changes. */
 const MAX_COMPARED_CHARS = 300_000;
 
+/** A browser takes seconds to draw thousands. */
+const MAX_LISTED = 500;
+
 /** The patch and the difference, to be seen before they are applied. */
 export function ApplyDialog({ record, before, after, patch, onClose, onApplied, onRefused }: ApplyDialogProps) {
   const request = useMemo(
@@ -62,7 +65,7 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
         <>
           <Button onPress={onClose}>Back</Button>
           <Button look="primary" isPending={applying.isPending} onPress={() => applying.mutate()}>
-            Apply {patch.length === 1 ? '1 change' : `${patch.length} changes`}
+            Apply {patch.length === 1 ? '1 change' : `${patch.length.toLocaleString('en')} changes`}
           </Button>
         </>
       }
@@ -74,7 +77,7 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
       <ul tabIndex={0} aria-label="Operations" className="mb-3 max-h-40 overflow-auto">
-        {patch.map(({ op, path }) => (
+        {patch.slice(0, MAX_LISTED).map(({ op, path }) => (
           <li key={`${op} ${path}`} className="mono flex gap-3">
             <span className={`w-16 ${op === 'remove' ? 'text-error' : op === 'add' ? 'text-ok' : 'text-running'}`}>
               {op}
@@ -82,6 +85,9 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
             <span className="break-all">{path}</span>
           </li>
         ))}
+        {patch.length > MAX_LISTED && (
+          <li className="text-muted">and {(patch.length - MAX_LISTED).toLocaleString('en')} more</li>
+        )}
       </ul>
       {record.resource_type.endsWith('::Lambda') && sources[0] !== sources[1] && (
         <div className="mb-3 h-56 overflow-hidden rounded-md border border-line">

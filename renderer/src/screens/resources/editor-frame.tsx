@@ -84,5 +84,5 @@ export function EditorFrame({ record, draft, fault, refresh, onRefused, children
 }
 
 function changesText(count: number): string {
-  return count === 0 ? 'No changes' : count === 1 ? '1 change' : `${count} changes`;
+  return count === 0 ? 'No changes' : count === 1 ? '1 change' : `${count.toLocaleString('en')} changes`;
 }
