@@ -49,8 +49,18 @@ export const COLUMNS: readonly GridColumn<CommitRow>[] = [
   },
 ];
 
-/** Beside an open detail: it says who made the chosen commit and through what. */
+/** Beside an open detail, which says who made the chosen commit, through what, and all paths. */
 export const COLUMNS_BESIDE: readonly GridColumn<CommitRow>[] = COLUMNS.flatMap((column) => {
   if (column.id === 'who' || column.id === 'via') return [];
-  return column.id === 'what' ? { ...column, width: { share: 1, minWidth: 140 } } : column;
+  if (column.id === 'what') return { ...column, width: { share: 1, minWidth: 140 } };
+  return column.id === 'resources' ? { ...column, cell: cellOf(namesOf) } : column;
 });
+
+/** The end of a path tells more than its beginning where there is little room. */
+function namesOf({ resources }: BriefCommit): ReactNode {
+  return (
+    <span className="text-muted" title={resources.map(({ path }) => path).join(', ')}>
+      {resources.map(({ name }) => name).join(', ')}
+    </span>
+  );
+}

@@ -114,6 +114,9 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
       {failure && !isBusy && (
         <div className="mt-3">
           <FailureNote failure={failureOf(failure)} />
+          <p className="mt-1.5 text-muted">
+            Nothing was changed. Choose another file, or this one again once it is mended.
+          </p>
         </div>
       )}
       {outcome && <Outcome outcome={outcome} isNothing={isNothing} />}
