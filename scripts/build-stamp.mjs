@@ -4,7 +4,16 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join, relative, sep } from 'node:path';
 
 /** Files and folders that the build reads; test files apart. */
-const INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts', 'docs', 'server', 'electron', 'renderer'];
+const INPUTS = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'scripts',
+  'docs',
+  'server',
+  'electron',
+  'renderer',
+];
 
 /** Hash of everything that the build reads. By content, not by time: a checkout or a copy changes times. */
 export function sourceHash(root) {
