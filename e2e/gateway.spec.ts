@@ -1,4 +1,5 @@
 import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { WEB_FORM } from '../server/model/web-form.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
@@ -10,19 +11,6 @@ interface Named {
   name: string;
   properties: { [name: string]: unknown };
 }
-
-const FORM = {
-  payload: {
-    firstName: 'Ada',
-    lastName: 'Lovelace',
-    company: 'Analytical Engines',
-    phone: '1',
-    email: 'ada@example.com',
-    title: 'Programmer',
-    size: '10',
-    message: 'Please call me back',
-  },
-};
 
 const endpointsIn = (page: Page) => page.getByRole('region', { name: 'Endpoints' });
 const endpointRow = (page: Page, path: string) => endpointsIn(page).getByRole('row').filter({ hasText: path });
@@ -59,7 +47,7 @@ test('endpoints show who may call, how much of the limit is used, and lead to th
   await expect(endpointRow(page, '/api/async')).toContainText('asynchronous');
   await expectNoFaultsInBothThemes(page, 'endpoints');
 
-  for (let count = 0; count < 37; count++) expect((await platform.call('/website/lead', FORM)).status).toBe(200);
+  for (let count = 0; count < 37; count++) expect((await platform.call('/website/lead', WEB_FORM)).status).toBe(200);
   await expect(lead).toContainText('37/60 a minute');
   await expect(lead.getByRole('meter')).toHaveAttribute('aria-valuenow', '37');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -67,7 +55,7 @@ test('endpoints show who may call, how much of the limit is used, and lead to th
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${platform.ready.gatewayUrl}/website/lead`);
 
   // What the limit refuses is not counted, and says why.
-  for (let count = 37; count < 61; count++) await platform.call('/website/lead', FORM);
+  for (let count = 37; count < 61; count++) await platform.call('/website/lead', WEB_FORM);
   await expect(lead).toContainText('60/60 a minute');
   await expect(lead).toContainText('429');
   await platform.call('/website/orders/1001');

@@ -1,17 +1,8 @@
+import { WEB_FORM } from '../server/model/web-form.ts';
 import { expect, test, type WindowPlatform } from './window.ts';
 
-const FORM = {
-  firstName: 'Ada',
-  lastName: 'Lovelace',
-  company: 'Analytical Engines',
-  phone: '1',
-  email: 'ada@example.com',
-  title: 'Programmer',
-  size: '10',
-  message: 'Please call me back',
-};
 const sendForm = (platform: WindowPlatform, fields: object = {}) =>
-  platform.call('/website/lead', { payload: { ...FORM, ...fields } });
+  platform.call('/website/lead', { payload: { ...WEB_FORM.payload, ...fields } });
 
 test('a query narrows the list, a row opens in detail, a replay is compared with what it repeats', async ({
   page,

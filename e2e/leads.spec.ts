@@ -1,21 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { WEB_FORM } from '../server/model/web-form.ts';
 import { expectNoFaults } from './axe.ts';
 import { type LambdaRecord, workshopIn } from './lambda-workshop.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
-const FORM = {
-  firstName: 'Ada',
-  lastName: 'Lovelace',
-  company: 'Analytical Engines',
-  phone: '1',
-  email: 'ada@example.com',
-  title: 'Programmer',
-  size: '10',
-  message: 'Please call me back',
-};
 const sendForm = (platform: WindowPlatform, fields: object = {}) =>
-  platform.call('/website/lead', { payload: { ...FORM, ...fields } });
+  platform.call('/website/lead', { payload: { ...WEB_FORM.payload, ...fields } });
 const rowsOf = (page: Page) => page.getByRole('grid', { name: 'Leads' }).getByRole('row');
 const detailOf = (page: Page) => page.getByRole('region', { name: 'Lead', exact: true });
 
@@ -305,7 +296,7 @@ for (const theme of ['light', 'dark'] as const) {
     const env = { CRM_API_BASEPATH: 'crm.example.com', CRM_OID: '00DRIGHT' };
     const { id } = await workshop.make('careless', SENDER, { env });
     await workshop.ask('POST', `/inspect/lambdas/${id}/invoke`, {
-      payload: FORM,
+      ...WEB_FORM,
       fields: { oid: '2', first_name: 'Ada' },
     });
     await platform.open(page, 'leads?q=ada');
