@@ -31,7 +31,7 @@ markBuilt(process.cwd(), hash);
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), 'a clone with spaces '));
-  for (const folder of ['scripts', 'server', 'electron', 'renderer', 'sample']) mkdirSync(join(clone, folder));
+  for (const folder of ['scripts', 'server', 'docs', 'electron', 'renderer', 'sample']) mkdirSync(join(clone, folder));
   for (const script of NEEDED) copyFileSync(join(scripts, script), join(clone, 'scripts', script));
   write('scripts/build.mjs', BUILD);
   write('server/main.ts', 'first');
