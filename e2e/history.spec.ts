@@ -147,6 +147,7 @@ test('a world is kept under a name, compared, brought back and forgotten', async
   await expect(page).not.toHaveURL(/dialog=/);
 
   await describeAnew(platform, page, 5);
+  await expect(timeLine(page)).toContainText(`${await newestOf(platform, page)} commits`);
   await timeLine(page).getByRole('button', { name: 'Snapshot before' }).click();
   await expect(page).toHaveURL(/sel=4(&|$)/);
   await page.getByRole('button', { name: 'Snapshots', exact: true }).click();

@@ -38,15 +38,17 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
     paddingEnd: 6,
   });
 
-  // Whatever is selected, also from elsewhere, is in sight once it is known where it stands.
+  // Whatever is selected, also from elsewhere, is in sight once it is known where it stands; where that is, a filter changes.
   const shown = useRef<string | undefined>(undefined);
+  const showing = (key: string | undefined) => `${key} ${isFixed ? 'filtered' : 'in full'}`;
   const selectedIndex = rows.findIndex(({ key }) => key === selectedId);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what it shows is told by the others
   useEffect(() => {
-    if (selectedIndex < 0 || shown.current === selectedId) return;
-    shown.current = selectedId;
+    if (selectedIndex < 0 || shown.current === showing(selectedId)) return;
+    shown.current = showing(selectedId);
     setActiveKey(selectedId);
     virtual.scrollToIndex(selectedIndex, { align: 'auto' });
-  }, [selectedIndex, selectedId, virtual]);
+  }, [selectedIndex, selectedId, isFixed, virtual]);
 
   // The end of what is read came into sight.
   const items = virtual.getVirtualItems();
@@ -62,7 +64,7 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
 
   const act = (row: TreeRow | undefined) => {
     if (!row) return;
-    shown.current = row.key;
+    shown.current = showing(row.key);
     setActiveKey(row.key);
     if (row.node) onSelect(row.node.id);
     else if (row.isExpandable && !isFixed) onToggle(row.key);

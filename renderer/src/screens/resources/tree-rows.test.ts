@@ -35,6 +35,14 @@ it('gathers users, groups and providers, and says how many are yet to be read', 
   expect(keysAbove([root], node('ada', 'users', 0, 'root'))).toEqual(['root', 'users of root']);
 });
 
+it('shows what is selected where the list has not been read as far as that', () => {
+  const zoe = node('zoe', 'users', 0, 'root');
+  const open = new Set(['root', 'users of root']);
+  const textsWith = (way: TreeNode[]) => rowsOf(root, open, (key) => known[key], way).map(({ text }) => text);
+  expect(textsWith([root, zoe]).slice(3)).toEqual(['Users', 'zoe', 'ada', '1 more']);
+  expect(textsWith([root, node('ada', 'users', 0, 'root')]).slice(3)).toEqual(['Users', 'ada', '2 more']);
+});
+
 it('shows what was found below what leads to it', () => {
   const found = foundRows([node('x', 'lambdas', 0, 'demo')], [root, node('demo', 'orgs', 2, 'root')], 'root', 9);
   expect(found.map(({ level, text }) => `${level} ${text}`)).toEqual([

@@ -51,11 +51,16 @@ export function keysAbove(path: readonly TreeNode[], node: TreeNode | undefined)
   return keys;
 }
 
-/** The lines of a tree of which only the expanded part is known. */
+/**
+ * The lines of a tree of which only the expanded part is known.
+ *
+ * @param way the selected resource and what it is below: in sight also where the list has not been read as far as that
+ */
 export function rowsOf(
   root: TreeNode,
   expanded: ReadonlySet<string>,
   loadedOf: (key: string) => Loaded | undefined,
+  way: readonly TreeNode[] = [],
 ): TreeRow[] {
   const rows: TreeRow[] = [];
   const addBelow = (key: string, level: number) => {
@@ -67,10 +72,16 @@ export function rowsOf(
     const isPlace = !key.includes(' of ');
     const groups = isPlace ? GATHERED.filter((word) => (loaded.types[word] ?? 0) > 0) : [];
     const siblings = loaded.total + groups.length;
+    const { id: placeId, words } = wishOf(key);
+    const isUnread = ({ id, parent, word }: TreeNode) =>
+      parent === placeId && words.includes(word) && !loaded.rows.some((known) => known.id === id);
+    const unread = way.filter(isUnread);
+    // Before those that were read: reading on must not move it out of sight.
+    for (const node of unread) add(node, level, { parentKey: key, position: loaded.total, siblings });
     loaded.rows.forEach((node, index) => {
       add(node, level, { parentKey: key, position: index + 1, siblings });
     });
-    const missing = loaded.total - loaded.rows.length;
+    const missing = loaded.total - loaded.rows.length - unread.length;
     if (missing > 0) {
       const text = `${missing.toLocaleString('en')} more`;
       rows.push({ ...still, key: `${key} more`, kind: 'more', level, text, parentKey: key });

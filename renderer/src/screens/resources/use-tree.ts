@@ -81,9 +81,10 @@ export function useTree(root: TreeNode | undefined, selectedId: string | undefin
   });
   const rows = useMemo(() => {
     if (!root) return [];
-    if (!isSearching) return rowsOf(root, expanded, (key) => loaded.get(key));
+    const way = selected ? [...selected.path, selected.resource] : [];
+    if (!isSearching) return rowsOf(root, expanded, (key) => loaded.get(key), way);
     return found.data ? foundRows(found.data.rows, found.data.above, root.id, found.data.total) : [];
-  }, [root, isSearching, expanded, loaded, found.data]);
+  }, [root, isSearching, expanded, loaded, selected, found.data]);
 
   const toggle = useCallback(
     (key: string) => chosen.set(new Map([...chosen.value, [key, !expanded.has(key)]])),
