@@ -25,10 +25,13 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [activeKey, setActiveKey] = useState(selectedId);
-  const activeIndex = Math.max(
-    0,
-    rows.findIndex(({ key }) => key === activeKey),
-  );
+  // A line that goes, such as `Loading`, leaves its place to the one that comes there.
+  const lastIndex = useRef(0);
+  const foundIndex = rows.findIndex(({ key }) => key === activeKey);
+  const activeIndex = foundIndex >= 0 ? foundIndex : Math.min(lastIndex.current, rows.length - 1);
+  useEffect(() => {
+    lastIndex.current = activeIndex;
+  }, [activeIndex]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
