@@ -1,4 +1,5 @@
 import { expectNoFaults } from './axe.ts';
+import { SCREENS } from './screens.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 interface Named {
@@ -182,24 +183,7 @@ for (const [width, height] of [
     await platform.call('/website/orders/1001');
     await platform.open(page);
     await page.setViewportSize({ width, height });
-    const screens = [
-      '',
-      'resources',
-      'lambdas',
-      'invocations',
-      'gateway',
-      'containers',
-      'leads',
-      'pipelines',
-      'history',
-    ];
-    for (const screen of [
-      ...screens,
-      'settings',
-      'settings?tab=platform',
-      'settings?tab=access',
-      'settings?tab=decisions',
-    ]) {
+    for (const screen of [...SCREENS, 'settings?tab=platform', 'settings?tab=access', 'settings?tab=decisions']) {
       await platform.open(page, screen);
       await page.waitForLoadState('networkidle').catch(() => undefined);
       expect(await lostIn(page), screen).toEqual([]);

@@ -1,8 +1,23 @@
+import type { Locator } from '@playwright/test';
 import { askerOf, lineOf, paneOf, pasteJson, tabOf, treeOf } from './resources-window.ts';
-import { expect, type Page, test } from './window.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
 const description = (page: Page) => paneOf(page).getByRole('textbox', { name: 'description', exact: true });
+
+/** Opens the web form's lambda among the resources. */
+async function openLambda(platform: WindowPlatform, page: Page) {
+  await platform.open(page);
+  const asker = askerOf(platform, page);
+  const { id } = await asker.find('lambdas', 'contact-form');
+  await platform.open(page, `resources/${id}`);
+  return { ...asker, id };
+}
+
+/** Presses what needs the session that has ended; the page may have noticed that by itself, and the button is gone. */
+async function notice(button: Locator) {
+  await button.click({ timeout: 3_000 }).catch(() => undefined);
+}
 
 async function signInAgain(page: Page) {
   await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
@@ -15,10 +30,7 @@ test('two windows edit one resource: what only one changed is kept, what both ch
   context,
   platform,
 }) => {
-  await platform.open(page);
-  const { find, read } = askerOf(platform, page);
-  const { id } = await find('lambdas', 'contact-form');
-  await platform.open(page, `resources/${id}`);
+  const { id, read } = await openLambda(platform, page);
   const other = await context.newPage();
   await platform.open(other, `resources/${id}`);
 
@@ -54,10 +66,7 @@ test('two windows edit one resource: what only one changed is kept, what both ch
 });
 
 test('a change that comes between review and apply is not overwritten either', async ({ page, platform }) => {
-  await platform.open(page);
-  const { ask, find, read } = askerOf(platform, page);
-  const { id } = await find('lambdas', 'contact-form');
-  await platform.open(page, `resources/${id}`);
+  const { id, ask, read } = await openLambda(platform, page);
   await description(page).fill('Mine');
   await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
   const apply = page.getByRole('button', { name: 'Apply 1 change' });
@@ -77,10 +86,7 @@ test('a resource that is deleted while it is edited says so; the draft is there 
   page,
   platform,
 }) => {
-  await platform.open(page);
-  const { ask, find } = askerOf(platform, page);
-  const { id } = await find('lambdas', 'contact-form');
-  await platform.open(page, `resources/${id}`);
+  const { id, ask } = await openLambda(platform, page);
   await description(page).fill('Never sent');
   await ask('DELETE', `/meta/demo/lambdas/${id}?force=true`);
   await expect(paneOf(page).getByText('contact-form was deleted')).toBeVisible();
@@ -227,13 +233,10 @@ test('a session that ends during an edit keeps the draft, in the form and in a n
   page,
   platform,
 }) => {
-  await platform.open(page);
-  const { find, read } = askerOf(platform, page);
-  const { id } = await find('lambdas', 'contact-form');
-  await platform.open(page, `resources/${id}`);
+  const { id, find, read } = await openLambda(platform, page);
   await description(page).fill('Written before the session ended');
   await page.context().clearCookies();
-  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+  await notice(paneOf(page).getByRole('button', { name: 'Review 1 change' }));
   await signInAgain(page);
   await expect(description(page)).toHaveValue('Written before the session ended');
   await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
@@ -244,7 +247,7 @@ test('a session that ends during an edit keeps the draft, in the form and in a n
   await platform.open(page, `resources/${environment.id}?new=lambdas`);
   await page.getByRole('textbox', { name: 'name', exact: true }).fill('half-written');
   await page.context().clearCookies();
-  await page.getByRole('button', { name: 'Create lambda' }).click();
+  await notice(page.getByRole('button', { name: 'Create lambda' }));
   await signInAgain(page);
   await expect(page.getByRole('textbox', { name: 'name', exact: true })).toHaveValue('half-written');
   await page.getByRole('button', { name: 'Create lambda' }).click();
@@ -255,10 +258,7 @@ test('a server that is gone during a save says so; the same change is applied wh
   page,
   platform,
 }) => {
-  await platform.open(page);
-  const { find, read } = askerOf(platform, page);
-  const { id } = await find('lambdas', 'contact-form');
-  await platform.open(page, `resources/${id}`);
+  const { id, read } = await openLambda(platform, page);
   await description(page).fill('Written before the crash');
   await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
   await expect(page.getByRole('button', { name: 'Apply 1 change' })).toBeVisible();

@@ -70,13 +70,15 @@ export class WindowPlatform {
 
   /** Opens the window signed in as root; `path` is below `/ui/`. */
   async open(page: Page, path = ''): Promise<void> {
-    if ((await page.context().cookies()).length === 0) {
+    const isNew = (await page.context().cookies()).length === 0;
+    if (isNew) {
       await page.goto(this.ready.windowUrl);
       await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
-      if (path === '') return;
     }
-    await page.goto(`${this.ready.baseUrl}/ui/${path}`);
+    if (!isNew || path !== '') await page.goto(`${this.ready.baseUrl}/ui/${path}`);
     await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible();
+    // Before that a key may come too early to be heard.
+    await expect(page.getByRole('contentinfo')).toContainText('live');
   }
 
   /** Asks the platform what the signed-in window may ask. */

@@ -1,19 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expectNoFaults } from './axe.ts';
+import { SCREENS } from './screens.ts';
 import { expect, test } from './window.ts';
 
-const SCREENS = [
-  '',
-  'resources',
-  'lambdas',
-  'invocations',
-  'gateway',
-  'containers',
-  'leads',
-  'pipelines',
-  'history',
-  'settings',
-];
 /** Does nothing where it is text; anywhere else it is seen. */
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
 const FORM = { payload: { firstName: SCRIPT, lastName: SCRIPT, company: SCRIPT, email: 'a@b.c', message: SCRIPT } };
