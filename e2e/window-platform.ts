@@ -7,6 +7,9 @@ import { packageFile } from '../server/package-file.ts';
 
 const CLI = packageFile('dist/server/cli.js');
 const READY_LIMIT_MS = 30_000;
+/** For one attempt to load the window, and for all. */
+const LOAD_LIMIT_MS = 10_000;
+const OPEN_LIMIT_MS = 30_000;
 const PORTS = ['--base-port', '0', '--gateway-port', '0'];
 
 /** What else a command finds where it is started. */
@@ -68,17 +71,25 @@ export class WindowPlatform {
     await ended;
   }
 
-  /** Opens the window signed in as root; `path` is below `/ui/`. */
+  /**
+   * Opens the window signed in as root; `path` is below `/ui/`. Once more if need be: Chromium breaks off what it is loading when
+   * the machine's networks change, as they do when another test makes containers.
+   */
   async open(page: Page, path = ''): Promise<void> {
+    await expect(() => this.#load(page, path)).toPass({ timeout: OPEN_LIMIT_MS });
+  }
+
+  async #load(page: Page, path: string): Promise<void> {
+    const loaded = { timeout: LOAD_LIMIT_MS };
     const isNew = (await page.context().cookies()).length === 0;
     if (isNew) {
       await page.goto(this.ready.windowUrl);
-      await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
+      await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible(loaded);
     }
     if (!isNew || path !== '') await page.goto(`${this.ready.baseUrl}/ui/${path}`);
-    await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible();
+    await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible(loaded);
     // Before that a key may come too early to be heard.
-    await expect(page.getByRole('contentinfo')).toContainText('live');
+    await expect(page.getByRole('contentinfo')).toContainText('live', loaded);
   }
 
   /** Asks the platform what the signed-in window may ask. */

@@ -1,9 +1,21 @@
 import { lazy, Suspense } from 'react';
 import type { CodeEditorProps, DiffEditorProps } from './editor-props.ts';
+import { PlainDiff, PlainEditor } from './plain-editor.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-const LazyEditor = lazy(() => import('./editor/code-mirror.tsx').then(({ CodeMirror }) => ({ default: CodeMirror })));
-const LazyDiff = lazy(() => import('./editor/merge-view.tsx').then(({ Merge }) => ({ default: Merge })));
+// A server that goes away while they are loaded must not take along what stands around them.
+const LazyEditor = lazy(() =>
+  import('./editor/code-mirror.tsx').then(
+    ({ CodeMirror }) => ({ default: CodeMirror }),
+    () => ({ default: PlainEditor }),
+  ),
+);
+const LazyDiff = lazy(() =>
+  import('./editor/merge-view.tsx').then(
+    ({ Merge }) => ({ default: Merge }),
+    () => ({ default: PlainDiff }),
+  ),
+);
 
 /** An editor for code or JSON; loaded on first use. JSON is checked while one types. */
 export function CodeEditor(props: CodeEditorProps) {

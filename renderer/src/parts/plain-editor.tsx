@@ -1,0 +1,33 @@
+import type { CodeEditorProps, DiffEditorProps } from './editor-props.ts';
+
+/** What an editor is that could not be loaded, because the server went away just then: what is written in it is not lost. */
+export function PlainEditor({ label, value, onChange, isReadOnly, height = '100%' }: CodeEditorProps) {
+  return (
+    <textarea
+      aria-label={label}
+      value={value}
+      readOnly={isReadOnly || !onChange}
+      spellCheck={false}
+      onChange={({ target }) => onChange?.(target.value)}
+      className="mono w-full resize-none bg-panel p-2"
+      style={{ height }}
+    />
+  );
+}
+
+/** What a comparison is that could not be loaded. */
+export function PlainDiff({ label, after, height = '100%' }: DiffEditorProps) {
+  return (
+    <div className="flex min-h-0 flex-col" style={{ height }}>
+      <p className="p-2 text-muted">
+        The comparison could not be loaded; this is how it would be. Reload the page to compare.
+      </p>
+      <textarea
+        aria-label={label}
+        value={after}
+        readOnly
+        className="mono min-h-0 w-full flex-1 resize-none bg-panel p-2"
+      />
+    </div>
+  );
+}
