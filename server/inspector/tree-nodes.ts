@@ -87,27 +87,6 @@ export function* allBelow(view: WorldView, id: Uuid): Generator<StoredResource> 
   }
 }
 
-/**
- * Whether resources are somewhere below another, or are that one itself. Remembers the places that it came by: of 100,000 resources
- * few have a place of their own.
- */
-export function insideOf(view: WorldView, id: Uuid): (one: StoredResource) => boolean {
-  const known = new Map<Uuid, boolean>([[id, true]]);
-  const isInside = (at: StoredResource): boolean => {
-    const found = known.get(at.id);
-    if (found !== undefined) return found;
-    const above = at.parent === null ? undefined : view.find(at.parent);
-    const isIn = above !== undefined && isInside(above);
-    known.set(at.id, isIn);
-    return isIn;
-  };
-  return (one) => {
-    if (one.id === id) return true;
-    const above = one.parent === null ? undefined : view.find(one.parent);
-    return above !== undefined && isInside(above);
-  };
-}
-
 /** The ids in a value, each with the pointer where it stands first. */
 export function idsIn(value: Json | undefined, pointer: string, found = new Map<Uuid, string>()): Map<Uuid, string> {
   if (typeof value === 'string') {

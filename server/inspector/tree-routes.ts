@@ -9,7 +9,8 @@ import { typeOf, typeOfWord } from '../model/registry.ts';
 import { isTypeWord, type TypeWord, typeWords } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldGuard } from './history-routes.ts';
-import { allBelow, childrenInOrder, idsIn, insideOf, nodeOf, type TreeNode, treeOrder } from './tree-nodes.ts';
+import { scopeOf } from './scope.ts';
+import { allBelow, childrenInOrder, idsIn, nodeOf, type TreeNode, treeOrder } from './tree-nodes.ts';
 
 const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 1000;
@@ -52,12 +53,10 @@ export function treeRoutes({ view, judge, guard }: TreeRoutesOptions): Router {
     const isSeen = mayView(guard.viewer(req));
     const { words, page, text } = wishOf(req);
     const wanted = (text('q') ?? '').trim().toLowerCase();
-    const sentScope = text('scope');
-    const scope = sentScope === undefined ? undefined : parseUuid(sentScope, 'scope');
-    const isIn = scope === undefined || scope === view.root.id ? () => true : insideOf(view, scope);
+    const isIn = scopeOf(view, text('scope'));
     const found = words.flatMap((word) => {
       const isNamed = namedLike(wanted, word);
-      return view.all(word).filter((one) => isNamed(one) && isIn(one) && isSeen(one));
+      return view.all(word).filter((one) => isNamed(one) && isIn(one.id) && isSeen(one));
     });
     const rows = found.slice(page.offset, page.offset + page.limit);
     const above = new Map(rows.flatMap((one) => [...lineage(view, one)].slice(1).map((at) => [at.id, at])));
@@ -68,13 +67,11 @@ export function treeRoutes({ view, judge, guard }: TreeRoutesOptions): Router {
     const caller = guard.viewer(req);
     const isSeen = mayView(caller);
     const { text } = wishOf(req);
-    const sentScope = text('scope');
-    const scope = sentScope === undefined ? undefined : parseUuid(sentScope, 'scope');
-    const isIn = scope === undefined || scope === view.root.id ? () => true : insideOf(view, scope);
+    const isIn = scopeOf(view, text('scope'));
     const counts = treeOrder.map((word) => {
       const all = view.all(word);
-      const isAll = caller.isRoot && (scope === undefined || scope === view.root.id);
-      return [word, isAll ? all.length : all.filter((one) => isIn(one) && isSeen(one)).length] as const;
+      const isAll = caller.isRoot && (text('scope') ?? view.root.id) === view.root.id;
+      return [word, isAll ? all.length : all.filter((one) => isIn(one.id) && isSeen(one)).length] as const;
     });
     res.json({
       total: counts.reduce((sum, [, count]) => sum + count, 0),

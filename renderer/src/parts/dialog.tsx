@@ -51,15 +51,26 @@ export interface ConfirmProps {
   deed: string;
   isDanger?: boolean;
   isPending?: boolean;
+  /** There is nothing to do, or not yet. */
+  isDisabled?: boolean;
+  width?: DialogProps['width'];
   children: ReactNode;
 }
 
 /** Asks before something that cannot be taken back lightly; says what will happen, not "Are you sure?". */
-export function Confirm({ deed, isDanger, isPending, onConfirm, children, ...dialog }: ConfirmProps) {
+export function Confirm({
+  deed,
+  isDanger,
+  isPending = false,
+  isDisabled = false,
+  onConfirm,
+  children,
+  ...dialog
+}: ConfirmProps) {
   const actions = (
     <>
       <Button onPress={dialog.onClose}>Cancel</Button>
-      <Button look={isDanger ? 'danger' : 'primary'} isPending={isPending ?? false} onPress={onConfirm}>
+      <Button look={isDanger ? 'danger' : 'primary'} isPending={isPending} isDisabled={isDisabled} onPress={onConfirm}>
         {deed}
       </Button>
     </>

@@ -5,7 +5,7 @@ import { FileTrigger } from 'react-aria-components';
 import { failureOf } from '../../api/failure.ts';
 import { Bytes } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { Switch } from '../../parts/fields.tsx';
 import { Progress } from '../../parts/meter.tsx';
@@ -59,25 +59,15 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
   const outcome = checking.isPending ? undefined : checking.data;
   const isNothing = outcome !== undefined && countOf(outcome) === 0 && !outcome.leads;
   return (
-    <Dialog
+    <Confirm
       title="Import a file"
       isOpen
-      isAlert
       onClose={onClose}
       width="medium"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isDisabled={!chosen || !outcome || isNothing || isBusy}
-            isPending={importing.isPending}
-            onPress={() => chosen && importing.mutate(chosen)}
-          >
-            Import
-          </Button>
-        </>
-      }
+      deed="Import"
+      isDisabled={!chosen || !outcome || isNothing || isBusy}
+      isPending={importing.isPending}
+      onConfirm={() => chosen && importing.mutate(chosen)}
     >
       <p className="text-muted">
         A zip makes the world what it was when it was exported; a seed document adds and changes what it names. Nothing
@@ -120,7 +110,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
         </div>
       )}
       {outcome && <Outcome outcome={outcome} isNothing={isNothing} />}
-    </Dialog>
+    </Confirm>
   );
 }
 

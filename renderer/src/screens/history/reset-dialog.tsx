@@ -3,8 +3,7 @@ import { useState } from 'react';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -40,25 +39,16 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
   const count = data ? data.total.create + data.total.update + data.total.delete : 0;
   const failure = resetting.error ?? trial.error;
   return (
-    <Dialog
+    <Confirm
       title="Reset to a seed"
       isOpen
-      isAlert
       onClose={onClose}
       width="medium"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            look="danger"
-            isDisabled={count === 0}
-            isPending={resetting.isPending}
-            onPress={() => resetting.mutate()}
-          >
-            Reset the world
-          </Button>
-        </>
-      }
+      deed="Reset the world"
+      isDanger
+      isDisabled={count === 0}
+      isPending={resetting.isPending}
+      onConfirm={() => resetting.mutate()}
     >
       <Select label="Seed" options={SEEDS} value={seed} onChange={setSeed} className="max-w-xs" />
       <p className="mt-3 text-muted">
@@ -84,6 +74,6 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
           )}
         </>
       )}
-    </Dialog>
+    </Confirm>
   );
 }

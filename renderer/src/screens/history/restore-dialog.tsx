@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
 import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
@@ -35,25 +34,15 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
   const { data } = found;
   const count = data ? data.total.create + data.total.update + data.total.delete : 0;
   return (
-    <Dialog
+    <Confirm
       title={`Go back: the world ${name}`}
       isOpen
-      isAlert
       onClose={onClose}
       width="medium"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isDisabled={count === 0}
-            isPending={restoring.isPending}
-            onPress={() => restoring.mutate()}
-          >
-            Restore {count > 0 && `${count.toLocaleString('en')} ${count === 1 ? 'resource' : 'resources'}`}
-          </Button>
-        </>
-      }
+      deed={count > 0 ? `Restore ${count.toLocaleString('en')} ${count === 1 ? 'resource' : 'resources'}` : 'Restore'}
+      isDisabled={count === 0}
+      isPending={restoring.isPending}
+      onConfirm={() => restoring.mutate()}
     >
       {!data && (found.error ? <ErrorState error={found.error} onRetry={() => void found.refetch()} /> : <Skeleton />)}
       {data && count === 0 && <p>The world is as it was then: there is nothing to restore.</p>}
@@ -73,7 +62,7 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
           <FailureNote failure={failureOf(restoring.error)} />
         </div>
       )}
-    </Dialog>
+    </Confirm>
   );
 }
 
