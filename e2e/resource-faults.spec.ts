@@ -274,6 +274,16 @@ test('a server that is gone during a save says so; the same change is applied wh
   await expect.poll(async () => (await read(id)).description).toBe('Written before the crash');
 });
 
+test('a comparison that cannot be loaded takes neither the review nor the page along', async ({ page, platform }) => {
+  const { id, read } = await openLambda(platform, page);
+  await page.route('**/assets/*.js', (route) => route.abort());
+  await description(page).fill('Applied without a comparison');
+  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+  await expect(page.getByRole('dialog')).toContainText('The comparison could not be loaded');
+  await page.getByRole('button', { name: 'Apply 1 change' }).click();
+  await expect.poll(async () => (await read(id)).description).toBe('Applied without a comparison');
+});
+
 test.describe('in a world of next to nothing', () => {
   test.use({ startArgs: [['--containers-engine', 'none', '--seed', 'empty'], { option: true }] as never });
 
