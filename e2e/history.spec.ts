@@ -1,51 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { expectNoFaults } from './axe.ts';
 import { basic, send } from './client.ts';
-import { expect, type Page, test, type WindowPlatform } from './window.ts';
-
-interface Named {
-  id: string;
-  name: string;
-}
-
-const slider = (page: Page) => page.getByRole('slider', { name: 'Moment' });
-const timeLine = (page: Page) => page.getByRole('region', { name: 'Time line' });
-const commits = (page: Page) => page.getByRole('grid', { name: 'Commits' });
-const moment = (page: Page) => page.getByRole('region', { name: 'Moment' });
-
-/** Asks as the window would, and demands success. */
-async function ask<T>(platform: WindowPlatform, page: Page, method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await platform.ask(page, method, path, body);
-  if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body as T; // as the API document says
-}
-
-/** The demo's first lambda, described anew so many times: commits 3, 4 and so on. */
-async function describeAnew(platform: WindowPlatform, page: Page, count: number): Promise<Named> {
-  const [lambda] = await ask<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
-  if (!lambda) throw new Error('the demo has no lambda');
-  for (let version = 1; version <= count; version += 1) {
-    const patch = [{ op: 'add', path: '/description', value: `version ${version}` }];
-    await ask(platform, page, 'PATCH', `/meta/root/lambdas/${lambda.id}`, patch);
-  }
-  return lambda;
-}
-
-const newestOf = async (platform: WindowPlatform, page: Page) =>
-  (await ask<{ newest: number }>(platform, page, 'GET', '/inspect/history?limit=1')).newest;
-const descriptionOf = async (platform: WindowPlatform, page: Page, { id }: Named) =>
-  (await ask<{ description?: string }>(platform, page, 'GET', `/meta/root/resources/${id}`)).description;
-
-/** All of the world but what each instance has of its own: root's account, secrets, numbers of commits. */
-const worldOf = async (platform: WindowPlatform, page: Page) => {
-  const { resources } = await ask<{ resources: { path: string; type: string }[] }>(
-    platform,
-    page,
-    'GET',
-    `/inspect/world/outline?at=${await newestOf(platform, page)}&limit=500`,
-  );
-  return resources.map(({ path, type }) => `${type} ${path}`).sort();
-};
+import {
+  ask,
+  commits,
+  describeAnew,
+  descriptionOf,
+  moment,
+  type Named,
+  newestOf,
+  slider,
+  timeLine,
+} from './history-window.ts';
+import { expect, test } from './window.ts';
 
 test('one walks back by mouse and by keys, sees the world as it was, and brings it back', async ({
   page,
@@ -215,119 +181,6 @@ test('commits are found by words and by scope', async ({ page, platform }) => {
   // What is found is live, too.
   await ask(platform, page, 'POST', '/meta/acme/workspaces', { name: 'shop' });
   await expect(commits(page).getByRole('row').nth(1)).toContainText('/acme/shop');
-});
-
-test('what is exported makes an empty world the same', async ({ page, platform }, testInfo) => {
-  await platform.open(page);
-  await describeAnew(platform, page, 2);
-  await platform.open(page, 'history');
-  const save = async (entry: string) => {
-    const coming = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export, import, reset' }).click();
-    await page.getByRole('menuitem', { name: entry }).click();
-    const download = await coming;
-    const path = testInfo.outputPath(download.suggestedFilename());
-    await download.saveAs(path);
-    return path;
-  };
-  const zip = await save('Export everything (zip)');
-  const yaml = await save('Export the world as a seed (YAML)');
-  expect((await readFile(zip)).subarray(0, 2).toString()).toBe('PK');
-  expect(await readFile(yaml, 'utf8')).toContain('version 2');
-  const before = await worldOf(platform, page);
-
-  const reset = async (seed: 'Empty') => {
-    await page.getByRole('button', { name: 'Export, import, reset' }).click();
-    await page.getByRole('menuitem', { name: 'Reset to a seed ...' }).click();
-    const dialog = page.getByRole('alertdialog');
-    await dialog.getByRole('button', { name: /Seed/ }).click();
-    await page.getByRole('option', { name: seed }).click();
-    await expect(dialog).toContainText(/\d+ go\b/);
-    await dialog.getByRole('button', { name: 'Reset the world' }).click();
-    await expect(dialog).toBeHidden();
-  };
-  await reset('Empty');
-  expect((await worldOf(platform, page)).length).toBeLessThan(before.length);
-  // Passwords are never exported: a world that has none of them wants them written.
-  await writeFile(yaml, (await readFile(yaml, 'utf8')).replaceAll('<not exported>', 'a-password-of-its-own'));
-  for (const file of [zip, yaml]) {
-    await page.getByRole('button', { name: 'Export, import, reset' }).click();
-    await page.getByRole('menuitem', { name: 'Import a file ...' }).click();
-    const dialog = page.getByRole('alertdialog');
-    await dialog.locator('input[type=file]').setInputFiles(file);
-    await expect(dialog).toContainText('The file is sound.');
-    await dialog.getByRole('button', { name: 'Import', exact: true }).click();
-    await expect(dialog).toBeHidden();
-    expect(await worldOf(platform, page)).toEqual(before);
-    await reset('Empty');
-  }
-});
-
-test('a world is begun anew with a seed, and that can be undone', async ({ page, platform }) => {
-  await platform.open(page);
-  await ask(platform, page, 'POST', '/meta/root', { name: 'mine' });
-  const before = await worldOf(platform, page);
-  await platform.open(page, 'history?dialog=reset');
-  const dialog = page.getByRole('alertdialog');
-  await expect(dialog).toContainText('/mine');
-  await dialog.getByRole('button', { name: 'Reset the world' }).click();
-  await expect(page.getByText(/The world begins anew/)).toBeVisible();
-  expect(await worldOf(platform, page)).toEqual(before.filter((line) => !line.endsWith('/mine')));
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await expect(page.getByText(/was taken back/)).toBeVisible();
-  expect(await worldOf(platform, page)).toEqual(before);
-});
-
-/** 12 MB: over what a seed may weigh. */
-const TOO_LARGE = Buffer.alloc(12 * 1024 * 1024, 'a: b # and so on\n');
-const BAD_FILES = [
-  ['picture.png', Buffer.from('no matter'), /neither/],
-  ['nonsense.zip', Buffer.from('this is no zip'), /no zip file/],
-  ['empty.zip', Buffer.alloc(0), /no zip file|empty/],
-  ['broken.json', Buffer.from('{"version": 1,'), /JSON/i],
-  ['prototype.json', Buffer.from('{"__proto__": {"polluted": true}}'), /forbidden prototype/],
-  ['broken.yaml', Buffer.from('a: [1,\nb: }'), /line|YAML/i],
-  [
-    'bomb.yaml',
-    Buffer.from(
-      `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'
-        .split('')
-        .map((k, i) => `${k}: &${k} [${Array(9).fill(`*${'abcdefghi'[i]}`)}]`)
-        .join('\n')}`,
-    ),
-    /alias|unknown|Unrecognized|resources/i,
-  ],
-  ['other.yaml', Buffer.from('apiVersion: v1\nkind: Pod\n'), /format/],
-  ['huge.yaml', TOO_LARGE, /MB|MiB|bytes|large/i],
-] as const;
-
-test('files that make no sense are refused with the reason, and nothing is lost', async ({ page, platform }) => {
-  await platform.open(page);
-  const before = await newestOf(platform, page);
-  await platform.open(page, 'history?dialog=import');
-  const dialog = page.getByRole('alertdialog');
-  for (const [name, buffer, reason] of BAD_FILES) {
-    await dialog.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/octet-stream', buffer });
-    await expect(dialog.getByRole('alert'), name).toContainText(reason);
-    await expect(dialog.getByRole('button', { name: 'Import', exact: true }), name).toBeDisabled();
-  }
-  // One that breaks off in the middle.
-  const zip = await (await page.request.get(`${platform.ready.baseUrl}/inspect/archive`)).body();
-  const half = { name: 'half.zip', mimeType: 'application/zip', buffer: zip.subarray(0, zip.length / 2) };
-  await dialog.locator('input[type=file]').setInputFiles(half);
-  await expect(dialog.getByRole('alert')).toContainText(/end is missing/);
-  const bent = Buffer.from(zip);
-  bent.fill(0x41, 200, 260);
-  await dialog
-    .locator('input[type=file]')
-    .setInputFiles({ name: 'bent.zip', mimeType: 'application/zip', buffer: bent });
-  await expect(dialog.getByRole('alert')).toContainText(/Nothing was changed/);
-  expect(await newestOf(platform, page)).toBe(before);
-  // And a good one after all that.
-  await dialog
-    .locator('input[type=file]')
-    .setInputFiles({ name: 'good.zip', mimeType: 'application/zip', buffer: zip });
-  await expect(dialog).toContainText('the world is so already');
 });
 
 test('ten thousand commits scroll, and any of them is a moment one can go to', async ({ page, platform }) => {
