@@ -21,6 +21,7 @@ import type { JsonObject } from '../server/model/json.ts';
 import type { StoredResource } from '../server/model/record.ts';
 import type { WorldView } from '../server/model/world-view.ts';
 import { openKeyedLog } from '../server/store/keyed-log.ts';
+import { MemoryFiles } from '../server/store/memory-files.ts';
 
 const WARM_UP_S = 1;
 const ROUNDS = 5;
@@ -160,7 +161,7 @@ async function gatewayServer(view: WorldView, invoker: LambdaInvoker, containers
     ...(containers && { containers }),
     authenticator: { identify: () => ({ kind: 'none' }) },
     judge: { may: () => false },
-    results: await openKeyedLog({ medium: { kind: 'memory' }, name: 'results', onWarning: console.error }),
+    results: await openKeyedLog(new MemoryFiles(), { name: 'results', onWarning: console.error }),
     addresses: () => ({ gatewayUrl: none, securityUrl: none }),
     nowMs: Date.now,
     version: '0.0.0',

@@ -131,6 +131,7 @@ async function start(
     nowMs,
     childFile: packageFile('dist/server/lambda-child.cjs'),
     scratchDir: data.scratchDir,
+    checkScratch: () => data.check(),
     limits: {
       concurrency: config.limits.lambdaProcesses,
       queue: config.limits.lambdaQueue,
@@ -259,7 +260,7 @@ async function start(
         status: {
           version: manifest.version,
           nowMs,
-          status: () => statusOf(store, containers.desk.engines()),
+          status: () => statusOf(data.failures(), containers.desk.engines()),
           baseUrlFor: (req) => addresses.seenBy(req).baseUrl,
         },
         onFault,

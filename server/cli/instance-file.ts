@@ -49,9 +49,12 @@ export async function writeInstanceFile(emulator: Emulator, pid: number): Promis
   }
 }
 
-/** Takes the file away when the platform stops. */
-export async function removeInstanceFile({ dataDir }: Emulator): Promise<void> {
-  if (dataDir !== IN_MEMORY) await rm(join(dataDir, FILE), { force: true });
+/** Takes the file away when the platform stops; one that tells of another process, in a folder put in its place, stays. */
+export async function removeInstanceFile({ dataDir }: Emulator, pid: number): Promise<void> {
+  if (dataDir === IN_MEMORY) return;
+  const file = join(dataDir, FILE);
+  const { data } = instanceSchema.safeParse(parsed(await readFile(file, 'utf8').catch(() => undefined)));
+  if (data?.pid === pid) await rm(file, { force: true });
 }
 
 /** The platform that was last started on a data folder; undefined when it has ended, whether it could say so or not. */

@@ -42,7 +42,7 @@ export async function withPlatform<T>(
     return await work(emulator);
   } finally {
     for (const file of readyFiles) await rm(file, { force: true });
-    await removeInstanceFile(emulator);
+    await removeInstanceFile(emulator, terminal.pid);
     await demo.stop();
     await emulator.stop();
   }

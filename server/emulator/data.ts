@@ -14,9 +14,10 @@ import { type Certificate, loadOrCreateCertificate } from '../standins/certifica
 import type { Lead } from '../standins/lead.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
 import type { Medium } from '../store/files.ts';
-import { openKeyedLog } from '../store/keyed-log.ts';
-import { type NamedSnapshots, openSnapshots } from '../store/named-snapshots.ts';
+import { type OpenKeyedLog, openKeyedLog } from '../store/keyed-log.ts';
+import { NamedSnapshots } from '../store/named-snapshots.ts';
 import { openStore, type WorldStore } from '../store/world-store.ts';
+import { StorageWatch } from './storage-watch.ts';
 import type { Unwind } from './unwind.ts';
 import { indexing } from './world-indexing.ts';
 
@@ -45,6 +46,10 @@ export interface Data {
   certificate: Certificate;
   /** The lambdas' own: homes, code, packages. */
   scratchDir: string;
+  /** Throws when the folder is no longer ours, so that nothing in it may be touched. */
+  check(): void;
+  /** What keeps changes from being saved, a sentence each; nothing while all is well (D-015). */
+  failures(): string[];
 }
 
 export interface DataOptions {
@@ -61,20 +66,31 @@ export interface DataOptions {
  * @throws StoreError when the folder is damaged, in use, or not to be used
  */
 export async function openData({ config, createWorld, nowMs, onWarning }: DataOptions, unwind: Unwind): Promise<Data> {
-  const dir = config.data === IN_MEMORY ? undefined : config.data;
-  const medium: Medium = dir === undefined ? { kind: 'memory' } : { kind: 'folder', dir };
+  const isKept = config.data !== IN_MEMORY;
+  const medium: Medium = isKept ? { kind: 'folder', dir: config.data } : { kind: 'memory' };
   const { fsync } = config;
   const store = await openStore({ medium, indexing, createWorld, nowMs, fsync, retention: config.history, onWarning });
   unwind.add(() => store.close());
+  const { files } = store;
+  // Not as it was named: a link in that name may point elsewhere tomorrow.
+  const dir = isKept ? files.pathOf('.') : undefined;
   if (dir !== undefined) await keepOutOfVersionControl(dir);
+  const logs: OpenKeyedLog<unknown>[] = [];
   const log = async <T>(name: string): Promise<KeyedLog<T>> => {
-    const opened = await openKeyedLog<T>({ medium, name, fsync, onWarning });
+    const opened = await openKeyedLog<T>(files, { name, fsync, onWarning });
     unwind.add(() => opened.close());
+    logs.push(opened);
     return opened;
   };
+  const failures = () => {
+    const health = store.health();
+    return [health.isHealthy ? [] : health.message, logs.flatMap(({ failure }) => failure?.message ?? [])].flat();
+  };
+  const watch = new StorageWatch({ failures, tell: onWarning });
+  unwind.add(() => watch.stop());
   return {
     store,
-    snapshots: await openSnapshots(medium),
+    snapshots: new NamedSnapshots(files),
     keys: await log('api-keys'),
     tokens: await log('tokens'),
     results: await log('results'),
@@ -88,6 +104,8 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     servicePorts: await log('service-ports'),
     certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),
     scratchDir: await makeScratch(dir, unwind),
+    check: () => files.check(),
+    failures: () => watch.look(),
   };
 }
 

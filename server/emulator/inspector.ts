@@ -120,7 +120,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
         engines: containers.desk.engines(),
         processes: lambdas.stats(),
         viewers: watch.feed.viewers,
-        services: statusOf(store, containers.desk.engines()).services,
+        services: statusOf(data.failures(), containers.desk.engines()).services,
       }),
       pulse: () => watch.pulse.shown(),
       endpoints: () => watch.endpoints.shown(parts.gateway.limitUses()),

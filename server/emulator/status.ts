@@ -1,17 +1,15 @@
 import type { EngineView } from '../containers/engines.ts';
-import type { WorldStore } from '../store/world-store.ts';
 
-/** How the services are, in a word or a few each; `failed` says what has gone wrong with the store. */
+/** How the services are, in a word or a few each; `failed` says what keeps changes from being saved. */
 export interface PlatformStatus {
   failed: string[];
   services: Readonly<Record<string, string>>;
 }
 
-/** How the platform is, for `/about` and the window. */
-export function statusOf(store: WorldStore, engines: readonly EngineView[]): PlatformStatus {
-  const health = store.health();
+/** How the platform is, for `/health`, `/about` and the window. */
+export function statusOf(failed: string[], engines: readonly EngineView[]): PlatformStatus {
   return {
-    failed: health.isHealthy ? [] : [health.message],
+    failed,
     services: {
       resources: 'running',
       security: 'running',

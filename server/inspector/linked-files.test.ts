@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKeyedLog } from '../store/keyed-log.ts';
+import { MemoryFiles } from '../store/memory-files.ts';
 import { type FileLink, LinkedFiles, type LinkedFilesOptions } from './linked-files.ts';
 
 const LAMBDA = '2f6b4c1e-0000-4000-8000-00000000000a';
@@ -41,7 +42,7 @@ async function until(isWanted: (state: ReturnType<LinkedFiles['find']>) => boole
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'terrarium-links-'));
   file = path.join(folder, 'form.js');
-  log = await openKeyedLog<FileLink>({ medium: { kind: 'memory' }, name: 'links', onWarning: () => {} });
+  log = await openKeyedLog<FileLink>(new MemoryFiles(), { name: 'links', onWarning: () => {} });
   [source, saved, refusal, wake] = ['old', [], undefined, () => {}];
   links = open();
 });

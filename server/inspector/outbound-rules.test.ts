@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { outboundRulesWish } from '../model/outbound-rule-schema.ts';
 import { openKeyedLog } from '../store/keyed-log.ts';
+import { MemoryFiles } from '../store/memory-files.ts';
 import { type KeptOutboundRules, OutboundRules } from './outbound-rules.ts';
 
 async function open() {
   let changes = 0;
-  const log = await openKeyedLog<KeptOutboundRules>({ medium: { kind: 'memory' }, name: 'rules', onWarning: () => {} });
+  const log = await openKeyedLog<KeptOutboundRules>(new MemoryFiles(), { name: 'rules', onWarning: () => {} });
   const onChange = () => {
     changes += 1;
   };

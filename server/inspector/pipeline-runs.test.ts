@@ -3,6 +3,7 @@ import type { ExchangeRecord } from '../model/exchange-record.ts';
 import { captured } from '../model/exchange-record.ts';
 import type { PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
 import { openKeyedLog } from '../store/keyed-log.ts';
+import { MemoryFiles } from '../store/memory-files.ts';
 import { PipelineRuns } from './pipeline-runs.ts';
 
 const nowMs = 1_800_000_000_000;
@@ -23,8 +24,7 @@ const ANSWER = {
 
 async function runsOf(...starts: PipelineStart[]) {
   let count = 0;
-  const log = await openKeyedLog<PipelineRun>({
-    medium: { kind: 'memory' },
+  const log = await openKeyedLog<PipelineRun>(new MemoryFiles(), {
     name: 'pipelines',
     onWarning: (message) => expect.unreachable(message),
   });

@@ -21,6 +21,7 @@ export interface PreparedCode {
  */
 export class LambdaCode {
   readonly #folder: string;
+  readonly #check: () => void;
   readonly #packages: PackageStore;
   /** The latest of each lambda. */
   readonly #prepared = new Map<string, { fingerprint: string; code: Promise<PreparedCode> }>();
@@ -29,8 +30,9 @@ export class LambdaCode {
   readonly #underWay = new Set<Promise<unknown>>();
   #cleared: Promise<void> | undefined;
 
-  /** `folder`: absolute path. */
-  constructor(folder: string) {
+  /** `folder`: absolute path. `check` throws while nothing in it may be touched. */
+  constructor(folder: string, check: () => void = () => {}) {
+    this.#check = check;
     this.#folder = path.join(folder, 'lambdas');
     this.#packages = new PackageStore(path.join(folder, 'packages'));
   }
@@ -60,6 +62,7 @@ export class LambdaCode {
   async forget(id: string): Promise<void> {
     this.#prepared.delete(id);
     const remove = async (): Promise<void> => {
+      this.#check();
       await this.#packages.forget(id);
       await rm(path.join(this.#folder, id), { recursive: true, force: true });
     };
@@ -86,6 +89,7 @@ export class LambdaCode {
     const home = path.join(folder, 'home');
     await this.clear();
     await this.#removals.get(definition.id)?.catch(() => {});
+    this.#check();
     await mkdir(path.join(home, 'tmp'), { recursive: true, mode: 0o700 });
     for (const [name, text] of Object.entries(definition.secretFiles)) await writeSecret(home, name, text);
     const module =

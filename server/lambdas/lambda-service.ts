@@ -40,6 +40,8 @@ export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | '
   nowMs(): number;
   /** The emulator's own folder for homes, code and packages; no two services may share it. */
   scratchDir: string;
+  /** Throws while nothing in it may be touched, because it is somebody else's now. */
+  checkScratch?(): void;
   limits?: Partial<LambdaLimits>;
   /** Told of every invocation when it is over, refused ones too. */
   onInvocation?(invocation: Invocation, call: LambdaCall): void;
@@ -97,7 +99,7 @@ export class LambdaService implements LambdaInvoker {
   constructor(options: LambdaServiceOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.#code = new LambdaCode(path.resolve(options.scratchDir));
+    this.#code = new LambdaCode(path.resolve(options.scratchDir), options.checkScratch);
     this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
     const debugging = this.#debugging;
     this.#processes = new LambdaProcesses({ ...options, limits: this.#limits, code: this.#code, debugging });

@@ -1,6 +1,6 @@
 import { PlatformError } from '../model/errors.ts';
 import type { AppendHandle, FsyncPolicy, StoreFiles } from './files.ts';
-import { codeOf, reasonOf } from './store-error.ts';
+import { codeOf, FolderLost, reasonOf } from './store-error.ts';
 
 /** Called once, in the order of the appends: without an error when durable. Must not throw. */
 export type Done = (error?: PlatformError) => void;
@@ -15,6 +15,8 @@ const advice: Readonly<Record<string, string>> = {
 
 /** The refusal of what could not be written. */
 export function notSaved(what: string, path: string, error: unknown): PlatformError {
+  if (error instanceof FolderLost)
+    return new PlatformError(503, `${what} was not saved: ${error.message}.`, { cause: error });
   const todo = advice[codeOf(error) ?? ''] ?? 'Check the disk';
   const message = `${what} was not saved, writing ${path} failed (${reasonOf(error)}).`;
   return new PlatformError(503, `${message} ${todo}, then repeat the request; nothing of it was kept.`, {
@@ -54,9 +56,20 @@ export class AppendFile {
     return this.#sizeBytes;
   }
 
-  /** Why the last write failed; undefined when it did not. */
+  /** Why the last write failed, or why the next one would; undefined as long as nothing is known against it. */
   get failure(): PlatformError | undefined {
-    return this.#failure;
+    try {
+      this.check();
+      return this.#failure;
+    } catch (error) {
+      return error instanceof PlatformError ? error : notSaved('The change', this.#files.pathOf(this.#name), error);
+    }
+  }
+
+  /** Throws FolderLost when the file is no longer the one that it was, or its folder no longer ours. */
+  check(): void {
+    if (this.#handle) this.#checkPlace(this.#handle);
+    else this.#files.check();
   }
 
   append(text: string, done: Done): void {
@@ -73,6 +86,7 @@ export class AppendFile {
   moveTo(name: () => string): Promise<void> {
     return this.between(async () => {
       await this.#cutBack();
+      this.check();
       await this.#close(); // Windows moves no open file
       await this.#files.rename(this.#name, name());
       this.#sizeBytes = 0;
@@ -135,7 +149,8 @@ export class AppendFile {
       const failure = notSaved('The change', this.#files.pathOf(this.#name), error);
       // At once, so that a crash does not bring back what is about to be refused; when even that fails, before the next write.
       await this.#cutBack().catch(() => undefined);
-      this.#failure = failure;
+      // A folder can come back as it was: whether it has is looked at anew each time.
+      this.#failure = error instanceof FolderLost ? undefined : failure;
       for (const { done } of [...batch, ...this.#queue.splice(0)].reverse()) done(failure);
       return;
     }
@@ -147,25 +162,34 @@ export class AppendFile {
     await this.#cutBack();
     const handle = await this.#open();
     const bytes = Buffer.from(text);
+    this.#checkPlace(handle);
     this.#isDirty = true;
     await handle.append(bytes);
     if (this.#fsync !== 'never') await handle.sync();
+    // The last thing before it is acknowledged: what stands in a file that was taken away meanwhile is not saved.
+    const sizeBytes = this.#sizeBytes + bytes.length;
+    handle.check(sizeBytes, sizeBytes);
     this.#isDirty = false;
-    this.#sizeBytes += bytes.length;
+    this.#sizeBytes = sizeBytes;
     this.#failure = undefined;
   }
 
   async #cutBack(): Promise<void> {
     if (!this.#isDirty) return;
     const handle = await this.#open();
+    this.#checkPlace(handle);
     await handle.truncate(this.#sizeBytes);
     if (this.#fsync !== 'never') await handle.sync();
     this.#isDirty = false;
   }
 
   async #open(): Promise<AppendHandle> {
-    this.#handle ??= await this.#files.openAppend(this.#name);
+    this.#handle ??= await this.#files.openAppend(this.#name, this.#sizeBytes);
     return this.#handle;
+  }
+
+  #checkPlace(handle: AppendHandle): void {
+    handle.check(this.#sizeBytes, this.#isDirty ? Number.POSITIVE_INFINITY : this.#sizeBytes);
   }
 
   async #close(): Promise<void> {

@@ -25,6 +25,12 @@ export class TestFiles implements StoreFiles {
     return this.inner.pathOf(name);
   }
 
+  check(): void {}
+
+  guard(): void {}
+
+  release(): void {}
+
   read(name: string): Promise<Buffer | undefined> {
     return this.inner.read(name);
   }
@@ -40,6 +46,7 @@ export class TestFiles implements StoreFiles {
   async openAppend(name: string): Promise<AppendHandle> {
     const handle = await this.inner.openAppend(name);
     return {
+      check: () => undefined,
       append: (bytes) =>
         this.#step(
           'append',

@@ -10,6 +10,11 @@ export type FsyncPolicy = 'always' | 'batch' | 'never';
 
 /** One open file that only grows. */
 export interface AppendHandle {
+  /**
+   * Throws FolderLost unless this is still the file that its name leads to, no shorter and no longer than that, in a folder
+   * that is ours. What is appended to any other file is nobody's.
+   */
+  check(minBytes: number, maxBytes: number): void;
   /** Rejects when not everything was written; part of it may stand in the file then. */
   append(bytes: Uint8Array): Promise<void>;
   /** Resolves when everything appended has reached the disk. */
@@ -32,14 +37,21 @@ export interface ReadHandle {
 export interface StoreFiles {
   /** How messages name a file. */
   pathOf(name: string): string;
+  /**
+   * Throws FolderLost when the files are no longer ours: the folder, its lock or a guarded file is gone or another one.
+   * Everything that reads or changes a file does so itself.
+   */
+  check(): void;
+  /** From now on `check` demands that this file is as it was last read or replaced here. */
+  guard(name: string): void;
   /** The whole content, or undefined when there is no such file. */
   read(name: string): Promise<Buffer | undefined>;
   /** Opens for reading; undefined when there is no such file. */
   openRead(name: string): Promise<ReadHandle | undefined>;
   /** Names of the files in a folder, sorted; none when there is no such folder. */
   list(folder: string): Promise<string[]>;
-  /** Opens for appending; creates the file when there is none. */
-  openAppend(name: string): Promise<AppendHandle>;
+  /** Opens a file for appending that holds `sizeBytes` that count; creates it when there are none. */
+  openAppend(name: string, sizeBytes: number): Promise<AppendHandle>;
   /**
    * Replaces a file as a whole, or not at all: readers and crashes see the old or the new content. Makes its folder.
    * Resolves to its size in bytes, after it has reached the disk.
@@ -49,4 +61,6 @@ export interface StoreFiles {
   rename(from: string, to: string): Promise<void>;
   /** Deletes a file, if there is one. */
   remove(name: string): Promise<void>;
+  /** Lets go of them: somebody else may have them then. */
+  release(): void;
 }

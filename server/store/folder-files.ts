@@ -1,17 +1,37 @@
+import { constants, fstatSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
-import { codeOf, reasonOf, StoreError } from './store-error.ts';
+import { type FolderLock, isSameFile, lockFolder } from './folder-lock.ts';
+import { codeOf, FolderLost, reasonOf, StoreError } from './store-error.ts';
 
 /** For the owner's eyes only: worlds hold passwords and tokens of the services that a developer works with. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
+/** To append to a file that has to be there. */
+const APPEND_ONLY = constants.O_WRONLY | constants.O_APPEND;
 
 class FileAppender implements AppendHandle {
+  readonly #files: FolderFiles;
+  readonly #name: string;
   readonly #handle: FileHandle;
 
-  constructor(handle: FileHandle) {
+  constructor(files: FolderFiles, name: string, handle: FileHandle) {
+    this.#files = files;
+    this.#name = name;
     this.#handle = handle;
+  }
+
+  check(minBytes: number, maxBytes: number): void {
+    this.#files.check();
+    const found = lookAt(this.#files.pathOf(this.#name));
+    if (!found) throw this.#files.lost(`its file ${this.#name} is gone`);
+    if (!isSameFile(found, fstatSync(this.#handle.fd))) {
+      throw this.#files.lost(`its file ${this.#name} is another one now`);
+    }
+    if (found.size < minBytes || found.size > maxBytes) {
+      throw this.#files.lost(`something else has written to its file ${this.#name}`);
+    }
   }
 
   append(bytes: Uint8Array): Promise<void> {
@@ -58,15 +78,17 @@ class FileReader implements ReadHandle {
   }
 }
 
-/** Files of a store in a folder of the disk: folders 0700, files 0600. */
+/** Files of a store in a folder of the disk that this process has for itself: folders 0700, files 0600. */
 export class FolderFiles implements StoreFiles {
-  readonly #dir: string;
+  readonly #lock: FolderLock;
+  /** What a guarded file may look like: two of it while the second takes the first one's place. */
+  readonly #guarded = new Map<string, (Stats | undefined)[]>();
 
-  private constructor(dir: string) {
-    this.#dir = dir;
+  private constructor(lock: FolderLock) {
+    this.#lock = lock;
   }
 
-  /** Makes the folder when there is none. Throws StoreError when it cannot be used. */
+  /** Claims the folder, and makes it when there is none. Throws StoreError when it is in use or cannot be used. */
   static async open(dir: string): Promise<FolderFiles> {
     try {
       await mkdir(dir, { recursive: true, mode: FOLDER_MODE });
@@ -75,14 +97,37 @@ export class FolderFiles implements StoreFiles {
       const advice = 'Choose another data folder, or make this one readable and writable for you.';
       throw new StoreError(dir, `cannot be used as a data folder (${reasonOf(error)}). ${advice}`, { cause: error });
     }
-    return new FolderFiles(dir);
+    return new FolderFiles(await lockFolder(dir));
   }
 
   pathOf(name: string): string {
-    return join(this.#dir, name);
+    return join(this.#lock.dir, name);
+  }
+
+  check(): void {
+    this.#lock.check();
+    for (const [name, known] of this.#guarded) {
+      const found = lookAt(this.pathOf(name));
+      if (known.some((one) => isUnchanged(found, one))) continue;
+      throw this.lost(found ? `something else has replaced its file ${name}` : `its file ${name} is gone`);
+    }
+  }
+
+  /** The error of files that are no longer ours. @param reason as a half-sentence */
+  lost(reason: string): FolderLost {
+    return new FolderLost(this.#lock.dir, reason);
+  }
+
+  guard(name: string): void {
+    this.#guarded.set(name, [lookAt(this.pathOf(name))]);
+  }
+
+  release(): void {
+    this.#lock.release();
   }
 
   async read(name: string): Promise<Buffer | undefined> {
+    this.check();
     const path = this.pathOf(name);
     try {
       return await readFile(path);
@@ -95,6 +140,7 @@ export class FolderFiles implements StoreFiles {
   }
 
   async openRead(name: string): Promise<ReadHandle | undefined> {
+    this.check();
     try {
       const handle = await open(this.pathOf(name), 'r');
       return new FileReader(handle, await handle.stat());
@@ -105,6 +151,7 @@ export class FolderFiles implements StoreFiles {
   }
 
   async list(folder: string): Promise<string[]> {
+    this.check();
     try {
       return (await readdir(this.pathOf(folder))).sort();
     } catch (error) {
@@ -113,41 +160,67 @@ export class FolderFiles implements StoreFiles {
     }
   }
 
-  async openAppend(name: string): Promise<AppendHandle> {
+  async openAppend(name: string, sizeBytes: number): Promise<AppendHandle> {
+    this.check();
     const path = this.pathOf(name);
-    const handle = await open(path, 'a', FILE_MODE);
+    const handle = await open(path, sizeBytes > 0 ? APPEND_ONLY : 'a', FILE_MODE).catch((error: unknown) => {
+      throw codeOf(error) === 'ENOENT' ? this.lost(`its file ${name} is gone`) : error;
+    });
     await syncFolder(dirname(path));
-    return new FileAppender(handle);
+    return new FileAppender(this, name, handle);
   }
 
   async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {
+    this.check();
     const path = this.pathOf(name);
     const temporary = `${path}.tmp`;
     await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
     try {
       const sizeBytes = await writeWhole(temporary, content);
-      await rename(temporary, path);
+      this.check(); // again, since that took its time
+      await this.#putInPlace(temporary, name);
       await syncFolder(dirname(path));
       return sizeBytes;
     } catch (error) {
-      await rm(temporary, { force: true });
+      if (!(error instanceof FolderLost)) await rm(temporary, { force: true });
       throw error;
     }
   }
 
   async rename(from: string, to: string): Promise<void> {
+    this.check();
     const target = this.pathOf(to);
     await mkdir(dirname(target), { recursive: true, mode: FOLDER_MODE });
     await rename(this.pathOf(from), target);
     await syncFolder(dirname(target));
-    await syncFolder(this.#dir);
+    await syncFolder(this.#lock.dir);
   }
 
   async remove(name: string): Promise<void> {
+    this.check();
     const path = this.pathOf(name);
     await rm(path, { force: true });
     await syncFolder(dirname(path));
   }
+
+  async #putInPlace(temporary: string, name: string): Promise<void> {
+    const known = this.#guarded.get(name);
+    const coming = lookAt(temporary);
+    if (known) this.#guarded.set(name, [...known, coming]);
+    await rename(temporary, this.pathOf(name));
+    if (known) this.#guarded.set(name, [coming]);
+  }
+}
+
+/** Not asynchronous: for a file in use that would take thirty times as long, and it is done for each durable write. */
+function lookAt(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+/** Is what was found, if anything, what it was? That of a file nobody has open: it takes more than the inode to tell. */
+function isUnchanged(found: Stats | undefined, known: Stats | undefined): boolean {
+  if (!found || !known) return found === known;
+  return isSameFile(found, known) && found.size === known.size && found.mtimeMs === known.mtimeMs;
 }
 
 async function writeWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<number> {

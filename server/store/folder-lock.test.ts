@@ -29,13 +29,13 @@ async function withProcess(use: (pid: number) => Promise<void>): Promise<number>
 }
 
 test('a folder is locked once, and free again afterwards', async () => {
-  const unlock = await lockFolder(dir);
+  const lock = await lockFolder(dir);
   expect(await readFile(join(dir, 'lock'), 'utf8')).toBe(`${process.pid}\n`);
   await expect(lockFolder(dir)).rejects.toThrow(`is in use by process ${process.pid}`);
-  await unlock();
-  await unlock();
+  lock.release();
+  lock.release();
   expect(await readdir(dir)).toEqual([]);
-  await (await lockFolder(dir))();
+  (await lockFolder(dir)).release();
 });
 
 test('the lock of a living process is respected, that of a dead one taken over', async () => {
@@ -48,19 +48,19 @@ test('the lock of a living process is respected, that of a dead one taken over',
     );
   });
   expect(await readFile(lock, 'utf8')).toBe(`${pid}\n`);
-  const unlock = await lockFolder(dir);
+  const ours = await lockFolder(dir);
   expect(await readFile(lock, 'utf8')).toBe(`${process.pid}\n`);
-  await unlock();
+  ours.release();
 });
 
 test("a lock with this process's id from before a restart is taken over", async () => {
   await writeFile(join(dir, 'lock'), `${process.pid}\n`);
-  await (await lockFolder(dir))();
+  (await lockFolder(dir)).release();
 });
 
 test('a lock that a crash left empty is taken over', async () => {
   await writeFile(join(dir, 'lock'), '');
-  await (await lockFolder(dir))();
+  (await lockFolder(dir)).release();
   expect(await readdir(dir)).toEqual([]);
 });
 
@@ -73,9 +73,9 @@ test('of many who find a stale lock at once, one gets it', async () => {
 test('a crash in the middle of taking over does not keep others out', async () => {
   const nobody = `${await withProcess(async () => undefined)}\n`;
   for (const name of ['lock', 'lock.takeover']) await writeFile(join(dir, name), nobody);
-  const unlock = await lockFolder(dir);
+  const lock = await lockFolder(dir);
   expect(await readdir(dir)).toEqual(['lock']);
-  await unlock();
+  lock.release();
 });
 
 test('two stores do not share a folder', async () => {

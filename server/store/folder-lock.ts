@@ -1,38 +1,34 @@
-import { readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { closeSync, openSync, readSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
+import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { codeOf, StoreError } from './store-error.ts';
+import { codeOf, FolderLost, reasonOf, StoreError } from './store-error.ts';
 
 /** How often to try, since others may make, free or take over the lock at the same moment. */
 const ATTEMPTS = 20;
 /** How many of these tries leave an empty lock alone, and how far they are apart: its owner may be about to write to it. */
 const PATIENT_ATTEMPTS = 10;
 const PATIENCE_MS = 20;
+/** Longer than any lock of ours. */
+const READ_BYTES = 64;
 
 /**
- * Locks held by this very process. Global because a process is: the file only tells the process id, and a
+ * Locks held by this very process, by path. Global because a process is: the file only tells the process id, and a
  * restarted container often gets the id it had before, so "my own id" alone does not mean "in use".
  */
-const claimedHere = new Set<string>();
+const heldHere = new Map<string, LockFile>();
 
 /**
  * Claims a data folder for this process by a file named `lock`; the lock of a process that is no more is taken over.
  *
- * @returns what gives the folder free again
  * @throws StoreError when a living process has it
  */
-export async function lockFolder(dir: string): Promise<() => Promise<void>> {
+export async function lockFolder(dir: string): Promise<FolderLock> {
   const folder = await realpath(dir);
   const path = join(folder, 'lock');
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    if (await claim(path)) {
-      let isHeld = true;
-      return async () => {
-        if (!isHeld) return;
-        isHeld = false;
-        await release(path);
-      };
-    }
+    const file = claim(path);
+    if (file) return new FolderLock(folder, file);
     const pid = await holderOf(path);
     if (pid !== undefined && isAlive(pid, path)) throw inUse(dir, path, pid);
     if (pid === undefined && attempt <= PATIENT_ATTEMPTS) await wait(PATIENCE_MS);
@@ -41,23 +37,103 @@ export async function lockFolder(dir: string): Promise<() => Promise<void>> {
   throw new StoreError(dir, `could not be locked: ${path} comes and goes. Is another Terrarium being started on it?`);
 }
 
-async function claim(path: string): Promise<boolean> {
-  if (claimedHere.has(path)) return false;
-  claimedHere.add(path); // before the file is there, or others in this process would take it for stale
+/** A folder that this process has claimed: as long as `check` finds nothing, nobody else has it, and it is the same one. */
+export class FolderLock {
+  /** The folder itself, whatever links lead to it and wherever these point later. */
+  readonly dir: string;
+  readonly #file: LockFile;
+
+  constructor(dir: string, file: LockFile) {
+    this.dir = dir;
+    this.#file = file;
+  }
+
+  /** Throws FolderLost unless the lock is still where it was made, the same file with the same content. */
+  check(): void {
+    const loss = this.#file.findLoss();
+    if (loss !== undefined) throw new FolderLost(this.dir, loss);
+  }
+
+  /** Gives the folder free. The lock of somebody else stays. */
+  release(): void {
+    this.#file.release();
+  }
+}
+
+/** A lock file that this process has made. It is kept open, so that no other file can ever get its inode. */
+class LockFile {
+  readonly #path: string;
+  readonly #content = Buffer.from(`${process.pid}\n`);
+  readonly #made: Stats;
+  #handle: number | undefined;
+
+  /** Throws the error of the system, such as EEXIST. */
+  constructor(path: string) {
+    const handle = openSync(path, 'wx+', 0o600);
+    try {
+      writeSync(handle, this.#content);
+      this.#made = statSync(path);
+    } catch (error) {
+      closeSync(handle);
+      rmSync(path, { force: true });
+      throw error;
+    }
+    this.#path = path;
+    this.#handle = handle;
+  }
+
+  /**
+   * What has become of it, as a half-sentence; undefined when all is well. Not asynchronous, because it takes a few
+   * microseconds that way and a hundred the other, and is asked for each durable write.
+   */
+  findLoss(): string | undefined {
+    if (this.#handle === undefined) return 'it was given free';
+    try {
+      const found = statSync(this.#path, { throwIfNoEntry: false });
+      if (!found) return 'its file lock is gone';
+      if (!isSameFile(found, this.#made)) return 'its file lock is another one now';
+      const read = Buffer.alloc(READ_BYTES);
+      const lengthBytes = readSync(this.#handle, read, 0, READ_BYTES, 0);
+      return read.subarray(0, lengthBytes).equals(this.#content) ? undefined : 'its file lock holds something else now';
+    } catch (error) {
+      return `its file lock cannot be looked at (${reasonOf(error)})`;
+    }
+  }
+
+  /** In one go, or others in this process could find it half given free. */
+  release(): void {
+    const handle = this.#handle;
+    if (handle === undefined) return;
+    const isOurs = this.findLoss() === undefined;
+    this.#handle = undefined;
+    closeSync(handle);
+    if (isOurs) rmSync(this.#path, { force: true });
+    if (heldHere.get(this.#path) === this) heldHere.delete(this.#path);
+  }
+}
+
+/** Are these two looks at one file, one of them at a file that is open? Once closed its inode may become another's. */
+export function isSameFile(found: Stats, open: Stats): boolean {
+  return found.dev === open.dev && found.ino === open.ino;
+}
+
+function claim(path: string): LockFile | undefined {
+  if (isHeldHere(path)) return undefined;
   try {
-    await writeFile(path, `${process.pid}\n`, { flag: 'wx', mode: 0o600 });
-    return true;
+    const file = new LockFile(path);
+    heldHere.set(path, file); // without a wait in between, or others in this process would take it for stale
+    return file;
   } catch (error) {
-    claimedHere.delete(path);
-    if (codeOf(error) === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return undefined;
     const advice = 'Make the folder writable for you, or choose another data folder.';
     throw new StoreError(path, `cannot be written (${codeOf(error)}). ${advice}`, { cause: error });
   }
 }
 
-async function release(path: string): Promise<void> {
-  await rm(path, { force: true });
-  claimedHere.delete(path);
+/** Does this process have the lock at a path, and is that still the one it made? */
+function isHeldHere(path: string): boolean {
+  const file = heldHere.get(path);
+  return file !== undefined && file.findLoss() === undefined;
 }
 
 /** The process id in a lock; undefined when the file is gone or holds none. */
@@ -68,7 +144,7 @@ async function holderOf(path: string): Promise<number | undefined> {
 }
 
 function isAlive(pid: number, path: string): boolean {
-  if (pid === process.pid) return claimedHere.has(path);
+  if (pid === process.pid) return isHeldHere(path);
   try {
     process.kill(pid, 0);
     return true;
@@ -83,7 +159,8 @@ function isAlive(pid: number, path: string): boolean {
  */
 async function discard(path: string, stalePid: number | undefined): Promise<void> {
   const takeover = `${path}.takeover`;
-  if (!(await claim(takeover))) {
+  const ours = claim(takeover);
+  if (!ours) {
     const pid = await holderOf(takeover);
     // What a crash in the middle of this leaves behind goes; the next attempt tries again.
     if (pid !== undefined && !isAlive(pid, takeover)) await rm(takeover, { force: true });
@@ -94,7 +171,7 @@ async function discard(path: string, stalePid: number | undefined): Promise<void
     if (stalePid === undefined) await wait(PATIENCE_MS); // its owner may be about to write to it
     if ((await holderOf(path)) === stalePid) await rm(path, { force: true });
   } finally {
-    await release(takeover);
+    ours.release();
   }
 }
 

@@ -113,6 +113,11 @@ export class Journal {
     return this.#file.failure;
   }
 
+  /** Throws FolderLost when the journal is no longer the one that it was, or its folder no longer ours. */
+  check(): void {
+    this.#file.check();
+  }
+
   /** Writes one commit; `done` is called in order. */
   append(commit: Commit, done: Done): void {
     this.#file.append(toCheckedLine(commit), (error) => {

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { once, systemError, TestFiles } from './files-for-tests.ts';
-import { openKeyedLog, openKeyedLogIn } from './keyed-log.ts';
+import { openKeyedLog } from './keyed-log.ts';
+import { MemoryFiles } from './memory-files.ts';
 
 const warnings: string[] = [];
 const options = { name: 'log', fsync: 'batch', onWarning: (message: string) => warnings.push(message) } as const;
-const open = (files: TestFiles) => openKeyedLogIn<unknown>(files, options);
+const open = (files: TestFiles) => openKeyedLog<unknown>(files, options);
 
 test('is in memory when it is to be', async () => {
-  const log = await openKeyedLog<number>({ ...options, medium: { kind: 'memory' } });
+  const log = await openKeyedLog<number>(new MemoryFiles(), options);
   await log.put('a', 1);
   expect(log.get('a')).toBe(1);
   await log.close();

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PlatformError } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { AppendFile } from './append-file.ts';
 import { readCheckedLines, toCheckedLine } from './checked-line.ts';
-import type { FsyncPolicy, Medium, StoreFiles } from './files.ts';
-import { FolderFiles } from './folder-files.ts';
-import { MemoryFiles } from './memory-files.ts';
+import type { FsyncPolicy, StoreFiles } from './files.ts';
 import { reasonOf } from './store-error.ts';
 
 /** A log is written anew when less than half of its lines still count, but not for less than this. */
@@ -14,8 +13,6 @@ const REWRITE_MIN_BYTES = 1024 * 1024;
 const SLICE_CHARS = 256 * 1024;
 
 export interface KeyedLogOptions {
-  /** In a folder: the one of an open store, whose lock covers it. */
-  medium: Medium;
   /** File name without its ending `.jsonl`. */
   name: string;
   /** Default `batch`. */
@@ -24,6 +21,8 @@ export interface KeyedLogOptions {
 }
 
 export interface OpenKeyedLog<T> extends KeyedLog<T> {
+  /** Why the last write failed, or why the next one would; undefined as long as nothing is known against it. */
+  readonly failure: PlatformError | undefined;
   /** Waits for what is under way, then lets go of the file. */
   close(): Promise<void>;
 }
@@ -32,19 +31,11 @@ export interface OpenKeyedLog<T> extends KeyedLog<T> {
  * Opens durable records by key, or begins a new log. A put or remove that cannot be saved rejects with PlatformError
  * 503 and is taken back, with those after it.
  *
+ * @param files those of an open store, whose lock covers the log, too
  * @typeParam T what JSON can hold, as it is
  * @throws StoreError when the file is damaged; nothing was changed then
  */
-export async function openKeyedLog<T>(options: KeyedLogOptions): Promise<OpenKeyedLog<T>> {
-  const { medium } = options;
-  return openKeyedLogIn<T>(medium.kind === 'memory' ? new MemoryFiles() : await FolderFiles.open(medium.dir), options);
-}
-
-/** `openKeyedLog` on files of any kind. */
-export async function openKeyedLogIn<T>(
-  files: StoreFiles,
-  options: Omit<KeyedLogOptions, 'medium'>,
-): Promise<OpenKeyedLog<T>> {
+export async function openKeyedLog<T>(files: StoreFiles, options: KeyedLogOptions): Promise<OpenKeyedLog<T>> {
   const name = `${options.name}.jsonl`;
   const records = new Map<string, T>();
   let lines = 0;
@@ -90,6 +81,10 @@ class FileKeyedLog<T> implements OpenKeyedLog<T> {
 
   get size(): number {
     return this.#records.size;
+  }
+
+  get failure(): PlatformError | undefined {
+    return this.#file.failure;
   }
 
   get(key: string): T | undefined {

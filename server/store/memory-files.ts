@@ -10,6 +10,9 @@ class MemoryFile implements AppendHandle {
     return whole;
   }
 
+  /** Nobody else has it. */
+  check(): void {}
+
   async append(bytes: Uint8Array): Promise<void> {
     this.chunks.push(bytes);
     this.modifiedAtMs = Date.now();
@@ -31,6 +34,12 @@ export class MemoryFiles implements StoreFiles {
   pathOf(name: string): string {
     return `memory:${name}`;
   }
+
+  check(): void {}
+
+  guard(): void {}
+
+  release(): void {}
 
   async read(name: string): Promise<Buffer | undefined> {
     return this.#files.get(name)?.content();

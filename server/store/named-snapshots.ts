@@ -1,9 +1,7 @@
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import { notSaved } from './append-file.ts';
-import type { Medium, StoreFiles } from './files.ts';
-import { FolderFiles } from './folder-files.ts';
-import { MemoryFiles } from './memory-files.ts';
+import type { StoreFiles } from './files.ts';
 import { reasonOf, StoreError } from './store-error.ts';
 import { parseWorldFile, worldFileContent } from './world-file.ts';
 import type { PastWorld } from './world-history.ts';
@@ -32,6 +30,7 @@ export class NamedSnapshots {
   /** Names that are being written. */
   readonly #writing = new Set<string>();
 
+  /** @param files those of an open store */
   constructor(files: StoreFiles) {
     this.#files = files;
   }
@@ -103,11 +102,6 @@ export class NamedSnapshots {
       await handle.close();
     }
   }
-}
-
-/** Opens the snapshots of a data folder whose store is open, or begins some in memory. */
-export async function openSnapshots(medium: Medium): Promise<NamedSnapshots> {
-  return new NamedSnapshots(medium.kind === 'memory' ? new MemoryFiles() : await FolderFiles.open(medium.dir));
 }
 
 function fileOf(name: string): string {

@@ -39,6 +39,7 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
   /** The world on disk, or null when there is none. Throws StoreError when it is damaged; nothing is changed then. */
   async read(): Promise<LiveWorld | null> {
     const content = await this.#files.read(WORLD_FILE);
+    this.#files.guard(WORLD_FILE);
     if (!content) {
       if (await Journal.exists(this.#files)) throw snapshotMissing(this.#files, WORLD_FILE);
       await this.#openJournal(0, () => undefined);
@@ -63,6 +64,7 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
     this.#journalLimitBytes = this.journal.sizeBytes + SNAPSHOT_MIN_BYTES;
     // Rejects when one of these commits was taken back meanwhile: then this is no state of the world.
     await this.journal.settled();
+    this.journal.check();
     const sizeBytes = await this.#files.replace(WORLD_FILE, worldFileContent(world.id, seq, records));
     this.#snapshotSeq = seq;
     await this.journal.rotate();

@@ -59,6 +59,7 @@ export class WorldHistory {
     let { seq } = this.#world;
     const resources = new Map(this.#world.resources);
     await this.#journal.settled();
+    if ('seq' in moment && moment.seq === seq) return { seq, resources };
     if ('seq' in moment && moment.seq > seq) throw await this.#unknown(`commit ${moment.seq}`, moment);
     for await (const commit of this.commits(seq + 1)) {
       if ('seq' in moment ? commit.seq <= moment.seq : commit.atMs <= moment.atMs) return { seq, resources };

@@ -8,10 +8,9 @@ import { pathOf } from '../model/resource-path.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { FsyncPolicy, Medium, StoreFiles } from './files.ts';
 import { FolderFiles } from './folder-files.ts';
-import { lockFolder } from './folder-lock.ts';
 import type { Retention } from './journal.ts';
 import { MemoryFiles } from './memory-files.ts';
-import { reasonOf, StoreError } from './store-error.ts';
+import { FolderLost, reasonOf, StoreError } from './store-error.ts';
 import { WORLD_FILE, WorldAdapter } from './world-adapter.ts';
 import type { LiveWorld } from './world-file.ts';
 import { WorldHistory } from './world-history.ts';
@@ -53,6 +52,8 @@ export interface WorldStore {
   readonly world: Readonly<Pick<LiveWorld, 'id' | 'seq'>> & { readonly resources: ReadonlyMap<Uuid, StoredResource> };
   /** Sequence number of the last commit in the view; 0 in a world as created. */
   readonly seq: number;
+  /** Where it is kept, also for what is kept beside it. */
+  readonly files: StoreFiles;
   /** The commits that led here, and the world as it was. */
   readonly history: WorldHistory;
   /**
@@ -66,7 +67,7 @@ export interface WorldStore {
   /** Told of each commit once it is durable, in order. Returns what ends it. */
   onCommit(listener: CommitListener): () => void;
   health(): StoreHealth;
-  /** Waits for what is under way, makes a snapshot, and gives the data folder free. */
+  /** Waits for what is under way, makes a snapshot, and gives the data folder free. One that is lost is left as it is. */
   close(): Promise<void>;
 }
 
@@ -76,23 +77,18 @@ export interface WorldStore {
  * @throws StoreError when the data folder is damaged, in use, or not to be used; nothing in it was changed then
  */
 export async function openStore(options: StoreOptions): Promise<WorldStore> {
-  if (options.medium.kind === 'memory') return openStoreIn(new MemoryFiles(), options);
-  const files = await FolderFiles.open(options.medium.dir);
-  const unlock = await lockFolder(options.medium.dir);
+  const { medium } = options;
+  const files = medium.kind === 'memory' ? new MemoryFiles() : await FolderFiles.open(medium.dir);
   try {
-    return await openStoreIn(files, options, unlock);
+    return await openStoreIn(files, options);
   } catch (error) {
-    await unlock();
+    files.release();
     throw error;
   }
 }
 
-/** `openStore` on files of any kind, whose owner is told when the store has let go of them. */
-export async function openStoreIn(
-  files: StoreFiles,
-  options: Omit<StoreOptions, 'medium'>,
-  released: () => Promise<void> = async () => undefined,
-): Promise<WorldStore> {
+/** `openStore` on files of any kind. */
+export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions, 'medium'>): Promise<WorldStore> {
   const adapter = new WorldAdapter(files, options.fsync ?? 'batch', options.retention ?? KEEP_ALL, options.onWarning);
   const low = new Low<LiveWorld | null>(adapter, null);
   await low.read();
@@ -113,17 +109,17 @@ export async function openStoreIn(
     const advice = 'Was it made by a newer version? Nothing was changed.';
     throw new StoreError(files.pathOf(WORLD_FILE), `cannot be used as a world: ${reasonOf(error)}. ${advice}`);
   }
-  return new JournaledStore(low.data, index, () => low.write(), adapter, options, released);
+  return new JournaledStore(low.data, index, () => low.write(), adapter, options, files);
 }
 
 class JournaledStore implements WorldStore {
+  readonly files: StoreFiles;
   readonly #world: LiveWorld;
   readonly history: WorldHistory;
   readonly #index: WorldIndex;
   readonly #adapter: WorldAdapter;
   readonly #options: Omit<StoreOptions, 'medium'>;
   readonly #writeSnapshot: () => Promise<void>;
-  readonly #released: () => Promise<void>;
   readonly #listeners = new Set<CommitListener>();
   #snapshot: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -134,13 +130,13 @@ class JournaledStore implements WorldStore {
     writeSnapshot: () => Promise<void>,
     adapter: WorldAdapter,
     options: Omit<StoreOptions, 'medium'>,
-    released: () => Promise<void>,
+    files: StoreFiles,
   ) {
+    this.files = files;
     this.#world = world;
     this.#writeSnapshot = writeSnapshot;
     this.#adapter = adapter;
     this.#options = options;
-    this.#released = released;
     this.#index = index;
     this.history = new WorldHistory(world, adapter.journal);
   }
@@ -238,8 +234,10 @@ class JournaledStore implements WorldStore {
     this.#snapshot ??= this.#writeSnapshot()
       .catch((error: unknown) =>
         this.#options.onWarning(
-          `The world file could not be brought up to date (${reasonOf(error)}). ` +
-            'Nothing is lost: the journal has every change; it is tried again later.',
+          error instanceof FolderLost
+            ? `The world file was left as it is: ${error.message}.`
+            : `The world file could not be brought up to date (${reasonOf(error)}). ` +
+                'Nothing is lost: the journal has every change; it is tried again later.',
         ),
       )
       .finally(() => {
@@ -252,7 +250,7 @@ class JournaledStore implements WorldStore {
     await this.#adapter.journal.settled().catch(() => undefined);
     if (!this.#adapter.isSnapshotOf(this.#world)) this.#startSnapshot();
     await this.#snapshot;
-    await this.#adapter.journal.close().finally(this.#released);
+    await this.#adapter.journal.close().finally(() => this.files.release());
   }
 }
 

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, readFile, rename, rm, symlink, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from '../server/cli/command-for-tests.ts';
+import { basic, type Reply, send } from './client.ts';
+import { refusal } from './platform.ts';
+
+/** What becomes of a data folder that somebody takes from under a running platform: `rm -rf`, `mv`, another one in its place. */
+const KEY = { TERRARIUM_ROOT_API_KEY: 'swap', TERRARIUM_ROOT_API_SECRET: 'test' };
+const auth = basic('swap', 'test');
+const LOST = /is no longer as this platform has it open: its file lock is (gone|another one now)/;
+const WRITERS = 4;
+
+const workplace = new Workplace();
+const data = join(workplace.folder, 'data');
+beforeAll(buildCommand, BUILD_TIMEOUT_MS);
+afterAll(() => workplace.close());
+
+interface Server {
+  metaUrl: string;
+  run: Run;
+  stop(): ReturnType<Workplace['run']>;
+}
+
+/** Starts the shipped server. */
+async function start(folder = data): Promise<Server> {
+  const readyFile = join(workplace.folder, 'ready.json');
+  const args = ['start', '--headless', '--data', folder, '--seed', 'empty', '--ready-file', readyFile];
+  const run = workplace.start([...args, '--base-port', '0', '--gateway-port', '0'], { env: KEY });
+  await run.said('Ctrl+C');
+  const { metaUrl } = JSON.parse(readFileSync(readyFile, 'utf8'));
+  const stop = () => {
+    run.child.kill('SIGTERM');
+    return run.ended;
+  };
+  return { metaUrl, run, stop };
+}
+
+const create = ({ metaUrl }: Server, name: string) => send('POST', `${metaUrl}/root`, { auth, body: { name } });
+const names = async ({ metaUrl }: Server): Promise<string[]> =>
+  (await send('GET', `${metaUrl}/orgs`, { auth })).body.map(({ name }: { name: string }) => name);
+
+/** Writes until it is refused, and remembers what was acknowledged. */
+async function writeUntilRefused(server: Server, name: string, acknowledged: string[]): Promise<Reply> {
+  for (let count = 0; ; count++) {
+    const answer = await create(server, `${name}-${count}`);
+    if (answer.status !== 201) return answer;
+    acknowledged.push(`${name}-${count}`);
+  }
+}
+
+describe('a platform whose data folder is taken away', () => {
+  it('loses nothing it acknowledged, and leaves whoever starts in its place alone', { timeout: 120_000 }, async () => {
+    const elsewhere = join(workplace.folder, 'elsewhere');
+    const a = await start();
+    const ofA: string[] = [];
+    const writers = Array.from({ length: WRITERS }, (_, at) => writeUntilRefused(a, `a${at}`, ofA));
+    await expect.poll(() => ofA.length, { timeout: 30_000 }).toBeGreaterThan(20);
+    await rename(data, elsewhere);
+    for (const answer of await Promise.all(writers)) {
+      expect(answer).toMatchObject(refusal(503));
+      expect(answer.body.message).toMatch(LOST);
+    }
+    expect(await send('GET', `${a.metaUrl}/health`)).toMatchObject({
+      status: 503,
+      body: { status: 'unhealthy', failed: [expect.stringMatching(LOST)] },
+    });
+
+    const b = await start();
+    const ofB = ['b0', 'b1', 'b2'];
+    for (const name of ofB) expect((await create(b, name)).status).toBe(201);
+    expect((await create(a, 'late')).status).toBe(503);
+    const { err } = await a.stop();
+    expect(err).toMatch(LOST);
+    const kept = JSON.parse(await readFile(join(data, 'instance.json'), 'utf8'));
+    expect(kept.pid).toBe(b.run.child.pid);
+    expect(Number(await readFile(join(data, 'lock'), 'utf8'))).toBe(b.run.child.pid);
+    expect(await send('GET', `${b.metaUrl}/health`)).toMatchObject({ status: 200 });
+    expect((await create(b, 'b3')).status).toBe(201);
+    expect(await b.stop()).toMatchObject({ exitCode: 0, err: '' });
+
+    const again = await start();
+    expect(await names(again)).toEqual(['root', ...ofB, 'b3']);
+    await again.stop();
+    const found = await start(elsewhere);
+    expect(await names(found)).toEqual(expect.arrayContaining(ofA));
+    await found.stop();
+    await rm(data, { recursive: true });
+    await rm(elsewhere, { recursive: true });
+  });
+
+  it('says so when the folder is deleted, is unhealthy, stops all the same, and makes no folder anew', {
+    timeout: 60_000,
+  }, async () => {
+    const server = await start();
+    const code = `exports.index = (event, context, callback) => callback(null, 'ran');`;
+    const create = async (path: string, body: object) =>
+      (await send('POST', `${server.metaUrl}/root${path}`, { auth, body })).body;
+    const workspace = await create('/workspaces', { name: 'space' });
+    const environment = await create(`/workspaces/${workspace.id}/environments`, {
+      name: 'env',
+      properties: { environment_type: 'test' },
+    });
+    const lambda = {
+      code: Buffer.from(code).toString('base64'),
+      code_type: 'code',
+      runtime: 'nodejs',
+      handler: 'index.index',
+    };
+    await create(`/environments/${environment.id}/lambdas`, { name: 'one', properties: lambda });
+    await rm(data, { recursive: true });
+    await expect
+      .poll(async () => (await send('GET', `${server.metaUrl}/health`)).status, { timeout: 10_000 })
+      .toBe(503);
+    await expect(create('', { name: 'refused' })).resolves.toMatchObject({ code: 503 });
+    expect(existsSync(data)).toBe(false);
+    const { exitCode, err } = await server.stop();
+    expect(exitCode).toBe(0);
+    expect(err).toMatch(LOST);
+    expect(err.match(/^terrarium: the data folder/gm)).toHaveLength(1);
+    expect(existsSync(data)).toBe(false);
+  });
+
+  it('goes on in the folder that it opened when the link that led there leads elsewhere', {
+    timeout: 90_000,
+  }, async () => {
+    const link = join(workplace.folder, 'link');
+    const [one, two] = [join(workplace.folder, 'one'), join(workplace.folder, 'two')];
+    await (await start(one)).stop();
+    await symlink(one, link);
+    const server = await start(link);
+    await unlink(link);
+    const other = await start(two);
+    const before = await readdir(two);
+    await symlink(two, link);
+    expect((await create(server, 'kept')).status).toBe(201);
+    expect((await server.stop()).exitCode).toBe(0);
+    expect(await readdir(two)).toEqual(before);
+    await other.stop();
+    const again = await start(one);
+    expect(await names(again)).toEqual(['root', 'kept']);
+    await again.stop();
+  });
+});
