@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -64,22 +64,13 @@ export class FolderLock {
 class LockFile {
   readonly #path: string;
   readonly #content = Buffer.from(`${process.pid}\n`);
-  readonly #made: Stats;
   #handle: number | undefined;
 
   /** Throws the error of the system, such as EEXIST. */
   constructor(path: string) {
-    const handle = openSync(path, 'wx+', 0o600);
-    try {
-      writeSync(handle, this.#content);
-      this.#made = statSync(path);
-    } catch (error) {
-      closeSync(handle);
-      rmSync(path, { force: true });
-      throw error;
-    }
+    writeFileSync(path, this.#content, { flag: 'wx', mode: 0o600 });
+    this.#handle = openSync(path, 'r'); // one that is open for writing would keep its disk from becoming read-only
     this.#path = path;
-    this.#handle = handle;
   }
 
   /**
@@ -91,7 +82,7 @@ class LockFile {
     try {
       const found = statSync(this.#path, { throwIfNoEntry: false });
       if (!found) return 'its file lock is gone';
-      if (!isSameFile(found, this.#made)) return 'its file lock is another one now';
+      if (!isSameFile(found, fstatSync(this.#handle))) return 'its file lock is another one now';
       const read = Buffer.alloc(READ_BYTES);
       const lengthBytes = readSync(this.#handle, read, 0, READ_BYTES, 0);
       return read.subarray(0, lengthBytes).equals(this.#content) ? undefined : 'its file lock holds something else now';
