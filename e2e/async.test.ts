@@ -93,7 +93,11 @@ describe('an asynchronous endpoint (D-164, D-166, D-168)', () => {
     ["() => 'a,b'", { headers: { Accept: 'text/csv' } }, { contentType: 'text/csv', result: 'a,b' }],
     ["(event, context, callback) => callback('wrong', 'ERROR')", {}, { result: 'ERROR', error: 'wrong' }],
     ["() => { throw new Error('wrong'); }", {}, { result: 'wrong', error: 'wrong' }],
-    ['(event, context, callback) => {}', { timeout: 1 }, { error: expect.stringContaining('1 s') }],
+    [
+      '(event, context, callback) => { setInterval(() => {}, 20); }',
+      { timeout: 1 },
+      { error: expect.stringContaining('1 s') },
+    ],
     ['() => process.exit(1)', {}, { error: expect.stringContaining('exit') }],
     ['() =>', {}, { error: expect.stringContaining('syntax error') }],
   ])('keeps what %s comes to (D-167)', async (handler, properties, expected) => {

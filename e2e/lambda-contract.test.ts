@@ -155,7 +155,7 @@ describe('failures (D-139)', () => {
     [502, 'syntax error', 'exports.run = (', {}],
     [502, "'missing'", 'exports.run = () => 1;', { handler: 'missing' }],
     [502, '127.0.0.1:1', '', { code_type: 'package', package_url: 'http://127.0.0.1:1/x.zip', compressed: true }],
-    [504, '1 s', 'exports.run = (event, context, callback) => {};', { timeout: 1 }],
+    [504, '1 s', 'exports.run = (event, context, callback) => { setInterval(() => {}, 20); };', { timeout: 1 }],
     [501, 'python', 'def run(event): pass', { runtime: 'python3' }],
   ])('%i naming %s', async (code, said, source, properties) => {
     const { lambda, call } = await publish(source, properties);

@@ -10,7 +10,10 @@ afterAll(() => bed.stop());
 
 describe('each failure of D-139 is an outcome of its own that says what happened', () => {
   it('a time-out names the limit', async () => {
-    const invocation = await bed.run('exports.run = (event, context, callback) => {}', { timeout: 0.3 });
+    const invocation = await bed.run(
+      'exports.run = () => { setInterval(() => {}, 20); return new Promise(() => {}) }',
+      { timeout: 0.3 },
+    );
     expect(failureOf(invocation)).toMatch(
       /^timeout: the handler gave no result within 0.3 s \(the lambda's 'timeout'\)/,
     );

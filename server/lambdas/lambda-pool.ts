@@ -239,6 +239,7 @@ export class LambdaPool {
         running.startedAtMs = startedAtMs;
       },
       outbound: (news) => running.addOutbound(news, this.#host.nowMs()),
+      noted: (text) => this.#note(running, text),
       ended: (ending) => {
         clearTimeout(timer);
         this.#running.delete(process);

@@ -8,7 +8,7 @@ import { type Frame, FrameError, FrameReader, writeFrame } from './frames.ts';
 import { LambdaFailure } from './lambda-failure.ts';
 import { OutputLines } from './output-lines.ts';
 import { type GroupOptions, killGroup, startGroup } from './process-group.ts';
-import { beganHead, inspectingHead, messageHead, outboundHead, outcomeHead } from './process-messages.ts';
+import { beganHead, inspectingHead, messageHead, noteHead, outboundHead, outcomeHead } from './process-messages.ts';
 import {
   CONTROL_FD,
   FrameType,
@@ -34,6 +34,8 @@ export type Ending = { kind: 'outcome'; head: OutcomeHead; body: Buffer } | { ki
 export interface CallListener {
   began(): void;
   outbound(news: OutboundHead): void;
+  /** A line about it for the log. */
+  noted(text: string): void;
   ended(ending: Ending): void;
 }
 
@@ -247,6 +249,11 @@ export class LambdaProcess {
       case FrameType.outbound: {
         const news = outboundHead.parse(head);
         if (news.number === this.#calls) this.#listener?.outbound(news);
+        return;
+      }
+      case FrameType.note: {
+        const note = noteHead.parse(head);
+        if (note.number === this.#calls) this.#listener?.noted(note.message);
         return;
       }
       case FrameType.outcome: {

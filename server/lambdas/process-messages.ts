@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_OUTBOUND_RULES } from '../model/outbound-rule-schema.ts';
-import type { BeganHead, InspectingHead, MessageHead, OutboundHead, OutcomeHead } from './protocol.ts';
+import type { BeganHead, InspectingHead, MessageHead, NoteHead, OutboundHead, OutcomeHead } from './protocol.ts';
 
 /*
  * What a lambda's process sends is read like anything else from outside: the lambda can reach the channel if it wants to.
@@ -15,6 +15,8 @@ const number = z.int();
 export const beganHead = z.object({ number }) satisfies z.ZodType<BeganHead>;
 
 export const messageHead = z.object({ message: text }) satisfies z.ZodType<MessageHead>;
+
+export const noteHead = z.object({ number, message: text }) satisfies z.ZodType<NoteHead>;
 
 export const outboundHead = z.object({
   number,

@@ -16,6 +16,7 @@ export const FrameType = {
   uncaught: 8,
   rules: 9,
   inspecting: 10,
+  note: 11,
 } as const;
 
 /** The host that a lambda's CRM_API_BASEPATH names (D-200). */
@@ -109,4 +110,9 @@ export interface OutcomeHead {
 /** Why loading failed, or what nobody caught. */
 export interface MessageHead {
   message: string;
+}
+
+/** A line about a call for the lambda's log. */
+export interface NoteHead extends MessageHead {
+  number: number;
 }

@@ -12,6 +12,7 @@ import {
   type InvokeHead,
   type LoadHead,
   type MessageHead,
+  type NoteHead,
   type OutboundHead,
   type OutcomeHead,
   type RulesHead,
@@ -19,6 +20,7 @@ import {
 import { messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
 import { loadHandler } from './load-handler.ts';
+import { NothingLeft } from './nothing-left.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundHooks, preloadHooks } from './outbound-hooks.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
@@ -45,9 +47,18 @@ const outboundCalls = new OutboundCalls((news) => {
   if (current > 0) send(FrameType.outbound, { ...news, number: current });
 });
 
+const nothingLeft = new NothingLeft(control);
+
 const hooks = new OutboundHooks(outboundCalls, () => (current > 0 ? executionId : undefined));
 
-type SentHead = MessageHead | BeganHead | InspectingHead | OutboundHead | OutcomeHead | Record<string, never>;
+type SentHead =
+  | MessageHead
+  | NoteHead
+  | BeganHead
+  | InspectingHead
+  | OutboundHead
+  | OutcomeHead
+  | Record<string, never>;
 
 function send(type: number, head: SentHead, body?: Uint8Array): void {
   writeFrame(control, type, head, body);
@@ -65,6 +76,7 @@ async function load(head: LoadHead): Promise<void> {
     process.chdir(head.home);
     process.argv = [process.execPath, head.file];
     resultLimitBytes = head.resultLimitBytes;
+    nothingLeft.watchTimers();
     hooks.install(head.outbound);
     if (head.isDebugged) tellInspector();
     handler = await loadHandler(head.file, head.exportName);
@@ -89,7 +101,13 @@ function invoke(head: InvokeHead, body: Buffer): void {
   // On its own, ahead of the handler: whoever dies without having begun may be replaced silently.
   send(FrameType.began, { number: head.number });
   const [event, context] = eventAndContext(body, head.context);
-  runHandler(handler, event, context, resultLimitBytes, (outcome) => void answer(head.number, outcome));
+  nothingLeft.begin();
+  runHandler(handler, event, context, {
+    limitBytes: resultLimitBytes,
+    whenNothingIsLeft: (then) => nothingLeft.wait(then),
+    note: (text) => send(FrameType.note, { number: head.number, message: text }),
+    done: (outcome) => void answer(head.number, outcome),
+  });
 }
 
 async function answer(number: number, { head, body, trace }: HandlerOutcome): Promise<void> {
@@ -98,6 +116,7 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
     current = 0;
     send(FrameType.outcome, { ...head, number }, body);
   };
+  nothingLeft.end();
   await undefined; // what the handler prints before it returns is its own, too
   if (trace) stderr.write(`${trace}\n`);
   await flushed();

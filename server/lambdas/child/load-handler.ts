@@ -1,28 +1,59 @@
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { canCallBack } from './call-back-ability.ts';
 import { messageOf, traceOf } from './error-text.ts';
 import type { Handler } from './run-handler.ts';
 import { lineOfSyntaxError } from './syntax-error-line.ts';
 
+// Taken at start: a lambda may replace the globals of its own process.
+const { apply } = Reflect;
+
+/** A module may be the default of a default: what TypeScript compiled, imported by an ES module. */
+const DEFAULTS_DEEP = 2;
+
 /**
- * Loads a module, CommonJS or ES, and returns the function that it exports under that name: a member of its exports, a
- * member of its default export, or the default export itself when that is a function. Throws an error whose message
+ * Loads a module, CommonJS or ES, and returns the function that it exports under that name: a member of its exports (an object, a
+ * class' instance), a member of its default export, or an export that is a function as a whole. Throws an error whose message
  * says what is wrong with the lambda (D-139); the trace goes to standard error.
  */
 export async function loadHandler(file: string, exportName: string): Promise<Handler> {
   const exported = await loadModule(file);
-  const fallback = memberOf(exported, 'default');
-  for (const owner of [exported, fallback]) {
-    const member = memberOf(owner, exportName);
-    // As: a function is all that can be known of it. Binding keeps the number of its parameters, which matters (D-138).
-    if (typeof member === 'function') return member.bind(owner) as Handler;
-    if (member !== undefined) throw new Error(`handler '${exportName}' is a ${typeof member}, not a function`);
+  try {
+    return handlerIn(exported, exportName, basename(file));
+  } catch (thrown) {
+    // A getter can throw anything.
+    throw thrown instanceof HandlerMissing ? thrown : explained(thrown, file);
   }
-  for (const whole of [fallback, exported]) if (typeof whole === 'function') return whole as Handler;
-  const names = [...namesOf(exported), ...namesOf(fallback)].filter((name) => !/^(default|__esModule)$/.test(name));
+}
+
+/** It is not there, or is none. */
+class HandlerMissing extends Error {}
+
+function handlerIn(exported: unknown, exportName: string, file: string): Handler {
+  const owners = [exported];
+  for (let depth = 1; depth <= DEFAULTS_DEEP; depth += 1) owners.push(memberOf(owners.at(-1), 'default'));
+  for (const owner of owners) {
+    const member = memberOf(owner, exportName);
+    if (typeof member === 'function') return handlerOf(member, owner);
+    if (member !== undefined) throw new HandlerMissing(`handler '${exportName}' is a ${typeof member}, not a function`);
+  }
+  const whole = owners.findLast((owner) => typeof owner === 'function');
+  if (memberOf(memberOf(whole, 'prototype'), exportName)) {
+    throw new HandlerMissing(
+      `handler '${exportName}' is a method of the class that ${file} exports; export an instance of it`,
+    );
+  }
+  if (typeof whole === 'function') return handlerOf(whole, undefined);
+  const names = [...new Set(owners.flatMap(namesOf))];
   const known = names.length > 0 ? `its exports are ${names.join(', ')}` : 'it exports nothing';
-  throw new Error(`handler '${exportName}' is not exported by ${basename(file)}; ${known}`);
+  throw new HandlerMissing(`handler '${exportName}' is not exported by ${file}; ${known}`);
+}
+
+function handlerOf(member: object, owner: unknown): Handler {
+  // As: a function is all that can be known of it.
+  const handler = member as (...args: unknown[]) => unknown;
+  return { call: (...args) => apply(handler, owner, args), canCallBack: canCallBack(handler) };
 }
 
 async function loadModule(file: string): Promise<unknown> {
@@ -52,8 +83,13 @@ function memberOf(value: unknown, name: string): unknown {
   return isHolder(value) ? Reflect.get(value, name) : undefined;
 }
 
+/** Own names and those of its class. */
 function namesOf(value: unknown): string[] {
-  return isHolder(value) ? Object.keys(value) : [];
+  if (!isHolder(value)) return [];
+  const above: unknown = Object.getPrototypeOf(value);
+  const isOfClass = isHolder(above) && above !== Object.prototype && above !== Function.prototype;
+  const names = [...Object.keys(value), ...(isOfClass ? Object.getOwnPropertyNames(above) : [])];
+  return names.filter((name) => !/^(default|__esModule|constructor)$/.test(name));
 }
 
 function isHolder(value: unknown): value is object {

@@ -1,9 +1,14 @@
 import { Buffer } from 'node:buffer';
+import { EventEmitter } from 'node:events';
+import { isAnyArrayBuffer, isArrayBufferView } from 'node:util/types';
 import type { OutcomeHead } from '../protocol.ts';
 import { messageOf, traceOf } from './error-text.ts';
 
-/** `exports.run = (event, context, callback) => ...`, both strings (D-135). */
-export type Handler = (event: string, context: string, callback: (error?: unknown, value?: unknown) => void) => unknown;
+/** `exports.run = (event, context, callback) => ...`, both strings (D-135), and whether it can call back (D-138). */
+export interface Handler {
+  call(event: string, context: string, callback: (error?: unknown, value?: unknown) => void): unknown;
+  canCallBack: boolean;
+}
 
 /** How the handler ended, ready to be sent. */
 export interface HandlerOutcome {
@@ -13,26 +18,45 @@ export interface HandlerOutcome {
   trace?: string | undefined;
 }
 
+/** Whom a handler that runs has around it. */
+export interface HandlerSurroundings {
+  /** Most that a result may have. */
+  limitBytes: number;
+  /** Calls `then` once when the process has nothing left to do for the call; not when the call is over before. */
+  whenNothingIsLeft(then: () => void): void;
+  /** A line for the log. */
+  note(text: string): void;
+  /** Called once, or never when the handler never ends. */
+  done(outcome: HandlerOutcome): void;
+}
+
 const NOTHING = Buffer.alloc(0);
 
 // Taken at start, like Buffer: a lambda may replace the globals of its own process.
 const { stringify } = JSON;
+const { isArray } = Array;
+const { getPrototypeOf } = Object;
+const STARTED = [
+  EventEmitter,
+  classOf(
+    setTimeout(() => {}),
+    clearTimeout,
+  ),
+  classOf(
+    setImmediate(() => {}),
+    clearImmediate,
+  ),
+];
 
 /**
- * Calls the handler and tells its first outcome as soon as there is one: a callback, a returned value, a Promise's value, or
- * what was thrown (D-138). Never throws.
- *
- * @param limitBytes most that a result may have
- * @param done called once, or never when the handler never ends
+ * Calls the handler and tells its first outcome (D-138): a callback, a Promise's value, what was thrown, or what it returned; of a
+ * handler that can call back only when nothing is left that could. Never throws.
  */
-export function runHandler(
-  handler: Handler,
-  event: string,
-  context: string,
-  limitBytes: number,
-  done: (outcome: HandlerOutcome) => void,
-): void {
+export function runHandler(handler: Handler, event: string, context: string, surroundings: HandlerSurroundings): void {
+  const { limitBytes, whenNothingIsLeft, note, done } = surroundings;
   let isDone = false;
+  let isPending = false;
+  let held: { value: unknown } | undefined;
   const end = (outcome: HandlerOutcome): void => {
     if (isDone) return;
     isDone = true;
@@ -40,21 +64,56 @@ export function runHandler(
   };
   const succeed = (value: unknown): void => end(success(value, limitBytes));
   const fail = (error: unknown, value?: unknown): void => end(failure(error, value, limitBytes));
-  // A handler that declares the callback and returns nothing will call back.
-  const takeReturned = (value: unknown): void => {
-    if (value !== undefined || handler.length < 3) succeed(value);
+  const takeSettled = (value: unknown): void => {
+    isPending = false;
+    if (!handler.canCallBack || (value !== undefined && !isByproduct(value))) succeed(value);
+  };
+  const endIdle = (): void => {
+    if (isDone) return;
+    if (!held) note(idleNote(handler.canCallBack, isPending));
+    // A Promise that is all there is decides, if only by never doing so.
+    if (handler.canCallBack) succeed(held?.value);
   };
   try {
-    const returned = handler(event, context, (error, value) => (error ? fail(error, value) : succeed(value)));
-    if (isThenable(returned)) returned.then(takeReturned, fail);
-    else takeReturned(returned);
+    const returned = handler.call(event, context, (error, value) => (error ? fail(error, value) : succeed(value)));
+    if (isThenable(returned)) {
+      isPending = true;
+      settled(returned).then(takeSettled, fail);
+    } else if (!handler.canCallBack) succeed(returned);
+    else if (isPlain(returned)) held = { value: returned };
+    if (!isDone) whenNothingIsLeft(endIdle);
   } catch (thrown) {
     fail(thrown);
   }
 }
 
+function idleNote(canCallBack: boolean, isPending: boolean): string {
+  if (!canCallBack) return "nothing is left that could settle the handler's Promise; the time-out will end it";
+  const what = isPending ? 'neither settled its Promise nor called back' : 'ended without calling back';
+  return `the handler ${what}, and nothing is left that could; the result is empty`;
+}
+
+/** By the language's own means: whatever the lambda may have done to Promise, and however often Promises are nested. */
+async function settled(promise: PromiseLike<unknown>): Promise<unknown> {
+  return await promise;
+}
+
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isObject && 'then' in value && typeof value.then === 'function';
+}
+
+/** What somebody returns who means it: text, number, boolean, null, an array, bytes or an object without a class. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object') return ['string', 'number', 'boolean'].includes(typeof value);
+  if (value === null || isArray(value) || isArrayBufferView(value) || isAnyArrayBuffer(value)) return true;
+  const prototype = getPrototypeOf(value);
+  return prototype === null || getPrototypeOf(prototype) === null;
+}
+
+/** What an expression leaves that starts something: a timer, a request. Nobody answers with that. */
+function isByproduct(value: unknown): boolean {
+  return typeof value === 'function' || STARTED.some((kind) => value instanceof kind);
 }
 
 function failure(error: unknown, value: unknown, limitBytes: number): HandlerOutcome {
@@ -101,4 +160,11 @@ function unsendable(reason: string): HandlerOutcome {
     },
     body: NOTHING,
   };
+}
+
+/** Node does not export the classes of its timers. */
+function classOf<T extends object>(timer: T, clear: (timer: T) => void): new () => object {
+  clear(timer);
+  // As: it was made by that class.
+  return timer.constructor as new () => object;
 }
