@@ -50,7 +50,7 @@ export default defineConfig({
         '--disable-sync',
         '--no-first-run',
         // The window has to work with the network cut off, so the tests cut it off.
-        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE *.localhost',
       ],
     },
   },

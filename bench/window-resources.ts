@@ -45,7 +45,7 @@ try {
   const large = await measure(page, 'lambda-19');
   print(large, small);
   const { id } = await crowded(page);
-  await page.goto(`${platform.ready.baseUrl}/ui/resources/${id}`);
+  await page.goto(`${platform.windowOrigin}/ui/resources/${id}`);
   const table = page.getByRole('grid', { name: 'Inside' });
   await table.getByRole('row').nth(5).waitFor({ timeout: WAIT_MS });
   console.log(`  one place with ${CROWD.toLocaleString('en')} inside`);
@@ -78,7 +78,7 @@ async function measure(page: Page, wanted: string): Promise<Cost> {
   for (let round = 0; round < ROUNDS; round++) {
     await page.goto('about:blank');
     const openedMs = performance.now();
-    await page.goto(`${platform.ready.baseUrl}/ui/resources`);
+    await page.goto(`${platform.windowOrigin}/ui/resources`);
     await lines.nth(2).waitFor({ timeout: WAIT_MS });
     await page.getByRole('region', { name: 'Resource', exact: true }).getByRole('tab').first().waitFor();
     opens.push(performance.now() - openedMs);
@@ -101,7 +101,7 @@ async function crowded(page: Page): Promise<{ id: string }> {
 /** Milliseconds from the answer of a creation until its line is in the tree. */
 async function untilSeen(page: Page): Promise<number> {
   const name = `new-${Date.now()}`;
-  await page.goto(`${platform.ready.baseUrl}/ui/resources`);
+  await page.goto(`${platform.windowOrigin}/ui/resources`);
   await page.getByRole('tree').getByRole('treeitem').nth(2).waitFor({ timeout: WAIT_MS });
   const made = await platform.ask(page, 'POST', '/meta/root/workspaces', { name });
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));

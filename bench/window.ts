@@ -76,7 +76,7 @@ try {
   );
 
   // Without the load's own calls, among which one row would be out of sight before it was drawn.
-  await page.goto(`${platform.ready.baseUrl}/ui/invocations?q=${encodeURIComponent('-event:load')}`);
+  await page.goto(`${platform.windowOrigin}/ui/invocations?q=${encodeURIComponent('-event:load')}`);
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).waitFor();
   const calm = await latencies(page, path);
   console.log(`\nfrom the answer of a call to its row on the screen\n  at rest: ${spread(calm)}`);
@@ -145,7 +145,7 @@ interface Visit {
 async function visit(page: Page): Promise<Visit> {
   await page.goto('about:blank');
   const startedMs = performance.now();
-  await page.goto(`${platform.ready.baseUrl}/ui/invocations`);
+  await page.goto(`${platform.windowOrigin}/ui/invocations`);
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
   await page.getByRole('button', { name: 'Replay', exact: true }).waitFor();
   const interactiveMs = performance.now() - startedMs;

@@ -145,7 +145,7 @@ test('what is not saved outlasts other screens and the deletion of the lambda, a
   await expect(codeOf(page)).toContainText('an hour of work');
 
   const asked = page.waitForEvent('dialog');
-  const left = page.goto(`${platform.ready.baseUrl}/docs`).catch(() => undefined);
+  const left = page.goto(`${platform.windowOrigin}/docs`).catch(() => undefined);
   const dialog = await asked;
   expect(dialog.type()).toBe('beforeunload');
   await dialog.dismiss();

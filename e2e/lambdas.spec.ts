@@ -87,7 +87,7 @@ test('test events are kept by the platform under names, also for another browser
 
   // The address leads a colleague to the same event.
   const other = await (await browser.newContext()).newPage();
-  await other.goto(`${platform.ready.baseUrl}/ui/`);
+  await other.goto(`${platform.windowOrigin}/ui/`);
   await other.getByLabel(/password/i).fill('terrarium');
   await other.getByRole('button', { name: /sign in/i }).click();
   await expect(other.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();

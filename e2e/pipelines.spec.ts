@@ -212,7 +212,7 @@ test('a run whose platform was killed is told as stopped, and nothing waits for 
   const { id } = await ask<{ id: string }>(platform, page, 'POST', '/inspect/pipelines', start);
   await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
   await ask(platform, page, 'PUT', `/inspect/pipelines/${id}`, { state: 'running', jobs: start.jobs, log: [SCRIPT] });
-  await page.goto(`${platform.ready.baseUrl}/ui/pipelines?sel=${id}`);
+  await page.goto(`${platform.windowOrigin}/ui/pipelines?sel=${id}`);
   await expect(detailIn(page).getByRole('log')).toContainText(SCRIPT);
   await platform.end('SIGKILL');
   await platform.start();
@@ -224,7 +224,7 @@ test('a run whose platform was killed is told as stopped, and nothing waits for 
   await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();
 
   // One that is not there says so.
-  await page.goto(`${platform.ready.baseUrl}/ui/pipelines?sel=nothing`);
+  await page.goto(`${platform.windowOrigin}/ui/pipelines?sel=nothing`);
   await expect(detailIn(page).getByRole('alert')).toContainText('pipeline run nothing not found');
   await expectNoFaults(page);
 });

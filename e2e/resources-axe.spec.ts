@@ -48,7 +48,7 @@ for (const theme of ['light', 'dark'] as const) {
     await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'One' }]);
 
     const detail = async ({ id }: Resource, search: string) => {
-      await page.goto(`${platform.ready.baseUrl}/ui/resources/${id}?${search}`);
+      await page.goto(`${platform.windowOrigin}/ui/resources/${id}?${search}`);
       await expect(paneOf(page).getByRole('tabpanel')).toBeVisible();
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
     };

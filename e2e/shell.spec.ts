@@ -42,7 +42,7 @@ test('the shell opens the window, hardened, on a platform of its own, and quits 
     env: { ...Object.fromEntries(env), [SHELL_ARGUMENTS]: JSON.stringify(platformArguments) },
   });
   const window = await app.firstWindow();
-  await window.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/ui\//);
+  await window.waitForURL(/^http:\/\/terrarium\.localhost:\d+\/ui\//);
   await expect(window.getByRole('navigation').first()).toBeVisible();
 
   const inPage = await window.evaluate(() => ({

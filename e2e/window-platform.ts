@@ -29,6 +29,11 @@ export class WindowPlatform {
   /** What the command wrote when it was ready. */
   ready = { baseUrl: '', gatewayUrl: '', windowUrl: '' };
 
+  /** Where the window is: under a name of its own. */
+  get windowOrigin(): string {
+    return new URL(this.ready.windowUrl).origin;
+  }
+
   constructor(folder: string, args: readonly string[], surroundings: Surroundings = {}) {
     this.#folder = folder;
     this.#args = args;
@@ -86,7 +91,7 @@ export class WindowPlatform {
       await page.goto(this.ready.windowUrl);
       await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible(loaded);
     }
-    if (!isNew || path !== '') await page.goto(`${this.ready.baseUrl}/ui/${path}`);
+    if (!isNew || path !== '') await page.goto(`${this.windowOrigin}/ui/${path}`);
     await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible(loaded);
     // Before that a key may come too early to be heard.
     await expect(page.getByRole('contentinfo')).toContainText('live', loaded);
@@ -94,14 +99,25 @@ export class WindowPlatform {
 
   /** Asks the platform what the signed-in window may ask. */
   async ask(page: Page, method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
-    const { baseUrl } = this.ready;
-    const answer = await page.request.fetch(`${baseUrl}${path}`, {
-      method,
-      headers: { Origin: baseUrl, 'Sec-Fetch-Site': 'same-origin' },
-      ...(body !== undefined && { data: body }),
-    });
+    const answer = await this.fetch(page, method, path, body);
     const text = await answer.text();
-    return { status: answer.status(), body: text === '' ? undefined : JSON.parse(text) };
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  /** What the platform answers to the signed-in window. */
+  async fetch(page: Page, method: string, path: string, body?: unknown): Promise<Response> {
+    // By the plain address: only browsers know the window's name everywhere.
+    const { baseUrl } = this.ready;
+    const cookies = await page.context().cookies(this.windowOrigin);
+    return fetch(`${baseUrl}${path}`, {
+      method,
+      headers: {
+        Origin: baseUrl,
+        Cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
   }
 
   /** Posts to a public endpoint, `path` below the gateway's address. */

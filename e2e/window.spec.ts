@@ -11,7 +11,7 @@ test('the printed address signs in, once, and the code leaves the address', asyn
   await platform.open(page);
   expect(page.url()).not.toContain('code=');
   const [cookie] = await page.context().cookies();
-  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', domain: 'terrarium.localhost' });
 
   const stranger = await browser.newPage();
   await stranger.goto(platform.ready.windowUrl);

@@ -23,7 +23,7 @@ export const test = base.extend<Fixtures>({
     const faults: string[] = [];
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url());
-      if (protocol.startsWith('http') && origin !== platform.ready.baseUrl) foreign.push(request.url());
+      if (protocol.startsWith('http') && origin !== platform.windowOrigin) foreign.push(request.url());
     });
     page.on('pageerror', ({ message }) => faults.push(message));
     await use(platform);

@@ -21,7 +21,8 @@ describe('a window of a platform that runs', () => {
   afterAll(() => bench.close(), START_TIMEOUT_MS);
 
   const contents = () => bench.desktop.window.webContents;
-  const page = () => `${addresses.baseUrl}/ui/`;
+  const origin = () => new URL(addresses.windowUrl).origin;
+  const page = () => `${origin()}/ui/`;
 
   it('has no way to Node, and lives in the sandbox', () => {
     expect(bench.desktop.app.isSandboxed).toBe(true);
@@ -37,7 +38,7 @@ describe('a window of a platform that runs', () => {
   });
 
   it('goes nowhere but to pages of the platform; links elsewhere open outside', () => {
-    expect(contents().follow(`${addresses.baseUrl}/docs`)).toBe(true);
+    expect(contents().follow(`${origin()}/docs`)).toBe(true);
     bench.desktop.opened.length = 0;
     for (const url of [
       'https://example.com/',
@@ -97,13 +98,13 @@ describe('a window of a platform that runs', () => {
   it('has a menu that leads to its screens and copies addresses', () => {
     const { desktop } = bench;
     clickItem(desktop.menu, 'Leads');
-    expect(desktop.window.loaded.at(-1)).toBe(`${addresses.baseUrl}/ui/leads`);
+    expect(desktop.window.loaded.at(-1)).toBe(`${origin()}/ui/leads`);
     clickItem(desktop.menu, 'Copy Gateway Address');
     expect(desktop.copied).toBe(addresses.gatewayUrl);
     clickItem(desktop.menu, 'Open in Browser');
     expect(desktop.opened.pop()).toBe(page());
     clickItem(desktop.menu, 'API Documentation');
-    expect(desktop.opened.pop()).toBe(`${addresses.baseUrl}/docs`);
+    expect(desktop.opened.pop()).toBe(`${origin()}/docs`);
   });
 
   it('gives each item of its menu an accelerator of its own', () => {
@@ -133,7 +134,7 @@ describe('a window of a platform that runs', () => {
     app.emit('second-instance', {}, ['electron', 'main.js']);
     expect([window.isSmall, window.focusCount]).toEqual([false, count + 1]);
     app.emit('second-instance', {}, ['electron', 'terrarium://resources/4711?tab=log&code=stolen']);
-    expect(window.loaded.at(-1)).toBe(`${addresses.baseUrl}/ui/resources/4711?tab=log`);
+    expect(window.loaded.at(-1)).toBe(`${origin()}/ui/resources/4711?tab=log`);
     const { length } = window.loaded;
     app.emit('second-instance', {}, ['electron', 'terrarium://..%2f..%2fmeta']);
     expect(window.loaded).toHaveLength(length);
@@ -144,7 +145,7 @@ describe('a window of a platform that runs', () => {
     window.webContents.emit('render-process-gone', {}, { reason: 'crashed' });
     expect(decodeURIComponent(window.loaded.at(-1) ?? '')).toContain('The window has crashed');
     window.webContents.follow('http://terrarium.invalid/retry');
-    expect(window.loaded.at(-1)).toMatch(`${addresses.baseUrl}/ui/`);
+    expect(window.loaded.at(-1)).toMatch(`${origin()}/ui/`);
   });
 });
 
@@ -171,9 +172,9 @@ describe('a start', () => {
       const { window } = bench.desktop;
       expect(window.options).toMatchObject(bounds);
       expect(window.isLarge).toBe(true);
-      const { baseUrl } = await bench.runs();
+      const { windowUrl } = await bench.runs();
       expect(new URL(window.loaded.at(-1) ?? '').pathname).toBe('/ui/leads');
-      expect(window.loaded.at(-1)).toMatch(baseUrl);
+      expect(window.loaded.at(-1)).toMatch(new URL(windowUrl).origin);
     },
     START_TIMEOUT_MS,
   );

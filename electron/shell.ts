@@ -75,7 +75,7 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
     if (isExternalLink(url)) shell.openExternal(url).catch((failure) => print(`${String(failure)}\n`, 'stderr'));
   };
   const openOfPlatform = (path: string) => {
-    if (supervisor.state.phase === 'running') openExternal(new URL(path, supervisor.state.addresses.baseUrl).href);
+    if (supervisor.state.phase === 'running') openExternal(new URL(path, supervisor.state.addresses.windowUrl).href);
   };
   const actions: ShellActions = {
     goTo: (place) => window.goTo(place),

@@ -71,7 +71,9 @@ export class TestWindow extends EventEmitter implements WindowPart {
     const load = this.loaded.length;
     this.isLoading = true;
     try {
-      if (url.startsWith('http')) await (await fetch(url)).arrayBuffer();
+      // As a browser does, which knows the names below localhost by itself.
+      if (url.startsWith('http'))
+        await (await fetch(url.replace('//terrarium.localhost:', '//127.0.0.1:'))).arrayBuffer();
     } catch (failure) {
       // Another load has taken the place of this one.
       const isAborted = load !== this.loaded.length;

@@ -19,6 +19,7 @@ import { statusOf } from './emulator/status.ts';
 import { findTour, type Tour } from './emulator/tour.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { Watch } from './emulator/watch.ts';
+import { type ListeningByName, listenByName } from './emulator/window-name.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
 import { createWorkbench } from './emulator/workbench.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -57,7 +58,10 @@ export interface Emulator {
   /** Marks what belongs to this world in container engines. */
   readonly worldId: string;
   readonly rootCredentials: RootCredentials;
-  /** An address of the window that signs in as root, once, within ten minutes. */
+  /**
+   * An address of the window that signs in as root, once, within ten minutes. It is for browsers, which know its name by
+   * themselves; below `baseUrl` the same path answers whoever does not.
+   */
   windowUrl(): string;
   /** Where the world's web form and its deployment lambda are, if it has them. */
   readonly tour?: Tour;
@@ -282,9 +286,13 @@ async function start(
       '/log': log,
     },
   });
-  unwind.add(() => closeGently(controlPlane));
+  let byName: ListeningByName | undefined;
+  unwind.add(() => closeGently(controlPlane, byName?.second));
   unwind.add(() => watch.stop());
-  addresses.settleBase(await listen(controlPlane, config.host, config.basePort));
+  const basePort = await listen(controlPlane, config.host, config.basePort);
+  byName = await listenByName(controlPlane);
+  if (byName.hint) onWarning(byName.hint);
+  addresses.settleBase(basePort, byName.isOurs);
 
   // The last to start is the first to stop: lambdas that end their work meanwhile may need the control plane.
   const { port: gatewayPort } = await gateway.start({ host: config.host, port: config.gatewayPort });

@@ -10,7 +10,7 @@ export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour
   return [
     title('Terrarium is ready.'),
     '',
-    `  window     ${emulator.windowUrl()}`,
+    ...windowLines(emulator),
     `  resources  ${emulator.metaUrl}`,
     `  security   ${emulator.securityUrl}`,
     `  gateway    ${emulator.gatewayUrl}`,
@@ -30,6 +30,16 @@ export function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour
     '',
     styled(terminal, 'dim', 'Ctrl+C stops it.'),
   ];
+}
+
+/** Of the window's own name, which is no browser's fault not to know, the plain address is told, too. */
+function windowLines(emulator: Pick<Emulator, 'baseUrl' | 'windowUrl'>): string[] {
+  const { baseUrl } = emulator;
+  const url = emulator.windowUrl();
+  const plain = url.startsWith(`${baseUrl}/`)
+    ? []
+    : [`             ${baseUrl}/ui/ in a browser that does not find that name`];
+  return [`  window     ${url}`, ...plain];
 }
 
 function tourLines(baseUrl: string, leadUrl: string, root: RootCredentials, title: (text: string) => string): string[] {

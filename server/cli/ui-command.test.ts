@@ -18,8 +18,9 @@ describe('terrarium ui', () => {
 
   /** Signs in as the page behind the address does. */
   const signIn = (address: string) => {
-    const { origin, searchParams } = new URL(address);
-    return fetch(`${origin}/inspect/session`, {
+    const { port, searchParams } = new URL(address);
+    // Only browsers know the window's name everywhere.
+    return fetch(`http://127.0.0.1:${port}/inspect/session`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ code: searchParams.get('code') }),
@@ -29,7 +30,7 @@ describe('terrarium ui', () => {
   it('prints an address that signs in as root, once', async () => {
     const { exitCode, out, err } = await place.run(['ui', '--print']);
     expect([exitCode, err]).toEqual([0, '']);
-    expect(out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/ui\/\?code=[\w-]+\n$/);
+    expect(out).toMatch(/^http:\/\/terrarium\.localhost:\d+\/ui\/\?code=[\w-]+\n$/);
     const first = await signIn(out.trim());
     expect([first.status, first.headers.get('set-cookie')]).toEqual([200, expect.stringContaining('HttpOnly')]);
     const second = await signIn(out.trim());

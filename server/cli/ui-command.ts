@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { readConfig } from '../config-sources.ts';
+import { WINDOW_HOST } from '../model/window-host.ts';
 import { chooseWindow } from './choose-window.ts';
 import { addPlatformOptions, connect } from './instance-options.ts';
 import { printAnswer } from './print-answer.ts';
@@ -15,7 +16,11 @@ export function addUiCommand(program: Command, terminal: Terminal): void {
   const command = program
     .command('ui')
     .description('open the window of the running platform, signed in as root')
-    .option('--print', 'print its address, which signs in once within ten minutes, and open nothing');
+    .option('--print', 'print its address, which signs in once within ten minutes, and open nothing')
+    .addHelpText(
+      'after',
+      `\nBrowsers lead ${WINDOW_HOST} to this machine by themselves; in one that does not, put 127.0.0.1 in its place.`,
+    );
   addPlatformOptions(command, 'print the address as JSON, and open nothing').action(async () => {
     const client = await connect(command, terminal);
     const { url } = await client.json('POST', '/inspect/session/codes', codeSchema);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config-schema.ts';
 import { baseUrlOf } from '../http/addresses.ts';
+import { WINDOW_HOST } from '../model/window-host.ts';
 import { urlOf } from './listeners.ts';
 
 /** Where the platform's services are; no address has a slash at its end. */
@@ -16,6 +17,7 @@ export class Addresses {
   readonly #config: Config;
   #baseUrl: string;
   #gatewayUrl: string;
+  #windowUrl: string | undefined;
 
   constructor(config: Config) {
     this.#config = config;
@@ -23,9 +25,14 @@ export class Addresses {
     this.#gatewayUrl = urlOf(config.host, config.gatewayPort);
   }
 
-  /** The control plane listens. */
-  settleBase(port: number): void {
+  /**
+   * The control plane listens.
+   *
+   * @param isNamed does whoever asks for the window's name reach it, and nobody else?
+   */
+  settleBase(port: number, isNamed: boolean): void {
     this.#baseUrl = urlOf(this.#config.host, port);
+    this.#windowUrl = isNamed ? urlOf(WINDOW_HOST, port) : undefined;
   }
 
   /** The gateway listens. */
@@ -35,6 +42,9 @@ export class Addresses {
 
   /** As anybody may know them. */
   readonly ours = (): ServiceAddresses => this.#below(this.#config.publicBaseUrl ?? this.#baseUrl);
+
+  /** Where the window is, without its path: under its own name where that leads here (D-214). */
+  readonly window = (): string => this.#config.publicBaseUrl ?? this.#windowUrl ?? this.#baseUrl;
 
   /** As the client of a request reached us (D-011). */
   readonly seenBy = (request: IncomingMessage): ServiceAddresses =>

@@ -148,5 +148,5 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
 
 /** An address of the window that signs in with a code. */
 export function windowUrlOf(addresses: Addresses, code: string): string {
-  return `${addresses.ours().baseUrl}/ui/?code=${code}`;
+  return `${addresses.window()}/ui/?code=${code}`;
 }

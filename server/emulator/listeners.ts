@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import type { Config } from '../config-schema.ts';
 import { hostNameOf } from '../http/host-guard.ts';
 
@@ -27,10 +27,15 @@ export async function listen(server: Server, host: string, port: number): Promis
   return (server.address() as AddressInfo).port; // a server on a TCP port always has an AddressInfo
 }
 
-/** Stops listening, lets requests under way end, and closes what is left after the drain time-out. */
-export async function closeGently(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
+/**
+ * Stops listening, lets requests under way end, and closes what is left after the drain time-out.
+ *
+ * @param second what hands its connections to the server, if anything does
+ */
+export async function closeGently(server: Server, second?: NetServer): Promise<void> {
+  const listeners = second ? [server, second] : [server];
+  const closed = Promise.all(listeners.map((one) => once(one, 'close')));
+  for (const one of listeners) one.close();
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;

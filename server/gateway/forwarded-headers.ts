@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ContainerRequest } from './container-upstreams.ts';
+import { setsWindowCookie } from './window-cookies.ts';
 
 /** Lines that are about one connection, not the message (RFC 9110, 7.6.1; RFC 2616, 13.5.1). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -62,7 +63,11 @@ export function answerLines(answer: IncomingMessage, { request, controlHeaders }
   const isChunked = answer.headers['transfer-encoding'] !== undefined && request.httpVersion === '1.1';
   const isWithoutBody = answer.statusCode === 204 || answer.statusCode === 304;
   const own: string[] = [];
-  pushEndToEnd(own, answer, (name) => name === 'trailer' && (!isChunked || isWithoutBody));
+  pushEndToEnd(
+    own,
+    answer,
+    (name, value) => (name === 'trailer' && (!isChunked || isWithoutBody)) || setsWindowCookie(name, value),
+  );
   // Without it, the end of the head would look like the end of the connection to some clients.
   if (isChunked && request.method === 'HEAD' && !isWithoutBody) own.push('Transfer-Encoding', 'chunked');
   const lines = controlHeaders(own);
@@ -75,16 +80,20 @@ export function answerLines(answer: IncomingMessage, { request, controlHeaders }
 }
 
 /** Appends the lines of a message that are meant for its last recipient. */
-function pushEndToEnd(lines: string[], message: IncomingMessage, isLeftOut: (name: string) => boolean): void {
+function pushEndToEnd(
+  lines: string[],
+  message: IncomingMessage,
+  isLeftOut: (name: string, value: string) => boolean,
+): void {
   const { rawHeaders } = message;
   const named = tokensOf(message.headers.connection);
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
+    const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
     const known = name.toLowerCase();
-    if (HOP_BY_HOP.has(known) || isLeftOut(known)) continue;
+    if (HOP_BY_HOP.has(known) || isLeftOut(known, value)) continue;
     // Whatever is said of the connection, the length of the body is about the message.
     if (named.includes(known) && known !== 'content-length') continue;
-    lines.push(name, rawHeaders[at + 1] ?? '');
+    lines.push(name, value);
   }
 }
 

@@ -26,6 +26,7 @@ import { PublishedEndpoints } from './published-endpoints.ts';
 import type { LimitUse } from './rate-limit.ts';
 import { ClientGone } from './request-body.ts';
 import { readAsPlainRequest, responseOn } from './upgrades.ts';
+import { hideWindowCookies } from './window-cookies.ts';
 
 /** How often node:http looks for connections past their time. */
 const TIMEOUT_CHECK_MS = 1_000;
@@ -185,6 +186,7 @@ export class Gateway {
   }
 
   #open(request: IncomingMessage, response: ServerResponse, upgrade?: UpgradedConnection): Exchange {
+    hideWindowCookies(request);
     const exchange = new Exchange(request, response, this.#options.nowMs(), upgrade);
     this.#exchanges.add(exchange);
     return exchange;

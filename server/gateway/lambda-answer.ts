@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { FailureKind, Invocation, LambdaValue, Outcome } from '../model/invocation.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { type Answer, hasHeader, jsonAnswer } from './answer.ts';
+import { setsWindowCookie } from './window-cookies.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
 const JSON_TYPE = 'application/json';
@@ -98,7 +99,7 @@ function bodyOf(result: JsonObject): { body: string | Uint8Array; contentType: s
     : { body, contentType: TEXT };
 }
 
-/** One line for each value; lines that only the gateway may set are left out. */
+/** One line for each value; lines that only the gateway may set are left out, and cookies of the window. */
 function headerLines(headers: Json): string[] {
   if (!isJsonObject(headers)) throw new UnusableResult("'headers' is not an object");
   return Object.entries(headers)
@@ -116,7 +117,7 @@ function headerLine(name: string, value: Json): string[] {
   } catch (cause) {
     throw new UnusableResult(`header '${excerpt(name)}' is not valid in HTTP`, { cause });
   }
-  return [name, String(value)];
+  return setsWindowCookie(name, String(value)) ? [] : [name, String(value)];
 }
 
 function excerpt(name: string): string {

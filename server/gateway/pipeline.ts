@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { hostNameOf, isOurHost } from '../http/host-guard.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
+import { WINDOW_HOST } from '../model/window-host.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Answer } from './answer.ts';
 import type { AsyncCalls } from './async-calls.ts';
@@ -75,6 +76,12 @@ export class Pipeline {
       throw new PlatformError(400, 'the request has no Host header');
     }
     const name = header === undefined ? undefined : hostNameOf(header);
+    if (name === WINDOW_HOST) {
+      throw new PlatformError(
+        403,
+        `the name ${WINDOW_HOST} is the window's alone (D-214): ask this gateway as localhost`,
+      );
+    }
     if (name !== undefined && (isOurHost(header, allowedHosts) || endpoints.hasHost(name))) return name;
     const known = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
     throw new PlatformError(

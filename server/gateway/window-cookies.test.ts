@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type WebSocket as ClientSocket, WebSocket, WebSocketServer } from 'ws';
+import { GatewayUnderTest, json, text } from './gateway-for-tests.ts';
+import { ShopUnderTest } from './instances-for-tests.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+const SESSION = 'terrarium_session_4700=let-me-in';
+/** What a browser sends whose window is open on another port of the same host, and what of it is an app's own. */
+const SENT: readonly [string, string, string | undefined][] = [
+  ['alone', SESSION, undefined],
+  ['in the midst of others', `a=1; ${SESSION}; b=2`, 'a=1; b=2'],
+  ['in another letter case', `Terrarium_Session_1=x; a=1`, 'a=1'],
+  ['with the prefixes of browsers', `__Host-terrarium_session=x; __Secure-TERRARIUM_x=y; a=1`, 'a=1'],
+  ['without a value, without blanks', `a=1;terrarium_;${SESSION}`, 'a=1'],
+  ['of apps alone', 'a=1; my_terrarium_=2;  b=terrarium_x', 'a=1; my_terrarium_=2;  b=terrarium_x'],
+];
+/** Lines of an answer that would give a browser such a cookie, or one that is sent as if it was. */
+const FORGED = [
+  SESSION,
+  'Terrarium_Session_4700=x; Path=/; HttpOnly',
+  '__Host-terrarium_session=x; Secure; Path=/',
+  '__SECURE-terrarium_x=1',
+  ' terrarium_x=1',
+  '=terrarium_session_4700=x',
+  '= ==terrarium_session_4700=x',
+  'terrarium_session_4700',
+];
+
+async function lambdaAt(path: string, result?: unknown): Promise<GatewayUnderTest> {
+  const jar = await new GatewayUnderTest().start();
+  cleanUps.push(() => jar.stop());
+  const lambda = jar.lambda(() => (result === undefined ? text('seen') : json(result)));
+  jar.endpoint(jar.api('web'), lambda, { resource: path, is_http_aware: true });
+  return jar;
+}
+
+async function shop(): Promise<ShopUnderTest> {
+  const started = new ShopUnderTest();
+  cleanUps.push(() => started.stop());
+  await started.jar.start();
+  return started;
+}
+
+describe('a cookie of the window', () => {
+  it.each(SENT)('reaches no lambda, and no record: %s', async (_title, sent, kept) => {
+    const jar = await lambdaAt('/x');
+    await jar.send('GET', '/web/x', { headers: { Cookie: sent } });
+    expect(jar.calls[0]?.context.headers.cookie).toBe(kept);
+    const at = jar.traffic[0]?.requestHeaders.indexOf('Cookie') ?? -1;
+    expect(at < 0 ? undefined : jar.traffic[0]?.requestHeaders[at + 1]).toBe(kept);
+  });
+
+  it('reaches none in a header of its own either', async () => {
+    const jar = await lambdaAt('/x');
+    await jar.sendRaw(
+      `GET /web/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: ${SESSION}\r\ncOOkie: a=1; ${SESSION}\r\nCookie: b=2\r\n\r\n`,
+    );
+    expect(jar.calls[0]?.context.headers.cookie).toBe('a=1; b=2');
+    expect(jar.traffic[0]?.requestHeaders.join()).not.toContain('let-me-in');
+  });
+
+  it.each(SENT)('reaches no container: %s', async (_title, sent, kept) => {
+    const web = await shop();
+    let seen: string | undefined = 'nothing came';
+    await web.instance((request, response) => {
+      seen = request.headers.cookie;
+      response.end();
+    });
+    await web.jar.send('GET', '/web/shop', { headers: { Cookie: sent } });
+    expect(seen).toBe(kept);
+  });
+
+  it('reaches no container by a WebSocket, nor by a request that offers another protocol', async () => {
+    const web = await shop();
+    const seen: (string | undefined)[] = [];
+    const instance = await web.instance((request, response) => {
+      seen.push(request.headers.cookie);
+      response.end();
+    });
+    const sockets = new WebSocketServer({ server: instance.server });
+    sockets.on('connection', (_socket: ClientSocket, request) => seen.push(request.headers.cookie));
+    const headers = { Cookie: `${SESSION}; a=1` };
+    const socket = new WebSocket(`ws://127.0.0.1:${web.jar.port}/web/shop`, { headers });
+    await once(socket, 'open');
+    socket.close();
+    await once(socket, 'close');
+    await web.jar.send('GET', '/web/shop', { headers: { ...headers, Connection: 'Upgrade', Upgrade: 'h2c' } });
+    expect(seen).toEqual(['a=1', 'a=1']);
+  });
+
+  it.each(FORGED)('comes from no lambda: %j', async (line) => {
+    const jar = await lambdaAt('/x', { statusCode: 200, headers: { 'sEt-cookie': [line, 'a=1', 'terrarium=2'] } });
+    const got = await jar.send('GET', '/web/x');
+    expect(got.headers['set-cookie']).toEqual(['a=1', 'terrarium=2']);
+    const alone = await lambdaAt('/x', { statusCode: 200, headers: { 'Set-Cookie': line } });
+    expect((await alone.send('GET', '/web/x')).headers['set-cookie']).toBeUndefined();
+  });
+
+  it.each(FORGED)('comes from no container: %j', async (line) => {
+    const web = await shop();
+    await web.instance((_request, response) =>
+      response.writeHead(200, ['SET-COOKIE', line, 'Set-Cookie', 'a=1']).end(),
+    );
+    const got = await web.jar.send('GET', '/web/shop');
+    expect(got.headers['set-cookie']).toEqual(['a=1']);
+    expect(web.jar.traffic[0]?.responseHeaders).not.toContain(line);
+  });
+
+  it('comes from no container in the handshake of a WebSocket', async () => {
+    const web = await shop();
+    const instance = await web.instance((_request, response) => response.end());
+    const sockets = new WebSocketServer({ server: instance.server });
+    sockets.on('headers', (lines) => lines.push(`Set-Cookie: ${SESSION}`, 'Set-Cookie: a=1'));
+    const socket = new WebSocket(`ws://127.0.0.1:${web.jar.port}/web/shop`);
+    const [answer] = await once(socket, 'upgrade');
+    expect(answer.headers['set-cookie']).toEqual(['a=1']);
+    socket.close();
+    await once(socket, 'close');
+  });
+
+  it.each(['terrarium.localhost', 'TERRARIUM.localhost.:4701'])(
+    'has no page of the gateway beside it: nothing answers as %s',
+    async (host) => {
+      const jar = await lambdaAt('/x');
+      expect(await jar.send('GET', '/web/x', { headers: { Host: host } })).toMatchObject({
+        status: 403,
+        json: { code: 403, message: expect.stringContaining("the window's alone") },
+      });
+      expect(jar.calls).toEqual([]);
+    },
+  );
+});
