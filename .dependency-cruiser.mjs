@@ -3,6 +3,7 @@
 
 const rooms = {
   model: [],
+  contract: ['model'],
   http: ['model'],
   store: ['model'],
   seed: ['model'],
@@ -13,7 +14,7 @@ const rooms = {
   security: ['model', 'http', 'store'],
   inspector: ['model', 'http', 'store'],
   resources: ['model', 'http', 'store', 'security'],
-  openapi: ['model', 'http', 'resources'],
+  openapi: ['model', 'contract', 'http', 'resources'],
 };
 
 /** Paths of rooms below server/, or of the files at its top that begin with these words. */

@@ -1,6 +1,7 @@
-import express, { type Router } from 'express';
+import express, { type Request, type Router } from 'express';
 import { queryOf, singleParameter } from '../http/query.ts';
 import { readJson } from '../http/read-body.ts';
+import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { execWish } from '../model/exec-wish.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
@@ -62,10 +63,13 @@ export function containerRoutes({
   desk,
   guard,
   target,
+  callerOf,
 }: {
   desk: ContainerDesk;
   guard: WorldGuard;
   target: TargetOf;
+  /** Throws 401. */
+  callerOf(req: Request): Caller;
 }): Router {
   const router = express.Router({ caseSensitive: true });
 
@@ -74,6 +78,7 @@ export function containerRoutes({
     res.json(desk.pulls().map(shownPull));
   });
   router.get('/containers/stats', async (req, res) => {
+    callerOf(req);
     const ids = idsIn(singleParameter(queryOf(req), 'ids'));
     const seen = ids.map((id) => target(req, 'view', RUNNABLE, id).resource.id);
     const measured = await Promise.all(seen.map((id) => desk.stats(id).then(...usageOrNothing(id))));

@@ -125,7 +125,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   const inspect = express.Router({ caseSensitive: true });
   inspect.use(leadRoutes(() => options.leads, arrivals, guard));
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
-  inspect.use(containerRoutes({ desk: options.containers, guard, target }));
+  inspect.use(containerRoutes({ desk: options.containers, guard, target, callerOf }));
   const { feed, sessions, recorder, status, pulse, endpoints, urlFor } = options.window;
   inspect.use(sessionRoutes(sessions, { guard, callerOf, windowUrl: urlFor }));
   inspect.use(recorderRoutes({ recorder, view, guard, invoker: options.invoker, target }));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { may, SEES_ALL } from '../contract/right.ts';
 import { execWish } from '../model/exec-wish.ts';
 import { accepted, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
@@ -68,23 +69,27 @@ export const containerOperations: readonly Operation[] = [
     'listInstances',
     'Its instances as the engine has them',
     {
+      right: may('*.view', 'container_id'),
       description: 'Of a container or a job, in any state, oldest first.',
       success: ok(listOf(ref('ContainerInstance'))),
       errors: notNow,
     },
   ),
   containers('get /inspect/containers/{container_id}/stats', 'measureContainer', 'What its running instances use', {
+    right: may('*.view', 'container_id'),
     description: 'One sample; the engine measures for a second or two.',
     success: ok(ref('ContainerUsage')),
     errors: notNow,
   }),
   containers('get /inspect/containers/stats', 'measureContainers', 'What several use', {
+    right: 'caller',
     description: 'Those that cannot be measured now are left out.',
     query: ['container_ids'],
     success: ok(listOf(ref('ContainerUsage'))),
     errors: [400, 403, 404],
   }),
   containers('post /inspect/containers/{container_id}/exec', 'execInContainer', 'Run a command in an instance', {
+    right: may('*.update', 'container_id'),
     description:
       'Takes the right to update the container or job. Program and arguments, no shell in between. Ends after 30 seconds at ' +
       'the latest; of each of its outputs 1 MB is kept. In the first running instance unless one is named.',
@@ -97,6 +102,7 @@ export const containerOperations: readonly Operation[] = [
     'restartContainer',
     'New instances in place of the old',
     {
+      right: may('*.update', 'container_id'),
       description:
         'Takes the right to update. They get what the container inherits now; a job runs again; a pull that failed is tried again.',
       success: accepted(),
@@ -104,6 +110,7 @@ export const containerOperations: readonly Operation[] = [
     },
   ),
   containers('get /inspect/containers/pulls', 'listPulls', 'Images that are being pulled now', {
+    right: SEES_ALL,
     success: ok(listOf(ref('ImagePull'))),
     errors: [403],
   }),
@@ -112,12 +119,14 @@ export const containerOperations: readonly Operation[] = [
     'retryEngines',
     'Ask container engines that are away whether they are back',
     {
+      right: SEES_ALL,
       description: 'They are asked every few seconds anyway.',
       success: ok(listOf(ref('ContainerEngine'))),
       errors: [403],
     },
   ),
   rowsOf('Logs')('get /inspect/logs/{resource_id}/stream', 'followLog', 'What is printed, as it is printed', {
+    right: may('*.view', 'resource_id'),
     description:
       'Of a lambda, a container or a job. Server-sent events `lines` with `{lines, hasGap}`, each with its cursor as id: first the newest ' +
       '1000 lines, or with `after` or `Last-Event-ID` those since, then each that follows. A slow reader is waited for.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SEES_ALL } from '../contract/right.ts';
 import { pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
 import { accepted, created, gone, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
@@ -65,15 +66,18 @@ export const deliverySchemas = {
 /** The source-control stand-in, and what pipelines tell of their runs. */
 export const deliveryOperations: readonly Operation[] = [
   delivery('get /inspect/scm', 'readScm', 'All that the source-control stand-in keeps', {
+    right: SEES_ALL,
     success: ok(ref('ScmState')),
     errors: [403],
   }),
   delivery('get /inspect/scm/projects', 'listPipelineProjects', 'Projects and the variables of their pipelines', {
+    right: SEES_ALL,
     description: 'Which are present, and from where, or missing, and why. Without their values.',
     success: ok(listOf(ref('PipelineProject'))),
     errors: [403],
   }),
   delivery('put /inspect/scm/projects/{project_id}/variables/{variable_key}', 'setPipelineVariable', 'Set a variable', {
+    right: 'root',
     description: 'For the root user.',
     body: { schema: ref('PipelineVariable') },
     success: gone,
@@ -83,34 +87,40 @@ export const deliveryOperations: readonly Operation[] = [
     'delete /inspect/scm/projects/{project_id}/variables/{variable_key}',
     'removePipelineVariable',
     'Remove a variable of a project',
-    { description: 'For the root user.', success: gone, errors: [403, 404, 503] },
+    { right: 'root', description: 'For the root user.', success: gone, errors: [403, 404, 503] },
   ),
   delivery('get /inspect/pipelines', 'listPipelineRuns', 'Runs of pipelines, newest first', {
+    right: SEES_ALL,
     query: ['recent_scope'],
     success: ok(listOf(ref('PipelineRun'))),
     errors: [403],
   }),
   delivery('post /inspect/pipelines', 'beginPipelineRun', 'A runner begins a run', {
+    right: 'root',
     description: 'For the root user.',
     body: { schema: ref('PipelineStart') },
     success: created(ref('PipelineRun')),
     errors: [403, 503],
   }),
   delivery('post /inspect/pipelines/demo', 'runDemoPipeline', "Run the sample app's pipeline", {
+    right: 'root',
     description: 'For the root user. Answers as soon as the run has begun; follow it by its id.',
     success: accepted(ref('PipelineRun')),
     errors: [403, 409, 501],
   }),
   delivery('post /inspect/pipelines/{pipeline_id}/stop', 'stopPipelineRun', 'Stop a run that the platform has begun', {
+    right: 'root',
     description: 'For the root user. Answers at once; the run is `canceled` when its runner has ended.',
     success: accepted(ref('PipelineRunId')),
     errors: [403, 404, 409],
   }),
   delivery('get /inspect/pipelines/{pipeline_id}', 'readPipelineRun', 'One run with its log', {
+    right: SEES_ALL,
     success: ok(ref('PipelineRun')),
     errors: [403, 404],
   }),
   delivery('put /inspect/pipelines/{pipeline_id}', 'tellPipelineRun', 'A runner tells how its run goes on', {
+    right: 'root',
     description: 'For the root user.',
     body: { schema: ref('PipelineProgress') },
     success: ok(ref('PipelineRun')),

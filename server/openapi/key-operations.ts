@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { may } from '../contract/right.ts';
 import { created, type Operation, ref, rowsOf } from './operation.ts';
 
 /** What the window sends for a key pair or a token, and what it is answered. */
@@ -13,6 +14,7 @@ export const keySchemas = {
 /** Key pairs and tokens for those who are signed in without one. */
 export const keyOperations: readonly Operation[] = [
   rowsOf('Window')('post /inspect/access/keys', 'makeApiKey', 'A key pair for an account', {
+    right: may('user.update', 'userId'),
     description:
       'As `POST /security/accounts/{id}/apiKeys`, but any way to authenticate is good enough. The secret is in this answer only.',
     body: { schema: ref('KeyWish') },
@@ -20,6 +22,7 @@ export const keyOperations: readonly Operation[] = [
     errors: [403, 404],
   }),
   rowsOf('Window')('post /inspect/access/tokens', 'makeToken', 'An access token for an account', {
+    right: may('user.update', 'userId'),
     description: 'As `POST /security/{fqon}/oauth/issue`, without a password. The token is in this answer only.',
     body: { schema: ref('KeyWish') },
     success: created(ref('NewToken')),

@@ -1,3 +1,4 @@
+import type { Right } from '../contract/right.ts';
 import type { JsonObject } from '../model/json.ts';
 
 /** What a successful answer holds. */
@@ -37,7 +38,9 @@ export interface Operation {
   success?: Success;
   /** Statuses it can refuse with; 400 for a body, 401, 413 and 415 follow from the rest. */
   errors?: readonly number[];
-  /** Ways to authenticate; both unless given, none for an open route. */
+  /** What it asks of the caller; the test of all routes against all callers begins from it. */
+  right: Right;
+  /** Ways to authenticate; both unless given. */
   security?: readonly ('bearer' | 'basic')[];
   /** Schema of its errors; `Error` unless given (D-180). */
   errorSchema?: ErrorSchema;
@@ -52,7 +55,7 @@ export function rowsOf(tag: string) {
     route: `${Verb} ${string}`,
     id: string,
     summary: string,
-    rest: Omit<Operation, 'verb' | 'path' | 'id' | 'tag' | 'summary'> = {},
+    rest: Omit<Operation, 'verb' | 'path' | 'id' | 'tag' | 'summary'>,
   ): Operation => {
     const [verb, path = ''] = route.split(' ');
     return { verb: verb as Verb, path, id, tag, summary, ...rest }; // the type of route says what its first word is
@@ -108,8 +111,8 @@ export const patchBody: Body = {
 };
 
 /** The statuses that an operation can refuse with, ascending. */
-export function errorStatuses({ body, errors = [], security }: Operation): number[] {
-  const isOpen = security?.length === 0;
+export function errorStatuses({ body, errors = [], right }: Operation): number[] {
+  const isOpen = right === 'none';
   const ofBody = body?.mediaTypes?.includes('*/*') ? [400, 413] : [400, 413, 415];
   const statuses = new Set([...errors, ...(isOpen ? [] : [401]), ...(body ? ofBody : [])]);
   return [...statuses].sort((a, b) => a - b);
@@ -136,7 +139,8 @@ export function pathsOf(operations: readonly Operation[], servers?: JsonObject[]
 
 /** The Operation Object of OpenAPI 3.1 that a row stands for. */
 function operationObject(operation: Operation): JsonObject {
-  const { id, tag, summary, description, path, query = [], body, success, security, errorSchema = 'Error' } = operation;
+  const { id, tag, summary, description, path, query = [], body, success, right, errorSchema = 'Error' } = operation;
+  const security = operation.security ?? (right === 'none' ? [] : undefined);
   const parameters = [...namesInBraces(path), ...query].map((name) => ({ $ref: `#/components/parameters/${name}` }));
   const refusals = errorStatuses(operation).map((status) => [
     status,
@@ -156,6 +160,7 @@ function operationObject(operation: Operation): JsonObject {
     }),
     responses: { ...(success && successResponse(success)), ...Object.fromEntries(refusals) },
     ...(security && { security: security.map((scheme) => ({ [scheme]: [] })) }),
+    'x-terrarium-right': typeof right === 'string' ? right : right.map((one) => ({ ...one })),
   };
 }
 

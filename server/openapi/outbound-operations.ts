@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SEES_ALL } from '../contract/right.ts';
 import { NETWORK_ERRORS, OUTBOUND_ACTIONS } from '../model/outbound-rule.ts';
 import { outboundRulesWish } from '../model/outbound-rule-schema.ts';
 import { type Operation, ok, ref, rowsOf } from './operation.ts';
@@ -28,10 +29,12 @@ export const outboundSchemas = {
 /** Rules about the calls that lambdas make to other hosts (D-200). */
 export const outboundOperations: readonly Operation[] = [
   outbound('get /inspect/outbound', 'readOutboundRules', 'What becomes of the calls that lambdas make', {
+    right: SEES_ALL,
     success: ok(ref('OutboundRules')),
     errors: [403],
   }),
   outbound('put /inspect/outbound', 'replaceOutboundRules', 'Let other rules hold', {
+    right: 'root',
     description:
       'For the root user. The first enabled rule whose `host` meets a call decides: `catch` (the CRM stand-in answers), `pass`, ' +
       '`block`, `fail` (with a status or a network error); `delay` waits, and the rules below it go on deciding. They hold from ' +

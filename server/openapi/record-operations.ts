@@ -1,3 +1,4 @@
+import { may, type Right } from '../contract/right.ts';
 import { resourceTypes, typeOfWord } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
 import type { TypeWord } from '../model/type-words.ts';
@@ -36,9 +37,11 @@ function ownedOperations(type: ResourceType): Operation[] {
   const path = `/meta/{fqon}/${type.word}`;
   const operations = [
     listOperation(type, path, `list${plural}`, `List the ${many} of an organization`),
-    ...(type.parents.includes('orgs') ? [createOperation(type, path, '', `Create ${one} in an organization`)] : []),
+    ...(type.parents.includes('orgs')
+      ? [createOperation(type, path, '', `Create ${one} in an organization`, 'fqon')]
+      : []),
   ];
-  return [...operations, ...singleOperations(type, `${path}/{${idParameter}}`, '', one)];
+  return [...operations, ...singleOperations(type, `${path}/{${idParameter}}`, '', one, idParameter)];
 }
 
 /** `F/{parent type}/{parent id}/{type}`, and with an id the second-level form, which demands that one is below the other. */
@@ -51,9 +54,11 @@ function childOperations(type: ResourceType, parent: ResourceType, isParent: boo
   const childId = parent === type ? `sub_${idParameter}` : idParameter;
   const operations = [
     listOperation(type, path, `list${plural}${suffix}`, `List the ${many} of ${above.one}`),
-    ...(isParent ? [createOperation(type, path, `In${above.schema}`, `Create ${one} in ${above.one}`)] : []),
+    ...(isParent
+      ? [createOperation(type, path, `In${above.schema}`, `Create ${one} in ${above.one}`, above.idParameter)]
+      : []),
   ];
-  return [...operations, ...singleOperations(type, `${path}/{${childId}}`, suffix, `${one} of ${above.one}`)];
+  return [...operations, ...singleOperations(type, `${path}/{${childId}}`, suffix, `${one} of ${above.one}`, childId)];
 }
 
 function listOperation(type: ResourceType, path: string, id: string, summary: string): Operation {
@@ -64,13 +69,14 @@ function listOperation(type: ResourceType, path: string, id: string, summary: st
     id,
     tag,
     summary,
+    right: 'caller',
     query: [...LIST_QUERY, ...(LIST_PARAMETERS[type.word] ?? [])],
     success: okList(schema),
     errors: [400, 404],
   };
 }
 
-function createOperation(type: ResourceType, path: string, suffix: string, summary: string): Operation {
+function createOperation(type: ResourceType, path: string, suffix: string, summary: string, parent: string): Operation {
   const { schema, tag } = namingOf(type);
   return {
     verb: 'post',
@@ -78,6 +84,7 @@ function createOperation(type: ResourceType, path: string, suffix: string, summa
     id: `create${schema}${suffix}`,
     tag,
     summary,
+    right: may(`${type.noun}.create`, parent),
     body: { schema: ref(schema) },
     success: created(ref(schema)),
     errors: [400, 403, 404, 409, 422],
@@ -85,15 +92,17 @@ function createOperation(type: ResourceType, path: string, suffix: string, summa
 }
 
 /** What can be done with one resource, however its path begins. */
-function singleOperations(type: ResourceType, path: string, suffix: string, what: string): Operation[] {
+function singleOperations(type: ResourceType, path: string, suffix: string, what: string, on: string): Operation[] {
   const { schema, tag } = namingOf(type);
   const embeddable = Object.keys(type.embed ?? {});
   const isProvider = type.word === 'providers';
   const common = { path, tag };
+  const right = (verb: string): Right => may(`${type.noun}.${verb}`, on);
   return [
     {
       ...common,
       verb: 'get',
+      right: right('view'),
       id: `read${schema}${suffix}`,
       summary: `Read ${what}`,
       ...(embeddable.length > 0 && {
@@ -106,6 +115,7 @@ function singleOperations(type: ResourceType, path: string, suffix: string, what
     {
       ...common,
       verb: 'patch',
+      right: right('update'),
       id: `patch${schema}${suffix}`,
       summary: `Change ${what} by JSON Patch`,
       body: patchBody,
@@ -117,6 +127,7 @@ function singleOperations(type: ResourceType, path: string, suffix: string, what
           {
             ...common,
             verb: 'put' as const,
+            right: right('update'),
             id: `replace${schema}${suffix}`,
             summary: `Replace ${what}`,
             description: 'The whole record: optional properties that are left out fall back to their defaults.',
@@ -129,6 +140,7 @@ function singleOperations(type: ResourceType, path: string, suffix: string, what
     {
       ...common,
       verb: 'delete',
+      right: right('delete'),
       id: `delete${schema}${suffix}`,
       summary: `Delete ${what}`,
       query: ['force', ...(isProvider ? ['delete_containers'] : [])],

@@ -62,16 +62,19 @@ export const settingsSchemas = {
 /** Settings, and keys and tokens. */
 export const settingsOperations: readonly Operation[] = [
   window('get /inspect/settings', 'readSettings', 'How the platform was set up, and how much it keeps', {
+    right: 'root',
     description: 'For the root user. Each setting with where its value came from; each part with its size and its cap.',
     success: ok(ref('PlatformSettings')),
     errors: [403],
   }),
   window('get /inspect/access', 'listKeysAndTokens', 'API keys and tokens, newest first', {
+    right: 'caller',
     description:
       'All of them for the root user, their own for everybody else. A key is ended by `DELETE /security/apiKeys/{api_key}`.',
     success: ok(ref('KeysAndTokens')),
   }),
   window('delete /inspect/access/tokens/{token_id}', 'endToken', 'End a token', {
+    right: 'caller',
     description: 'By the id that the list names it with. Whoever works with it has to sign in again.',
     success: gone,
     errors: [404],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { may, SEES_ALL } from '../contract/right.ts';
 import { typeWords } from '../model/type-words.ts';
 import { type Operation, ok, ref, rowsOf } from './operation.ts';
 
@@ -42,31 +43,37 @@ const page = ['tree_word', 'tree_offset', 'tree_limit'] as const;
 /** The hierarchy piece by piece, as the window shows it. */
 export const treeOperations: readonly Operation[] = [
   window('get /inspect/tree', 'searchTree', 'Resources of the whole world by a part of their name', {
+    right: SEES_ALL,
     query: ['tree_query', 'tree_scope', ...page],
     success: ok(ref('TreeSearch')),
     errors: [400, 403],
   }),
   window('get /inspect/tree/counts', 'countTree', 'How many resources of each type there are', {
+    right: SEES_ALL,
     query: ['tree_scope'],
     success: ok(ref('TreeCounts')),
     errors: [400, 403],
   }),
   window('get /inspect/tree/{resource_id}', 'readTreePlace', 'Where a resource stands', {
+    right: [...SEES_ALL, ...may('*.view', 'resource_id')],
     success: ok(ref('TreePlace')),
     errors: [400, 403, 404],
   }),
   window('get /inspect/tree/{resource_id}/children', 'listTreeChildren', 'What is directly below, page by page', {
+    right: [...SEES_ALL, ...may('*.view', 'resource_id')],
     description: 'By type and name; more than 5,000 of a type stay oldest first.',
     query: page,
     success: ok(ref('TreePage')),
     errors: [400, 403, 404],
   }),
   window('get /inspect/tree/{resource_id}/below', 'countTreeBelow', 'Everything below, at any depth', {
+    right: [...SEES_ALL, ...may('*.view', 'resource_id')],
     query: page,
     success: ok(ref('TreeBelow')),
     errors: [400, 403, 404],
   }),
   window('get /inspect/tree/{resource_id}/relations', 'listRelations', 'What a resource names, and what names it', {
+    right: [...SEES_ALL, ...may('*.view', 'resource_id')],
     query: ['tree_offset', 'tree_limit'],
     success: ok(ref('TreeRelations')),
     errors: [400, 403, 404],

@@ -1,3 +1,4 @@
+import { may } from '../contract/right.ts';
 import { accepted, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const groups = rowsOf('Groups');
@@ -9,11 +10,13 @@ const members = ok(listOf(ref('Link')), 'The members after the change');
 export const typeOperations: readonly Operation[] = [
   // D-073
   groups('patch /meta/{fqon}/groups/{group_id}/users', 'addGroupMembers', 'Add users to a group', {
+    right: may('group.update', 'group_id'),
     query: ['member'],
     success: members,
     errors: [400, 403, 404],
   }),
   groups('delete /meta/{fqon}/groups/{group_id}/users', 'removeGroupMembers', 'Take users out of a group', {
+    right: may('group.update', 'group_id'),
     query: ['member'],
     success: members,
     errors: [400, 403, 404],
@@ -21,20 +24,24 @@ export const typeOperations: readonly Operation[] = [
 
   // D-067, D-069
   providers('post /meta/root/providers/initialize', 'initializeProviders', 'Create the missing defaults; root only', {
+    right: 'root',
     success: ok(ref('Initialized'), 'All defaults'),
     errors: [403, 409],
   }),
   providers('post /meta/{fqon}/providers/{provider_id}/redeploy', 'redeployProvider', 'Accepted without effect', {
+    right: may('provider.update', 'provider_id'),
     success: accepted(),
     errors: [400, 403, 404],
   }),
   providers('post /meta/{fqon}/providers/{provider_id}', 'actOnProvider', 'Actions of providers are not emulated', {
+    right: 'caller',
     query: ['provider_action'],
     errors: [400, 404, 501],
   }),
 
   // D-053, D-131
   rowsOf('Containers')('post /meta/{fqon}/containers/{container_id}/scale', 'scaleContainer', 'Change its instances', {
+    right: may('container.scale', 'container_id'),
     query: ['num_instances'],
     success: accepted(ref('Container')),
     errors: [400, 403, 404, 409],
@@ -54,13 +61,16 @@ export const typeOperations: readonly Operation[] = [
 
 function moves(schema: string, path: string): Operation[] {
   const row = rowsOf(`${schema}s`);
+  const noun = schema.toLowerCase();
   return [
     row(`post /meta/{fqon}/${path}/migrate`, `migrate${schema}`, 'Move it to another provider', {
+      right: [...may(`${noun}.migrate`, `${noun}_id`), ...may(`${noun}.create`, 'parent')],
       query: ['migration_provider'],
       success: accepted(ref(schema)),
       errors: [400, 403, 404, 409, 503],
     }),
     row(`post /meta/{fqon}/${path}/promote`, `promote${schema}`, 'Bring it to another environment', {
+      right: [...may(`${noun}.promote`, `${noun}_id`), ...may(`${noun}.create`, 'target')],
       query: ['promotion_target'],
       success: accepted(ref(schema)),
       errors: [400, 403, 404, 409, 503],
@@ -69,7 +79,9 @@ function moves(schema: string, path: string): Operation[] {
 }
 
 function env(schema: string, path: string, suffix = '', summary = 'Its environment variables and those it inherits') {
+  const noun = schema === 'Organization' ? 'org' : schema.toLowerCase();
   return rowsOf(`${schema}s`)(`get /meta/${path}/env`, `readEnvOf${schema}${suffix}`, summary, {
+    right: may(`${noun}.view`, path.slice(path.lastIndexOf('{') + 1, -1)),
     success: ok(ref('Env')),
     errors: [400, 403, 404],
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { may, SEES_ALL } from '../contract/right.ts';
 import { created, gone, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const window = rowsOf('Window');
@@ -115,25 +116,28 @@ const recentPage = ['recent_scope', 'recent_limit', 'recent_before', 'recent_aft
 /** How the window signs in and what it is told. */
 export const windowOperations: readonly Operation[] = [
   window('post /inspect/session', 'beginSession', 'Sign the window in', {
+    right: 'none',
     description:
       'The session is a cookie that scripts cannot read. Changes are taken from pages of this very address only.',
     body: { schema: ref('SessionWish') },
     success: ok(ref('Session')),
     errors: [403, 429],
-    security: [],
   }),
-  window('get /inspect/session', 'readSession', 'Who is signed in', { success: ok(ref('Session')) }),
-  window('delete /inspect/session', 'endSession', 'Sign out', { success: gone, security: [] }),
+  window('get /inspect/session', 'readSession', 'Who is signed in', { right: 'caller', success: ok(ref('Session')) }),
+  window('delete /inspect/session', 'endSession', 'Sign out', { right: 'none', success: gone }),
   window('post /inspect/session/codes', 'createSessionCode', 'A code to sign in with once', {
+    right: 'root',
     description: 'For the root user. Good for ten minutes.',
     success: created(ref('SessionCode')),
     errors: [403],
   }),
   window('get /inspect/status', 'readStatus', 'How the platform is', {
+    right: SEES_ALL,
     success: ok(ref('PlatformStatus')),
     errors: [403],
   }),
   window('get /inspect/pulse', 'readPulse', 'What happens at each service, minute by minute', {
+    right: SEES_ALL,
     description: 'Counted since the platform started; what a window reads for itself is left out.',
     success: ok(ref('PlatformPulse')),
     errors: [403],
@@ -143,12 +147,14 @@ export const windowOperations: readonly Operation[] = [
     'readEndpointUse',
     'What has come to public endpoints, and how much of their limits is used',
     {
+      right: SEES_ALL,
       description: 'Those that have a limit or had a request.',
       success: ok(listOf(ref('EndpointUse'))),
       errors: [403],
     },
   ),
   window('get /inspect/events', 'followEvents', 'What happens, as it happens', {
+    right: SEES_ALL,
     description:
       'Server-sent events, named for what has changed: world, history, invocations, traffic, leads, outbound, logs, containers, ' +
       'pipelines, status; `reset` when what came after `Last-Event-ID` is no longer known.',
@@ -156,16 +162,19 @@ export const windowOperations: readonly Operation[] = [
     errors: [403],
   }),
   window('get /inspect/invocations', 'listInvocations', 'The newest invocations of lambdas', {
+    right: SEES_ALL,
     description: 'Newest first. A page may hold fewer than asked for, even none, and go on at `next`.',
     query: ['recent_query', 'recent_lambda', ...recentPage],
     success: ok(ref('InvocationPage')),
     errors: [400, 403],
   }),
   window('get /inspect/invocations/{execution_id}', 'readInvocation', 'One of them, with all that is kept of it', {
+    right: SEES_ALL,
     success: ok(ref('RecordedInvocation')),
     errors: [403, 404],
   }),
   window('post /inspect/invocations/{execution_id}/replay', 'replayInvocation', 'Run it again', {
+    right: [...SEES_ALL, ...may('lambda.invoke', 'execution_id')],
     description:
       'With the same event or another, in the name of the one who asks. Answers the record of the new invocation.',
     body: { schema: ref('Replay'), optional: true },
@@ -173,12 +182,14 @@ export const windowOperations: readonly Operation[] = [
     errors: [403, 404, 409],
   }),
   window('get /inspect/traffic', 'listTraffic', 'The newest requests to the platform', {
+    right: SEES_ALL,
     description: 'To the management API and to public endpoints, but not those of the window itself. Newest first.',
     query: ['recent_query', 'recent_plane', 'recent_endpoint', ...recentPage],
     success: ok(ref('TrafficPage')),
     errors: [400, 403],
   }),
   window('get /inspect/traffic/{request_seq}', 'readRequest', 'One of them, with headers and bodies', {
+    right: SEES_ALL,
     success: ok(ref('RecordedRequest')),
     errors: [403, 404],
   }),

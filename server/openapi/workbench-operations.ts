@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { may } from '../contract/right.ts';
 import { gone, type Operation, ok, ref, rowsOf } from './operation.ts';
 
 const workbench = rowsOf('Workbench');
@@ -31,16 +32,19 @@ export const workbenchSchemas = {
 /** Working on one lambda: the file that its code follows, events to try it with, a debugger. */
 export const workbenchOperations: readonly Operation[] = [
   workbench('get /inspect/lambdas/{lambda_id}/workbench', 'readWorkbench', 'Test events, linked file, debugger', {
+    right: may('lambda.view', 'lambda_id'),
     description: 'The linked file and the debugger are shown to the root user only.',
     success: ok(ref('Workbench')),
     errors: [403, 404],
   }),
   workbench('put /inspect/lambdas/{lambda_id}/events', 'replaceTestEvents', 'Keep other test events', {
+    right: may('lambda.invoke', 'lambda_id'),
     body: { schema: ref('TestEvents') },
     success: ok(ref('TestEvents')),
     errors: [403, 404, 503],
   }),
   workbench('post /inspect/lambdas/{lambda_id}/link', 'linkFile', "Let the lambda's code follow a file", {
+    right: 'root',
     description:
       'For the root user. The file is on the machine of the platform. The lambda is given what is in it now and whenever it is ' +
       'saved; each time is a commit of its own, with `file` as what it came through.',
@@ -49,11 +53,13 @@ export const workbenchOperations: readonly Operation[] = [
     errors: [403, 404, 409, 422, 503],
   }),
   workbench('delete /inspect/lambdas/{lambda_id}/link', 'unlinkFile', 'Let it follow the file no longer', {
+    right: 'root',
     description: 'For the root user. The lambda keeps the code that it has.',
     success: gone,
     errors: [403, 404, 503],
   }),
   workbench('post /inspect/lambdas/{lambda_id}/debug', 'debugLambda', 'Run it so that a debugger can attach', {
+    right: 'root',
     description:
       'For the root user. From its next call on the lambda runs in one process, without a time-out, for as long as it is ' +
       'debugged. One lambda at a time: 409 while it is another one.',
@@ -61,6 +67,7 @@ export const workbenchOperations: readonly Operation[] = [
     errors: [403, 404, 409],
   }),
   workbench('delete /inspect/lambdas/{lambda_id}/debug', 'endDebugging', 'Run it as always', {
+    right: 'root',
     description: 'For the root user. A call that stands at a breakpoint ends as `interrupted`.',
     success: gone,
     errors: [403, 404],

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { actionsOf } from '../server/model/actions.ts';
+import { typeOfWord } from '../server/model/registry.ts';
+import { type Account, logIn, makeAccount, rootPairOf } from './account.ts';
+import { basic, bearer, type Reply, send } from './client.ts';
+import { neededBy, type Operation, operations, requestOf, type Values, valuesOf } from './matrix-operation.ts';
+import { type MatrixWorld, makeMatrixWorld } from './matrix-world.ts';
+import { entitlementOf, grant } from './place.ts';
+import { type Platform, startPlatform } from './platform.ts';
+
+/**
+ * Every route of the API document against every kind of caller. What each cell has to be follows from the right that the
+ * route's row says (`x-terrarium-right`); a route that says none, or a parameter that the matrix has no value for, fails.
+ */
+
+/** What a caller is told: who are you; no; or whatever comes of it. */
+type Outcome = 'unknown' | 'refused' | 'admitted';
+
+/** Those who ask. */
+const COLUMNS = [
+  'no credentials',
+  'bad credentials',
+  'an expired token',
+  'a revoked token',
+  'a stranger',
+  'a member without rights',
+  'a member with every right but this',
+  'a window session from a foreign page',
+  'a member with just this right',
+  'the owner',
+  'root',
+  'a window session',
+] as const;
+type Column = (typeof COLUMNS)[number];
+/** From here on they may change something and ask one after the other; before it nearly everything is refused. */
+const ACTING = COLUMNS.indexOf('a member with just this right');
+
+const NINE_HOURS_MS = 9 * 60 * 60 * 1000;
+const realNowMs = Date.now;
+let offsetMs = 0;
+const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNowMs() + offsetMs);
+
+let platform: Platform;
+let world: MatrixWorld;
+let owner: Account;
+/** The headers that each caller identifies itself by. */
+let callers: Record<Column, (operation: Operation) => Record<string, string>>;
+/** Members whose rights are made for each operation. */
+let just: Account;
+let most: Account;
+let values: Values;
+/** Of a window session of root. */
+let cookie: string;
+let wrong = 0;
+
+beforeAll(async () => {
+  offsetMs = -NINE_HOURS_MS;
+  platform = await startPlatform({ limits: { tokenRequestsPerMinute: 1000 } });
+  const { root, emulator } = platform;
+  const early = await makeAccount(platform, 'early');
+  offsetMs = 0;
+
+  owner = await makeAccount(platform, 'owner');
+  await grant(root, '/root', 'org.create', owner.id);
+  world = await makeMatrixWorld(platform, await platform.as('owner', 'secret'));
+  await root.delete(`/root/entitlements/${(await entitlementOf(root, '/root', 'org.create')).id}`);
+
+  await root.create('/root', { name: 'other' });
+  const stranger = await makeAccount(platform, 'stranger', '/other');
+  const nobody = await makeAccount(platform, 'nobody', '/acme');
+  just = await makeAccount(platform, 'just', '/acme');
+  most = await makeAccount(platform, 'most', '/acme');
+  for (const action of actionsOf({ type: typeOfWord('orgs').name })) await grant(root, '/root', action, most.id);
+  const left = await makeAccount(platform, 'left', '/acme');
+  await send('DELETE', `${emulator.securityUrl}/accessTokens/${left.token}`, { auth: left.bearer });
+  const rootToken = bearer((await logIn(platform, 'root', 'root', 'terrarium')).body.access_token);
+  cookie = await signIn();
+
+  const by =
+    (account: Account) =>
+    ({ takes }: Operation) => ({
+      authorization: takes.bearer ? account.bearer : account.basic,
+    });
+  callers = {
+    'no credentials': () => ({}),
+    'bad credentials': ({ takes }) => ({ authorization: takes.bearer ? bearer('nobody') : basic('a', 'b') }),
+    'an expired token': () => ({ authorization: early.bearer }),
+    'a revoked token': () => ({ authorization: left.bearer }),
+    'a stranger': by(stranger),
+    'a member without rights': by(nobody),
+    'a member with every right but this': by(most),
+    'a window session from a foreign page': () => ({ cookie, origin: 'http://foreign.example' }),
+    'a member with just this right': by(just),
+    'the owner': by(owner),
+    root: ({ takes }) => ({ authorization: takes.bearer ? rootToken : rootPairOf(platform) }),
+    'a window session': () => ({ cookie, origin: emulator.baseUrl }),
+  };
+  values = await valuesFor(world);
+});
+afterAll(async () => {
+  const size = `${operations.length} routes x ${COLUMNS.length} callers = ${operations.length * COLUMNS.length} cells`;
+  console.log(`authorization: ${size}, ${wrong} wrong`);
+  await platform?.stop();
+  clock.mockRestore();
+});
+
+describe('a route', () => {
+  it.each(operations.map((one) => [one.name, one] as const))('%s asks for the right that it says', async (_, route) => {
+    const request = requestOf(route, values);
+    const needed = neededBy(route, world, values);
+    for (const { action, id } of needed) await grant(platform.root, `/root/resources/${id}`, action, just.id);
+    const withheld = needed.at(-1);
+    if (withheld) await withhold(`/root/resources/${withheld.id}`, withheld.action, most.id);
+    const { newest: at } = (await asRoot('GET', '/inspect/history?limit=1&brief=true')).body;
+
+    const seen = new Map<Column, string>();
+    const ask = async (column: Column) => {
+      const { outcome, isDone } = await outcomeOf(route, request, column);
+      seen.set(column, outcome);
+      if (isDone && route.verb !== 'GET') await asRoot('POST', '/inspect/restore', { at });
+      if (isDone && route.path === '/inspect/session') cookie = await signIn();
+    };
+    await Promise.all(COLUMNS.slice(0, ACTING).map(ask));
+    for (const column of COLUMNS.slice(ACTING)) await ask(column);
+
+    const isOfRoot = needed.some(({ id }) => id === world.rootId);
+    const wanted = new Map(COLUMNS.map((column) => [column, expectedOf(route, column, isOfRoot)]));
+    wrong += COLUMNS.filter((column) => seen.get(column) !== wanted.get(column)).length;
+    expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(wanted));
+  });
+});
+
+/** What a cell has to be. */
+function expectedOf({ right, verb, takes, isAtGateway }: Operation, column: Column, isOfRoot: boolean): Outcome {
+  const isSession = column.startsWith('a window session');
+  // Of no use to the gateway; at the control plane a change with it has to come from the window's own pages.
+  if (column === 'a window session from a foreign page' && verb !== 'GET' && !isAtGateway) return 'refused';
+  if (right === 'none') return 'admitted';
+  if (isSession) return isAtGateway || !takes.bearer ? 'unknown' : 'admitted';
+  switch (column) {
+    case 'no credentials':
+    case 'bad credentials':
+    case 'an expired token':
+    case 'a revoked token':
+      return 'unknown';
+    case 'root':
+      return 'admitted';
+    case 'a member with just this right':
+      return right === 'root' ? 'refused' : 'admitted';
+    case 'the owner':
+      // Of all but the root organization.
+      return right === 'caller' || (right !== 'root' && !isOfRoot) ? 'admitted' : 'refused';
+    default:
+      return right === 'caller' ? 'admitted' : 'refused';
+  }
+}
+
+/** What comes of a request, and whether it did what it does; what is none of the outcomes is told as it was answered. */
+async function outcomeOf(
+  route: Operation,
+  { url, init }: ReturnType<typeof requestOf>,
+  column: Column,
+): Promise<{ outcome: string; isDone: boolean }> {
+  const { baseUrl, gatewayUrl } = platform.emulator;
+  const reply = await fetch((route.isAtGateway ? gatewayUrl : baseUrl) + url, {
+    ...init,
+    method: route.verb,
+    redirect: 'manual',
+    headers: { ...init.headers, ...callers[column](route) },
+  });
+  // A stream has no end that could be waited for.
+  const isStream = reply.headers.get('content-type')?.startsWith('text/event-stream');
+  const text = isStream ? await reply.body?.cancel() : await reply.text();
+  const isFault = reply.status === 500 || /no route|unknown resource type/.test(text ?? '');
+  const told = isFault ? `${reply.status} ${text}` : 'admitted';
+  const outcome = reply.status === 401 ? 'unknown' : reply.status === 403 ? 'refused' : told;
+  return { outcome, isDone: reply.ok };
+}
+
+/** A session of the window, as its cookie. */
+async function signIn(): Promise<string> {
+  const { baseUrl, windowUrl } = platform.emulator;
+  const code = new URL(windowUrl()).searchParams.get('code');
+  const { headers } = await send('POST', `${baseUrl}/inspect/session`, { body: { code } });
+  return headers.getSetCookie()[0]?.split(';')[0] ?? '';
+}
+
+/** Takes an identity out of an entitlement, so that what it inherits is nothing to it there. */
+async function withhold(node: string, action: string, identity: string): Promise<void> {
+  const { id, properties } = await entitlementOf(platform.root, node, action);
+  const identities = properties.identities.filter((one: { id: string }) => one.id !== identity);
+  const { status, body } = await platform.root.put(`/root/entitlements/${id}`, { properties: { action, identities } });
+  if (status !== 200) throw new Error(`withhold ${action}: ${status} ${JSON.stringify(body)}`);
+}
+
+async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<Values> {
+  const [environment, lambda] = [idOf('environments'), idOf('lambdas', 'environments')];
+  const invoked = await asRoot('POST', `/inspect/lambdas/${lambda}/invoke`, {});
+  await asRoot('POST', '/inspect/snapshots', { name: 'kept' });
+  const directories = await asRoot('GET', '/security/acme/directories');
+  const entitlements = await asRoot('GET', `/meta/acme/environments/${environment}/entitlements`);
+  const unlucky = await makeAccount(platform, 'unlucky', '/acme');
+  return valuesOf(world, {
+    fqon: 'acme',
+    word: 'environments',
+    resource_id: environment,
+    child_word: 'lambdas',
+    child_id: lambda,
+    listed_word: 'datafeeds',
+    reference_word: 'resourcetypes',
+    type_id: typeOfWord('lambdas').id,
+    entitlement_id: entitlements.body[0].id,
+    account_id: idOf('users'),
+    directory_id: directories.body[0].id,
+    api_key: unlucky.key,
+    token: unlucky.token,
+    token_id: 'none',
+    commit_seq: '2',
+    execution_id: invoked.body.executionId,
+    request_seq: '1',
+    project_id: '101',
+    variable_key: 'SHOP_NAME',
+    pipeline_id: 'none',
+    lead_id: rootId,
+    snapshot_name: 'kept',
+    result_id: lambda,
+    api_name: 'shop',
+    endpoint: 'e',
+    // Of queries.
+    '?action': 'none',
+    '?provider': place.docker,
+    '?target': target,
+    '?numInstances': '1',
+    '?id': idOf('users'),
+    '?name': 'a',
+    '?from': '1',
+    // Of bodies, and what stands for a resource elsewhere.
+    lambdaId: lambda,
+    userId: idOf('users'),
+    unlucky: unlucky.id,
+    // A log is that of a lambda; of any type what can be replaced.
+    '/inspect/logs/{resource_id}/stream resource_id': lambda,
+    '/meta/{fqon}/resources/{resource_id} resource_id': idOf('secrets'),
+  });
+}
+
+async function asRoot(method: string, path: string, body?: unknown): Promise<Reply> {
+  const reply = await send(method, platform.emulator.baseUrl + path, { auth: rootPairOf(platform), body });
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply;
+}

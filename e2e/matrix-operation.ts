@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { resourceTypes, typeOfWord } from '../server/model/registry.ts';
+import { isTypeWord, type TypeWord } from '../server/model/type-words.ts';
+import { openApiDocument } from '../server/openapi/document.ts';
+import type { MatrixWorld } from './matrix-world.ts';
+
+const parameter = z.object({ name: z.string(), in: z.string(), required: z.boolean().optional() });
+const operationSchema = z.object({
+  'x-terrarium-right': z.union([
+    z.enum(['none', 'caller', 'root']),
+    z.array(z.object({ action: z.string(), on: z.string() })).min(1),
+  ]),
+  parameters: z.array(z.union([parameter, z.object({ $ref: z.string() })])).default([]),
+  requestBody: z.object({ content: z.record(z.string(), z.unknown()) }).optional(),
+  security: z.array(z.record(z.string(), z.unknown())).optional(),
+});
+const document = z
+  .object({
+    paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+    components: z.object({ parameters: z.record(z.string(), parameter) }),
+  })
+  .parse(
+    openApiDocument({ version: '0', typePrefix: 'Platform', baseUrl: 'http://base', gatewayUrl: 'http://gateway' }),
+  );
+
+/** One operation of the API document. */
+export interface Operation {
+  /** E.g. `GET /meta/orgs`. */
+  name: string;
+  verb: string;
+  path: string;
+  isAtGateway: boolean;
+  right: z.infer<typeof operationSchema>['x-terrarium-right'];
+  /** Names of the query parameters that have to be there. */
+  query: string[];
+  mediaTypes: string[];
+  /** Which ways to authenticate it takes. */
+  takes: { basic: boolean; bearer: boolean };
+}
+
+/** All that the document tells of. Throws where one does not say its right. */
+export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(
+  ([path, { servers, ...verbs }]) =>
+    Object.entries(verbs).map(([key, value]) => {
+      const verb = key.toUpperCase();
+      const name = `${verb} ${path}`;
+      const { data: operation, error } = operationSchema.safeParse(value);
+      if (!operation) throw new Error(`${name} does not say the right it asks for: ${error.message}`);
+      const { security } = operation;
+      const takes = (scheme: string) => !security?.length || security.some((one) => scheme in one);
+      const parameters = operation.parameters.map((one) => ('$ref' in one ? resolved(one.$ref) : one));
+      return {
+        name,
+        verb,
+        path,
+        isAtGateway: servers !== undefined,
+        right: operation['x-terrarium-right'],
+        query: parameters.filter((one) => one.in === 'query' && one.required).map((one) => one.name),
+        mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
+        takes: { basic: takes('basic'), bearer: takes('bearer') },
+      };
+    }),
+);
+
+function resolved(reference: string): z.infer<typeof parameter> {
+  const found = document.components.parameters[reference.split('/').at(-1) ?? ''];
+  if (found) return found;
+  throw new Error(`the document has no ${reference}`);
+}
+
+/** What the name of a parameter stands for, in a path where that matters; those of a query begin with `?`. */
+export type Values = (name: string, path?: string) => string;
+
+const wordsOfParameters = new Map(resourceTypes.map(({ noun, word }) => [`${noun}_id`, word]));
+/** The parameter at the end of a text, and the word of the type that stands above it. */
+const LAST_ABOVE = /\/([a-z]+)\/\{[a-z_]+\}\/[a-z]+\/$/;
+
+/** A value for each parameter: resources are those of the world, and what a path has below another is below it. */
+export function valuesOf(world: MatrixWorld, others: Readonly<Record<string, string>>): Values {
+  return (name, path = '') => {
+    const word = wordsOfParameters.get(name.replace(/^sub_/, ''));
+    const value = others[`${path} ${name}`] ?? others[name] ?? (word && world.idOf(word, wordAbove(path, name)));
+    if (value === undefined) throw new Error(`the matrix has no value for ${name} of ${path}: give it one`);
+    return value;
+  };
+}
+
+/** The type that a path says a parameter's resource is below. */
+function wordAbove(path: string, name: string): TypeWord | undefined {
+  const [, above] = LAST_ABOVE.exec(path.slice(0, path.indexOf(`{${name}}`))) ?? [];
+  return above !== undefined && isTypeWord(above) ? above : undefined;
+}
+
+/** Members of bodies that name what a right is asked for. */
+const BODY_NAMES: Readonly<Record<string, readonly string[]>> = {
+  '/api/async': ['lambdaId'],
+  '/inspect/access/keys': ['userId'],
+  '/inspect/access/tokens': ['userId'],
+};
+
+/** The request of an operation: the least that reaches its check of rights. */
+export function requestOf(
+  { path, query, mediaTypes, verb }: Operation,
+  values: Values,
+): { url: string; init: RequestInit } {
+  const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(values(name, path)));
+  const parameters = new URLSearchParams(Object.fromEntries(query.map((name) => [name, values(`?${name}`)])));
+  const url = query.length > 0 ? `${filled}?${parameters}` : filled;
+  const [type] = mediaTypes;
+  if (type === undefined) return { url, init: {} };
+  if (type.endsWith('form-urlencoded')) return { url, init: { body: new URLSearchParams() } };
+  const named = BODY_NAMES[path] ?? [];
+  const content = verb === 'PATCH' ? [] : Object.fromEntries(named.map((name) => [name, values(name)]));
+  return { url, init: { body: JSON.stringify(content), headers: { 'content-type': type } } };
+}
+
+/** The rights that an operation asks for, each with the resource that it is asked for. */
+export function neededBy(
+  { right, path }: Operation,
+  world: MatrixWorld,
+  values: Values,
+): { action: string; id: string }[] {
+  if (typeof right === 'string') return [];
+  return right.map(({ action, on }) => {
+    const id = resourceOf(on);
+    return { action: action.replace('*', typeOfWord(world.wordOf(id)).noun), id };
+  });
+
+  function resourceOf(on: string): string {
+    switch (on) {
+      case 'root':
+        return world.rootId;
+      case 'fqon':
+        return world.idOf('orgs');
+      case 'parent':
+      case 'entitlement_id':
+        return world.idOf('environments');
+      case 'target':
+        return world.target;
+      case 'execution_id':
+        return world.idOf('lambdas', 'environments');
+      case 'endpoint':
+        return world.idOf('apiendpoints');
+      case 'api_key':
+      case 'token':
+        return values('unlucky');
+      default:
+        return values(on, path);
+    }
+  }
+}

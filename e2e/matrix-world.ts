@@ -1,0 +1,129 @@
+import { resourceTypes, typeOfWord } from '../server/model/registry.ts';
+import { isTypeWord, type TypeWord } from '../server/model/type-words.ts';
+import { containerBody, lambdaBody, makePlace, type Place } from './place.ts';
+import type { Platform, Voice } from './platform.ts';
+
+/** A world in which there is something for each parameter of each path of the API, all of it made by one user. */
+export interface MatrixWorld {
+  fqon: string;
+  place: Place;
+  /** The id of one resource of a type, in the place; of what stands below the other where a path says so. */
+  idOf(word: TypeWord, below?: TypeWord): string;
+  /** The word of a resource by its id. */
+  wordOf(id: string): TypeWord;
+  /** Another environment, to promote to. */
+  target: string;
+  rootId: string;
+}
+
+/** Lists that hold what names a resource rather than what stands below it (D-055, D-062, D-072, D-073). */
+const NAMING: readonly (readonly [TypeWord, TypeWord])[] = [
+  ['providers', 'containers'],
+  ['lambdas', 'apiendpoints'],
+  ['users', 'groups'],
+  ['groups', 'users'],
+];
+
+/** Makes the world; `owner` may create organizations below root. */
+export async function makeMatrixWorld({ root }: Platform, owner: Voice): Promise<MatrixWorld> {
+  await root.post('/root/providers/initialize');
+  const providers: { id: string; name: string }[] = (await root.get('/root/providers')).body;
+  const provider = (name: string) => providers.find((one) => one.name === name)?.id ?? '';
+  const place = {
+    ...(await makePlace(owner, 'acme')),
+    docker: provider('default-docker'),
+    lambdas: provider('default-lambda'),
+  };
+  const { id: target } = await owner.create(`${place.workspace}/environments`, {
+    name: 'target',
+    properties: { environment_type: 'development' },
+  });
+
+  const first = new Map<TypeWord, string>([
+    ['orgs', place.organizationId],
+    ['workspaces', place.workspaceId],
+    ['environments', place.environmentId],
+  ]);
+  const below = new Map<string, string>();
+  const words = new Map<string, TypeWord>([...first].map(([word, id]) => [id, word]));
+  const get = (word: TypeWord) => first.get(word) ?? '';
+  const add = async (word: TypeWord, parent: TypeWord, body: object) => {
+    const record = await owner.create(`/acme/${parent}/${get(parent)}/${word}`, body);
+    below.set(`${parent}/${word}`, record.id);
+    words.set(record.id, word);
+    if (!first.has(word)) first.set(word, record.id);
+    return record;
+  };
+
+  const bodies: Record<TypeWord, () => object> = {
+    orgs: () => ({ name: 'dev' }),
+    workspaces: () => ({ name: 'other' }),
+    environments: () => ({ name: 'other', properties: { environment_type: 'development' } }),
+    providers: () => ({
+      name: 'engine',
+      resource_type: 'Platform::Configuration::Provider::CaaS::Docker',
+      properties: {},
+    }),
+    users: () => ({ name: 'victim', properties: { password: 'secret' } }),
+    groups: () => ({ name: 'team', properties: { users: [get('users')] } }),
+    policies: () => ({ name: 'policy' }),
+    rules: () => ({
+      name: 'rule',
+      resource_type: 'Platform::Resource::Rule::Event',
+      properties: { match_actions: [{ action: 'lambda.create.post' }], lambda: get('lambdas') },
+    }),
+    secrets: () => ({
+      name: 'secret',
+      properties: { provider: { id: get('providers') }, items: [{ key: 'k', value: 'v' }] },
+    }),
+    volumes: () => ({ name: 'volume', properties: { provider: { id: get('providers') }, type: 'empty_dir' } }),
+    lambdas: () => lambdaBody(place, 'answers', { public: false }),
+    containers: () =>
+      containerBody({ ...place, docker: get('providers') }, 'box', {
+        port_mappings: [{ name: 'web', container_port: 80, protocol: 'tcp', expose_endpoint: true, type: 'internal' }],
+      }),
+    jobs: () => containerBody({ ...place, docker: get('providers') }, 'job'),
+    apis: () => ({ name: 'shop' }),
+    apiendpoints: () => ({
+      name: 'e',
+      properties: {
+        resource: '/e',
+        implementation_type: 'lambda',
+        implementation_id: get('lambdas'),
+        plugins: { platformSecurity: { enabled: true } },
+      },
+    }),
+  };
+  // What names another comes after it.
+  const order: TypeWord[] = ['orgs', 'workspaces', 'environments', 'providers', 'users', 'groups', 'lambdas'];
+  const rest = resourceTypes.map(({ word }) => word).filter((word) => !order.includes(word) && word !== 'apiendpoints');
+  for (const word of [...order, ...rest.sort((a) => (a === 'rules' ? 1 : -1)), 'apiendpoints'] as const) {
+    for (const parent of typeOfWord(word).parents) await add(word, parent, bodies[word]());
+  }
+  for (const [parent, word] of NAMING) below.set(`${parent}/${word}`, get(word));
+  const onContainer = { resource: '/c', implementation_type: 'container', implementation_id: get('containers') };
+  const { id } = await add('apiendpoints', 'apis', {
+    name: 'c',
+    properties: { ...onContainer, container_port_name: 'web' },
+  });
+  below.set('containers/apiendpoints', id);
+  below.set('apis/apiendpoints', get('apiendpoints'));
+
+  const known = (id: string | undefined, what: string) => {
+    if (id === undefined) throw new Error(`the matrix has no ${what}: give it one in matrix-world.ts`);
+    return id;
+  };
+  return {
+    fqon: 'acme',
+    place,
+    target,
+    rootId: (await root.get('/root')).body.id,
+    idOf: (word, parent) =>
+      parent ? known(below.get(`${parent}/${word}`), `${word} below ${parent}`) : known(first.get(word), word),
+    wordOf(id) {
+      const word = words.get(id);
+      if (word !== undefined && isTypeWord(word)) return word;
+      return 'orgs';
+    },
+  };
+}
