@@ -7,7 +7,6 @@ export const IN_MEMORY = ':memory:';
 export const DEFAULT_ROOT_PASSWORD = 'terrarium';
 
 /** The source-control stand-in's token as long as none is configured; only ever used on loopback. */
-export const DEFAULT_SCM_TOKEN = 'terrarium-scm-token';
 
 /** What is said of a setting beside its type. */
 interface SettingNotes {
@@ -103,8 +102,8 @@ export const configSchema = z.strictObject({
     placeholder: 'TEXT',
     isSecret: true,
   }),
-  scmToken: z.string().min(1).default(DEFAULT_SCM_TOKEN).register(settingNotes, {
-    description: 'access token of the source-control stand-in',
+  scmToken: z.string().min(1).optional().register(settingNotes, {
+    description: 'access token of the source-control stand-in; made for each data folder when not given',
     expected: 'a non-empty text',
     placeholder: 'TEXT',
     isSecret: true,

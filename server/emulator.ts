@@ -53,6 +53,8 @@ export interface Emulator {
   readonly crmUrl: string;
   /** The source-control stand-in, http; its API is below `/api/v4`. */
   readonly scmUrl: string;
+  /** Opens its API: the setting `scmToken`, or one of this data folder's own (D-200). */
+  readonly scmToken: string;
   /** The folder that keeps the world, or `:memory:`. */
   readonly dataDir: string;
   /** Marks what belongs to this world in container engines. */
@@ -300,7 +302,8 @@ async function start(
   addresses.settleGateway(gatewayPort);
 
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
-  await followScm(service, data.places, standIns.scm.apiUrl, rootAct(view.root, 'startup'));
+  const scmAccess = { apiUrl: standIns.scm.apiUrl, token: standIns.scmToken };
+  await followScm(service, data.places, scmAccess, rootAct(view.root, 'startup'));
   await lambdas.start();
   workbench.start();
   await containers.start();
@@ -311,6 +314,7 @@ async function start(
     ...addresses.ours(),
     crmUrl: standIns.crmUrl,
     scmUrl: standIns.scm.url,
+    scmToken: standIns.scmToken,
     dataDir: config.data,
     worldId: store.world.id,
     rootCredentials,

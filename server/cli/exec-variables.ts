@@ -22,7 +22,7 @@ export async function platformVariables(emulator: Emulator, config: Config): Pro
     PLATFORM_API_KEY: pair.key,
     PLATFORM_API_SECRET: pair.secret,
     SCM_API_URL: `${emulator.scmUrl}/api/v4/projects`,
-    SCM_TOKEN: config.scmToken,
+    SCM_TOKEN: emulator.scmToken,
     ...(tour?.deployUrl && { PLATFORM_DEPLOY_URL: tour.deployUrl }),
     ...(await targetOf(client)),
   };

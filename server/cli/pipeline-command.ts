@@ -2,10 +2,12 @@ import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { UserError } from '../config.ts';
+import { masked } from '../model/masked-text.ts';
 import type { PipelineJob, PipelineProgress, PipelineStart } from '../model/pipeline-run.ts';
 import { STARTED_BY } from './demo-pipeline.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import { type JobVariable, plainVariable, projectVariables } from './job-variables.ts';
 import { PipelineOutput } from './pipeline-output.ts';
 import { PipelineProcess } from './pipeline-process.ts';
 import { askedFor, makePipelineKey, targetIn, targetVariables } from './pipeline-variables.ts';
@@ -92,8 +94,12 @@ async function runPipeline({ command, terminal, client, branch, repository }: Ru
   const account = textOption(command, 'account') ?? '';
   const key = await makePipelineKey(client, account);
   try {
-    const given = { ...(await scm.variables(project)), ...parseVariables(listOption(command, 'variable')) };
-    const variables = {
+    const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch: project.default_branch });
+    if (ofProject.withheld.length > 0) {
+      say(`kept for '${project.default_branch}', which is protected: ${ofProject.withheld.join(', ')}`);
+    }
+    const typed = parseVariables(listOption(command, 'variable'));
+    const common = {
       ...(await targetVariables(client, {
         org: textOption(command, 'org') ?? '',
         environment: textOption(command, 'environment'),
@@ -104,8 +110,15 @@ async function runPipeline({ command, terminal, client, branch, repository }: Ru
       SCM_PROJECT_ID: String(project.id),
       SCM_PROJECT_NAME: project.name,
       CI_MERGE_REQUEST_IID: String(mergeRequest.iid),
-      ...given,
     };
+    const asVariables = (values: Record<string, string>) =>
+      Object.entries(values).map(([name, value]) => plainVariable(name, value));
+    const jobVariables = [
+      ...asVariables(common),
+      ...ofProject.variables.filter(({ key }) => typed[key] === undefined),
+      ...asVariables(typed),
+    ];
+    const variables = Object.fromEntries(jobVariables.map((one) => [one.key, one.value]));
     const missing = askedFor(repository.definition).filter((name) => !Object(variables)[name]);
     if (missing.length > 0) {
       throw new UserError(
@@ -113,18 +126,16 @@ async function runPipeline({ command, terminal, client, branch, repository }: Ru
       );
     }
     say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
+    const secrets = [key.secret, variables.PLATFORM_API_SECRET ?? '', ...ofProject.secrets];
     const start = {
       project: { id: project.id, path: project.path_with_namespace },
       branch,
       sha: repository.sha,
       mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url },
       variables: { present: Object.keys(variables).sort(), missing },
-      ...targetIn(variables),
+      ...targetIn(variables, secrets),
       startedBy: terminal.env[STARTED_BY],
     };
-    const secrets = [key.secret, Object(given).PLATFORM_API_SECRET].filter(
-      (one) => typeof one === 'string' && one !== '',
-    );
     const exitCode = await record({
       command,
       terminal,
@@ -134,7 +145,7 @@ async function runPipeline({ command, terminal, client, branch, repository }: Ru
       project,
       branch,
       start,
-      variables,
+      variables: jobVariables,
       secrets,
       say,
     });
@@ -148,7 +159,7 @@ interface RecordOptions extends RunOptions {
   scm: ScmClient;
   project: ScmProjectRecord;
   start: Omit<PipelineStart, 'jobs'>;
-  variables: Record<string, string>;
+  variables: readonly JobVariable[];
   /** Never printed or kept. */
   secrets: readonly string[];
   say(line: string): void;
@@ -168,7 +179,7 @@ async function record(options: RecordOptions): Promise<number> {
     let log: string[] = [];
     let telling: Promise<unknown> = Promise.resolve();
     const tell = (more: Partial<PipelineProgress> = {}) => {
-      const progress = { state: 'running', jobs: output.jobs, log, ...more };
+      const progress = masked({ state: 'running', jobs: output.jobs, log, ...more }, secrets);
       log = [];
       // What could not be told does not keep the rest from being told.
       telling = telling
@@ -187,10 +198,9 @@ async function record(options: RecordOptions): Promise<number> {
     let exitCode: number;
     try {
       exitCode = await runner.run(only, (line) => {
-        const masked = secrets.reduce((text, secret) => text.replaceAll(secret, '[masked]'), line);
-        output.read(masked);
-        log.push(masked);
-        say(masked);
+        output.read(line);
+        log.push(line);
+        say(masked(line, secrets));
       });
     } finally {
       clearInterval(timer);

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { PipelineJob } from '../model/pipeline-run.ts';
 import { ExitWith, NO } from './exit-with.ts';
+import { type JobVariable, variablesFile } from './job-variables.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The runner ends by itself when it is asked to; then it has so long. */
@@ -17,7 +18,8 @@ const listed = z.array(z.looseObject({ name: z.string(), stage: z.string(), when
 export interface PipelineProcessOptions {
   /** The repository. */
   dir: string;
-  variables: Readonly<Record<string, string>>;
+  /** Later ones of a key and scope win. */
+  variables: readonly JobVariable[];
   terminal: Pick<Terminal, 'env' | 'signals'>;
 }
 
@@ -33,9 +35,9 @@ export class PipelineProcess {
 
   static async prepare(options: PipelineProcessOptions): Promise<PipelineProcess> {
     const stateDir = await mkdtemp(join(tmpdir(), 'terrarium-pipeline-'));
-    // Values stand in a file for our eyes only: arguments are in everybody's list of processes. JSON text is YAML, too.
-    const lines = Object.entries(options.variables).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-    await writeFile(join(stateDir, 'variables.yml'), `${lines.join('\n')}\n`, { mode: 0o600 });
+    // In a file for our eyes only: arguments are in everybody's list of processes, and the runner's own environment is for programs
+    // that are not jobs, too.
+    await writeFile(join(stateDir, 'variables.yml'), variablesFile(options.variables), { mode: 0o600 });
     return new PipelineProcess(options, stateDir);
   }
 
@@ -74,7 +76,7 @@ export class PipelineProcess {
     // A group of its own: what a job has started ends with it. Without colours: the output is read.
     const child = spawn(process.execPath, words, {
       cwd: dir,
-      env: { DOCKER_BUILDKIT: '0', ...terminal.env, FORCE_COLOR: '0', NO_COLOR: '1' },
+      env: { DOCKER_BUILDKIT: '0', ...withoutOurs(terminal.env), FORCE_COLOR: '0', NO_COLOR: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
     });
@@ -98,6 +100,11 @@ export class PipelineProcess {
       for (const one of lines) one.close();
     });
   }
+}
+
+/** Jobs inherit what is left: how we were told to reach the platform, as root, is not for them. */
+function withoutOurs(env: Terminal['env']): Terminal['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TERRARIUM_')));
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../config.ts';
+import { masked } from '../model/masked-text.ts';
 import { PIPELINE_VARIABLES } from '../model/pipeline-run.ts';
 import type { PlatformClient } from './platform-client.ts';
 
@@ -121,13 +122,17 @@ export function askedFor(definition: string): string[] {
   return Object.keys(PIPELINE_VARIABLES).filter((name) => new RegExp(`\\$\\{?${name}\\b`).test(definition));
 }
 
-/** Where a run deploys to: the environment, and the address without what may be a secret in it. */
-export function targetIn(variables: Readonly<Record<string, string>>): {
+/** Where a run deploys to: the environment, and the address, if it can be told without a secret. */
+export function targetIn(
+  variables: Readonly<Record<string, string>>,
+  secrets: readonly string[],
+): {
   deployUrl?: string;
   targetEnvironmentId?: string | undefined;
 } {
   const { PLATFORM_DEPLOY_URL: written, PLATFORM_TARGET_ENV_UUID: targetEnvironmentId } = variables;
   if (written === undefined || !URL.canParse(written)) return { targetEnvironmentId };
   const { origin, pathname } = new URL(written);
-  return { deployUrl: `${origin}${pathname}`, targetEnvironmentId };
+  const deployUrl = `${origin}${pathname}`;
+  return { ...(masked(deployUrl, secrets) === deployUrl && { deployUrl }), targetEnvironmentId };
 }

@@ -54,6 +54,7 @@ class FakeEmulator implements Emulator {
   readonly gatewayUrl = 'http://127.0.0.1:4701';
   readonly crmUrl = 'https://127.0.0.1:4702';
   readonly scmUrl = 'http://127.0.0.1:4702';
+  readonly scmToken = 'made-for-this-folder';
   windowUrl() {
     return `${this.baseUrl}/ui/`;
   }

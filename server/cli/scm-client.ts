@@ -12,10 +12,19 @@ const project = z.looseObject({
 });
 const mergeRequest = z.looseObject({ iid: z.int(), web_url: z.string() });
 const environment = z.looseObject({ id: z.int(), name: z.string(), external_url: z.string().nullable() });
-const variable = z.looseObject({ key: z.string(), value: z.string() });
+const variable = z.looseObject({
+  key: z.string(),
+  value: z.string(),
+  variable_type: z.string(),
+  protected: z.boolean(),
+  masked: z.boolean(),
+  raw: z.boolean(),
+  environment_scope: z.string(),
+});
 
 export type ScmProjectRecord = z.output<typeof project>;
 export type ScmMergeRequestRecord = z.output<typeof mergeRequest>;
+export type ScmVariableRecord = z.output<typeof variable>;
 
 /** Speaks to a source-control server as an integration does. */
 export class ScmClient {
@@ -61,13 +70,8 @@ export class ScmClient {
     return (await this.#reviewEnvironment(id, branch))?.external_url || undefined;
   }
 
-  async variables({ id }: ScmProjectRecord): Promise<Record<string, string>> {
-    const all = await this.#demand('GET', `/${id}/variables?per_page=100`, z.array(variable));
-    return Object.fromEntries(all.map(({ key, value }) => [key, value]));
-  }
-
-  async addVariable({ id }: ScmProjectRecord, key: string, value: string): Promise<void> {
-    await this.#demand('POST', `/${id}/variables`, variable, { key, value });
+  variables({ id }: ScmProjectRecord): Promise<ScmVariableRecord[]> {
+    return this.#demand('GET', `/${id}/variables?per_page=100`, z.array(variable));
   }
 
   async setStatus(

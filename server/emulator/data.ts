@@ -17,6 +17,7 @@ import type { Medium } from '../store/files.ts';
 import { type OpenKeyedLog, openKeyedLog } from '../store/keyed-log.ts';
 import { NamedSnapshots } from '../store/named-snapshots.ts';
 import { openStore, type WorldStore } from '../store/world-store.ts';
+import type { KeptScmAccess } from './scm-place.ts';
 import { StorageWatch } from './storage-watch.ts';
 import type { Unwind } from './unwind.ts';
 import { indexing } from './world-indexing.ts';
@@ -31,8 +32,8 @@ export interface Data {
   leads: KeyedLog<Lead>;
   /** Projects of the source-control stand-in, by id. */
   scm: KeyedLog<ScmProject>;
-  /** Where that was at the last start: what lambdas still name until they follow it. */
-  places: KeyedLog<{ url: string }>;
+  /** How that was reached at the last start: what lambdas still name until they follow it. */
+  places: KeyedLog<KeptScmAccess>;
   pipelines: KeyedLog<PipelineRun>;
   /** Rules about the calls that lambdas make. */
   outbound: KeyedLog<KeptOutboundRules>;

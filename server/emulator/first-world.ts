@@ -15,7 +15,7 @@ import { type CoreOptions, createCore } from './core.ts';
 import { idleContainers } from './idle-containers.ts';
 import { idleInvoker } from './idle-invoker.ts';
 import { rootAct } from './root-account.ts';
-import { withScmAt } from './scm-place.ts';
+import { type ScmAccess, withScmAt } from './scm-place.ts';
 import { seedTarget } from './seed-target.ts';
 import { indexing } from './world-indexing.ts';
 
@@ -48,16 +48,16 @@ export async function makeFirstWorld(
   }
 }
 
-/** Makes worlds as a first start would, for those who begin anew. @param scmUrl where the source-control stand-in listens now */
+/** Makes worlds as a first start would, for those who begin anew. @param scm how the source-control stand-in is reached now */
 export function freshWorlds(
   config: Config,
   options: Parameters<typeof makeFirstWorld>[1],
-  scmUrl: () => string,
+  scm: () => ScmAccess,
 ): FreshWorld {
   return async (seed) => {
     try {
       const world = await makeFirstWorld({ ...config, seed: seed === 'configured' ? config.seed : seed }, options);
-      const records = Object.values(world.resources).map((record) => withScmAt(record, scmUrl()));
+      const records = Object.values(world.resources).map((record) => withScmAt(record, scm()));
       return new Map(records.map((record) => [record.id, record]));
     } catch (cause) {
       if (!(cause instanceof SeedError)) throw cause;

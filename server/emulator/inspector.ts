@@ -71,7 +71,15 @@ export async function keptPipelineRuns(
   parts: Pick<InspectedParts, 'data' | 'watch' | 'nowMs' | 'onFault'>,
 ): Promise<PipelineRuns> {
   const { data, watch, nowMs, onFault } = parts;
-  const runs = new PipelineRuns({ log: data.pipelines, nowMs, newId: randomUUID, onChange: watch.onPipelineRun });
+  const secretsOf = (projectId: number) =>
+    (data.scm.get(String(projectId))?.variables ?? []).filter(({ masked }) => masked).map(({ value }) => value);
+  const runs = new PipelineRuns({
+    log: data.pipelines,
+    nowMs,
+    newId: randomUUID,
+    secretsOf,
+    onChange: watch.onPipelineRun,
+  });
   await runs.settle();
   watch.hearExchanges((exchange) => runs.sawExchange(exchange).catch(onFault));
   return runs;
@@ -82,7 +90,8 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
   const { config, data, core, lambdas, containers, standIns, watch, credentials, nowMs, onWarning, onFault } = parts;
   const { store, leads, results, snapshots } = data;
   const { view } = store;
-  const { crm, crmUrl, scm } = standIns;
+  const { crm, crmUrl, scm, scmToken } = standIns;
+  const scmAccess = () => ({ apiUrl: scm.apiUrl, token: scmToken });
   const addresses = parts.addresses.ours;
   const allAddresses = () => ({ ...addresses(), crmUrl, scmUrl: scm.url });
   return inspectorRoutes({
@@ -134,13 +143,13 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       maxLeads: MAX_LEADS,
     }),
     access: accessDesk(credentials, parts.firstKey),
-    scm: scmInspection(scm, config.scmToken),
+    scm: scmInspection(scm, scmToken),
     pipelines: parts.pipelines,
     runDemoPipeline: parts.runDemoPipeline,
     workbench: parts.workbench,
     outbound: { rules: parts.outboundRules, crm: config.outbound.crm },
-    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, () => scm.apiUrl),
-    seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, nowMs, onWarning }),
+    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, scmAccess),
+    seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, scm: scmAccess, nowMs, onWarning }),
     securityUrlFor: (req) => parts.addresses.seenBy(req).securityUrl,
     onFault,
   });

@@ -1,4 +1,3 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from '../config-schema.ts';
@@ -9,6 +8,7 @@ import type { Act } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { verifyPassword } from '../security/passwords.ts';
+import { readSecret, writeSecret } from './kept-secret.ts';
 
 /** How root signs in (D-175). */
 export interface RootCredentials {
@@ -64,28 +64,13 @@ async function settleKey(view: WorldView, credentials: Credentials, config: Conf
   const { rootApiKey, rootApiSecret } = config;
   const isConfigured = rootApiKey !== undefined && rootApiSecret !== undefined;
   const file = config.data === IN_MEMORY ? undefined : path.join(config.data, KEY_FILE);
-  const kept = file === undefined ? undefined : await readPair(file);
+  const kept = file === undefined ? undefined : await readSecret(file, pairSchema);
   const given = isConfigured ? { key: rootApiKey, secret: rootApiSecret } : (kept ?? {});
   const pair = await credentials.ensureRootKey({ userId: view.root.owner, orgId: view.root.id }, given);
   if (isConfigured) return { apiKey: pair.key, generated: false };
-  if (file && !kept) await writePair(file, pair);
+  if (file && !kept) await writeSecret(file, { key: pair.key, secret: pair.secret });
   return { apiKey: pair.key, apiSecret: pair.secret, ...(file && { apiSecretFile: file }), generated: true };
 }
 
 const KEY_FILE = 'root-api-key.json';
 const pairSchema = z.object({ key: z.string().min(1), secret: z.string().min(1) });
-
-/** The pair of an earlier start; a missing or damaged file counts as none, and a new pair is made. */
-async function readPair(file: string): Promise<z.output<typeof pairSchema> | undefined> {
-  try {
-    return pairSchema.parse(JSON.parse(await readFile(file, 'utf8')));
-  } catch {
-    return undefined;
-  }
-}
-
-async function writePair(file: string, { key, secret }: z.output<typeof pairSchema>): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, `${JSON.stringify({ key, secret }, null, 2)}\n`, { mode: 0o600 });
-  await rename(draft, file);
-}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Config, DEFAULT_SCM_TOKEN } from '../config-schema.ts';
+import type { Config } from '../config-schema.ts';
 import type { RecentCalls } from '../lambdas/recent-calls.ts';
 import { CrmStandIn } from '../standins/crm-stand-in.ts';
 import { DEMO_PROJECT } from '../standins/scm/scm-projects.ts';
@@ -7,6 +7,7 @@ import { ScmStandIn } from '../standins/scm/scm-stand-in.ts';
 import type { Data } from './data.ts';
 import { hostsOf, urlOf } from './listeners.ts';
 import { startScm } from './scm-place.ts';
+import { settleScmToken } from './scm-token.ts';
 import type { Unwind } from './unwind.ts';
 
 /** Most leads that the CRM stand-in keeps. */
@@ -32,6 +33,8 @@ export interface StandIns {
   crmAddress: { host: string; port: number };
   crmUrl: string;
   scm: ScmStandIn;
+  /** What opens it. */
+  scmToken: string;
 }
 
 /** Starts the CRM and the source control that lambdas and pipelines speak to; `unwind` stops them. */
@@ -50,19 +53,18 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
   const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
   unwind.add(() => crm.stop());
 
+  const scmToken = await settleScmToken(config);
   const scm = new ScmStandIn({
     projects: data.scm,
-    token: config.scmToken,
+    token: scmToken,
     allowedHosts: hostsOf(config),
     nowMs,
     onRequest: options.onScmRequest,
     onChange: options.onScmProject,
     onFault,
   });
-  // Everybody knows the default token: it is good for this machine only.
-  const host = config.scmToken === DEFAULT_SCM_TOKEN ? '127.0.0.1' : config.host;
-  await startScm(scm, data.places, { host, port: config.scmPort });
+  await startScm(scm, data.places, { host: config.host, port: config.scmPort });
   unwind.add(() => scm.stop());
   if (config.seed === 'demo' && data.scm.size === 0) await scm.projects.create(DEMO_PROJECT);
-  return { crm, crmAddress, crmUrl: urlOf(config.host, crmAddress.port, 'https'), scm };
+  return { crm, crmAddress, crmUrl: urlOf(config.host, crmAddress.port, 'https'), scm, scmToken };
 }

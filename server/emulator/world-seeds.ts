@@ -18,6 +18,7 @@ import { type CoreOptions, createCore } from './core.ts';
 import { idleContainers } from './idle-containers.ts';
 import { idleInvoker } from './idle-invoker.ts';
 import { PasswordWork } from './password-work.ts';
+import { nameScmIn, type ScmAccess, withoutScm } from './scm-place.ts';
 import { seedTarget } from './seed-target.ts';
 import { TrialWorld } from './trial-world.ts';
 
@@ -29,6 +30,8 @@ const SENT = 'seed';
 
 export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers'> {
   store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'commit'>;
+  /** How the source-control stand-in is reached now; undefined where there is none. */
+  scm?(): ScmAccess;
 }
 
 /**
@@ -47,7 +50,9 @@ export class WorldSeeds implements SeedDesk {
 
   async apply(caller: Caller, sent: SentSeed, wish: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed> {
     try {
-      const seed = await readSentSeed(documentOf(sent));
+      const { scm } = this.#options;
+      const read = await readSentSeed(documentOf(sent));
+      const seed = scm ? nameScmIn(read, scm()) : read;
       const passwords = new PasswordWork();
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const applied = await this.#attempt(seed, { caller, via: 'seed' }, wish, passwords);
@@ -61,10 +66,11 @@ export class WorldSeeds implements SeedDesk {
   }
 
   export(scope: string, format: SentSeed['format']): string {
-    const { config, store, addresses } = this.#options;
+    const { config, store, addresses, scm } = this.#options;
     const { typePrefix } = config;
     const { gatewayUrl } = addresses();
-    const document = exportSeed(store.view, { scope, gatewayUrl, typePrefix, sourceOf: decodeText });
+    const world = exportSeed(store.view, { scope, gatewayUrl, typePrefix, sourceOf: decodeText });
+    const document = scm ? withoutScm(world, scm()) : world;
     return format === 'yaml' ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`;
   }
 

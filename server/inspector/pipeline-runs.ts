@@ -2,6 +2,7 @@ import { PlatformError } from '../model/errors.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
+import { masked } from '../model/masked-text.ts';
 import type { PipelineProgress, PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
 import { deploymentIn } from './pipeline-deployment.ts';
 
@@ -13,6 +14,8 @@ export interface PipelineRunsOptions {
   log: KeyedLog<PipelineRun>;
   nowMs(): number;
   newId(): string;
+  /** Values of a project that no record may show. */
+  secretsOf?(projectId: number): readonly string[];
   /** Told of each run as it changes. */
   onChange?(run: PipelineRun): void;
 }
@@ -58,8 +61,9 @@ export class PipelineRuns {
   }
 
   /** Throws 404; 409 for a run that has ended. */
-  async progress(id: string, { log, ...change }: PipelineProgress): Promise<PipelineRun> {
+  async progress(id: string, told: PipelineProgress): Promise<PipelineRun> {
     const run = this.get(id);
+    const { log, ...change } = this.#masked(run, told);
     if (run.state !== 'running') throw new PlatformError(409, `pipeline run ${id} has ended: it is ${run.state}`);
     const lines = [...run.log, ...log].slice(-MAX_LOG_LINES);
     const isOver = change.state !== 'running';
@@ -75,7 +79,7 @@ export class PipelineRuns {
       const run = this.#options.log.get(id);
       const deployment = run && deploymentIn(exchange, run);
       if (!run || !deployment) continue;
-      const deployments = [...(run.deployments ?? []), deployment].slice(-MAX_DEPLOYMENTS);
+      const deployments = [...(run.deployments ?? []), this.#masked(run, deployment)].slice(-MAX_DEPLOYMENTS);
       await this.#keep({ ...run, deployments });
     }
   }
@@ -95,6 +99,10 @@ export class PipelineRuns {
     const jobs = run.jobs.map((job) => (job.state === 'running' ? { ...job, state: 'failed' as const } : job));
     const log = [...run.log, `${why}; how the pipeline went on is not known.`];
     await this.#keep({ ...run, jobs, log, state: 'canceled', finishedAtMs: this.#options.nowMs() });
+  }
+
+  #masked<T>({ project }: PipelineRun, told: T): T {
+    return masked(told, this.#options.secretsOf?.(project.id) ?? []);
   }
 
   async #keep(run: PipelineRun): Promise<void> {

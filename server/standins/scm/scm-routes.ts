@@ -2,7 +2,9 @@ import express, { type Request, type Response, type Router } from 'express';
 import { sendPage } from './paging.ts';
 import { invalidValue, missing, notFound, ScmError } from './scm-error.ts';
 import type { ScmProjects } from './scm-projects.ts';
-import { SCM_USER, type ScmProject, type ScmVariable } from './scm-state.ts';
+import { optional, queryText, text } from './scm-request.ts';
+import { SCM_USER } from './scm-state.ts';
+import { scmVariableRoutes } from './scm-variable-routes.ts';
 import type { ScmViews } from './scm-views.ts';
 
 /** Answered as the real server's version: what clients ask features by. */
@@ -229,68 +231,8 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
     );
   });
 
-  const variables = '/projects/:project/variables';
-  router.get(variables, (req, res) => list(req, res, projectOf(req).variables));
-  router.post(variables, async (req, res) => {
-    const project = projectOf(req);
-    const [key, value] = [text(req, 'key'), text(req, 'value')];
-    if (!key || value === undefined) throw missing(...['key', 'value'].filter((name) => text(req, name) === undefined));
-    if (project.variables.some((one) => one.key === key)) {
-      throw new ScmError(400, { message: { key: [`(${key}) has already been taken`] } });
-    }
-    const created: ScmVariable = {
-      key,
-      value,
-      variable_type: 'env_var',
-      protected: false,
-      masked: false,
-      environment_scope: '*',
-    };
-    await projects.save({ ...project, variables: [...project.variables, created] });
-    res.status(201).json(created);
-  });
-  const variableOf = (project: ScmProject, key: string) => {
-    const found = project.variables.find((one) => one.key === key);
-    if (!found) throw notFound('Variable');
-    return found;
-  };
-  router.get(`${variables}/:key`, (req, res) => void res.json(variableOf(projectOf(req), req.params.key)));
-  router.put(`${variables}/:key`, async (req, res) => {
-    const project = projectOf(req);
-    const changed = { ...variableOf(project, String(req.params.key)), ...optional(req, 'value') };
-    await projects.save({
-      ...project,
-      variables: project.variables.map((one) => (one.key === changed.key ? changed : one)),
-    });
-    res.json(changed);
-  });
-  router.delete(`${variables}/:key`, async (req, res) => {
-    const project = projectOf(req);
-    const { key } = variableOf(project, String(req.params.key));
-    await projects.save({ ...project, variables: project.variables.filter((one) => one.key !== key) });
-    res.status(204).end();
-  });
+  router.use(scmVariableRoutes({ projects, projectOf, list }));
   return router;
-}
-
-/** A member of the body, or else of the query, as text; undefined when it is absent. */
-function text(req: Request, name: string): string | undefined {
-  const sent = Object(req.body)[name] ?? req.query[name];
-  if (sent === undefined || sent === null) return undefined;
-  if (typeof sent !== 'string' && typeof sent !== 'number' && typeof sent !== 'boolean') throw invalidValue(name);
-  return String(sent);
-}
-
-function optional<N extends string>(req: Request, name: N): { [K in N]?: string } {
-  const sent = text(req, name);
-  // As: the one member is the one that was named.
-  return (sent === undefined ? {} : { [name]: sent }) as { [K in N]?: string };
-}
-
-function queryText(req: Request, name: string): string | undefined {
-  const { [name]: sent } = req.query;
-  if (sent === undefined || typeof sent === 'string') return sent;
-  throw invalidValue(name);
 }
 
 function externalUrl(req: Request): string | undefined {

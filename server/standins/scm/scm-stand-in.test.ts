@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ScmStandIn } from './scm-stand-in.ts';
@@ -157,6 +159,92 @@ describe('commit statuses and variables', () => {
   });
 });
 
+describe('variables', () => {
+  const path = '/projects/101/variables';
+  const make = (body: object) => call('POST', path, { body: JSON.stringify(body) });
+  const drop = (key: string, query = '') => call('DELETE', `${path}/${key}${query}`);
+
+  it('keep what they were sent with, and what is sent of them later', async () => {
+    const sent = {
+      masked: true,
+      protected: 'true',
+      raw: true,
+      environment_scope: 'review/*',
+      description: 'of the CRM',
+    };
+    const made = await make({ key: 'CRM_KEY', value: 'pa$$word-8', ...sent });
+    expect(made).toMatchObject({ status: 201, body: { ...sent, protected: true, variable_type: 'env_var' } });
+    const changed = await call('PUT', `${path}/CRM_KEY`, { body: '{"value":"pa$$word-9","protected":false}' });
+    expect(changed.body).toMatchObject({ value: 'pa$$word-9', masked: true, protected: false, raw: true });
+    expect((await call('GET', `${path}/CRM_KEY`)).body).toEqual(changed.body);
+    expect((await make({ key: 'CA', value: 'text', variable_type: 'file' })).body).toMatchObject({
+      variable_type: 'file',
+    });
+    expect((await make({ key: 'HIDDEN', value: 'a-secret-it-is', masked_and_hidden: true })).body.masked).toBe(true);
+    for (const key of ['CRM_KEY', 'CA', 'HIDDEN']) expect((await drop(key)).status).toBe(204);
+  });
+
+  it('of one key are told apart by the environments that they are for', async () => {
+    await make({ key: 'TIER', value: 'free' });
+    expect((await make({ key: 'TIER', value: 'gold', environment_scope: 'production' })).status).toBe(201);
+    expect((await make({ key: 'TIER', value: 'x', environment_scope: 'production' })).status).toBe(400);
+    const filter = '?filter[environment_scope]=production';
+    expect(await call('GET', `${path}/TIER`)).toMatchObject({ status: 409 });
+    expect((await call('GET', `${path}/TIER${filter}`)).body).toMatchObject({ value: 'gold' });
+    expect((await drop('TIER', filter)).status).toBe(204);
+    expect((await call('GET', `${path}/TIER`)).body).toMatchObject({ value: 'free' });
+    await drop('TIER');
+  });
+
+  it.each([
+    ['BASH_ENV', 'shells'],
+    ['BASH_FUNC_ls%%', 'letters, digits'],
+    ['ENV', 'shells'],
+    ['PATH', 'shells'],
+    ['LD_PRELOAD', 'the dynamic loader'],
+    ['LD_AUDIT', 'the dynamic loader'],
+    ['DYLD_INSERT_LIBRARIES', 'the dynamic loader'],
+    ['NODE_OPTIONS', 'Node'],
+    ['PYTHONSTARTUP', 'Python'],
+    ['PERL5OPT', 'Perl'],
+    ['GIT_SSH_COMMAND', 'git'],
+    ['GIT_CONFIG_COUNT', 'git'],
+    ["A' -v /:/host '", 'letters, digits'],
+  ])('cannot be %s: %s come before the script', async (key, reason) => {
+    const refused = await make({ key, value: '/tmp/x' });
+    expect(refused).toMatchObject({ status: 400, body: { message: { key: [expect.stringContaining(reason)] } } });
+    expect((await call('GET', path)).body).toEqual([]);
+  });
+
+  it.each(['GIT_DEPTH', 'GIT_STRATEGY', 'NODE_ENV', 'LDAP_URL', 'DATABASE_PATH', 'ENVIRONMENT'])(
+    'can be %s, which is for scripts',
+    async (key) => {
+      expect((await make({ key, value: '1' })).status).toBe(201);
+      expect((await drop(key)).status).toBe(204);
+    },
+  );
+
+  it.each([
+    { value: 'short' },
+    { value: 'two\nlines of it' },
+    { value: 'with a space' },
+    { value: 'pa$$word-8' },
+    { value: 'with a space', raw: true },
+    { value: 'x\0', masked: false },
+  ])('are refused when their value cannot be masked, or be at all: %j', async (body) => {
+    const refused = await make({ key: 'SECRET', masked: true, ...body });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { message: { value: [expect.stringContaining('is invalid')] } },
+    });
+    expect(await make({ key: 'SECRET', value: 'x', masked: 'perhaps' })).toMatchObject({
+      status: 400,
+      body: { error: 'masked is invalid' },
+    });
+    expect((await call('GET', path)).body).toEqual([]);
+  });
+});
+
 describe('paging', () => {
   it('gives pages with the headers that clients walk on by', async () => {
     for (let count = 0; count < 25; count++)
@@ -187,6 +275,42 @@ describe('what is refused', () => {
     ]) {
       expect((await request).status).toBe(200);
     }
+  });
+
+  it('a write that a web page from elsewhere has sent, whatever it shows, and no other', async () => {
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded', 'PRIVATE-TOKEN': TOKEN };
+    const write = async (headers: Record<string, string>) => {
+      const body = `source_branch=${Math.random()}&target_branch=main&title=x`;
+      const url = `${scm.url}/api/v4/projects/101/merge_requests`;
+      return (await fetch(url, { method: 'POST', headers: { ...form, ...headers }, body })).status;
+    };
+    const port = new URL(scm.url).port;
+    for (const headers of [
+      { Origin: 'https://evil.example.com' },
+      { Origin: 'null' },
+      { Origin: `http://localhost:${port}` },
+      { Origin: 'http://127.0.0.1:4700' },
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { 'Sec-Fetch-Site': 'cross-site', Origin: scm.url },
+    ]) {
+      expect(await write(headers), JSON.stringify(headers)).toBe(403);
+    }
+    const before = scm.projects.get('101').merge_requests.length;
+    expect(await write({})).toBe(201);
+    expect(await write({ Origin: scm.url, 'Sec-Fetch-Site': 'same-origin' })).toBe(201);
+    expect(scm.projects.get('101').merge_requests).toHaveLength(before + 2);
+    // Reading is left alone: who follows a link comes from elsewhere.
+    const link = await fetch(`${scm.url}/fern-moss/shop`, { headers: { 'Sec-Fetch-Site': 'cross-site' } });
+    expect(link.status).toBe(200);
+  });
+
+  it('a Host that is not ours', async () => {
+    const { hostname, port } = new URL(scm.url);
+    const headers = { host: 'evil.example.com', 'private-token': TOKEN };
+    const [answer] = await once(get({ hostname, port, path: '/api/v4/projects', headers }), 'response');
+    answer.resume();
+    expect(answer.statusCode).toBe(403);
   });
 
   it('what is not there, or not JSON, or too large', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import { isForeignWrite } from '../../http/foreign-write.ts';
 import { isOurHost } from '../../http/host-guard.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { ScmError } from './scm-error.ts';
@@ -108,7 +109,8 @@ export class ScmStandIn {
       const { method, path } = req;
       res.once('finish', () => this.#options.onRequest?.({ method, path, status: res.statusCode }));
       res.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
-      if (!isOurHost(req.headers.host, this.#options.allowedHosts))
+      // Neither a page that rebinds its own name to our address nor one that sends a form from elsewhere.
+      if (!isOurHost(req.headers.host, this.#options.allowedHosts) || isForeignWrite(req))
         throw new ScmError(403, { message: '403 Forbidden' });
       next();
     });

@@ -54,9 +54,15 @@ export interface ScmVariable {
   key: string;
   value: string;
   variable_type: 'env_var' | 'file';
+  /** For branches that are protected only. */
   protected: boolean;
+  /** Never to be seen in a job's log. */
   masked: boolean;
+  /** Are `$` in its value just that? Absent where earlier versions have kept it: no. */
+  raw?: boolean;
+  /** Name of the environments that it is for; `*` stands for anything. */
   environment_scope: string;
+  description?: string | null;
 }
 
 /** One project with all that it holds: what is kept under its id. */
@@ -86,18 +92,4 @@ export const pathWithNamespace = ({ namespace, path }: Pick<ScmProject, 'namespa
 export function slugOf(name: string): string {
   const slug = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   return slug.replace(/^-+|-+$/g, '');
-}
-
-/** The variables with one more, or with that one's value anew. */
-export function withVariable(variables: readonly ScmVariable[], key: string, value: string): ScmVariable[] {
-  const made: ScmVariable = {
-    key,
-    value,
-    variable_type: 'env_var',
-    protected: false,
-    masked: false,
-    environment_scope: '*',
-  };
-  if (!variables.some((one) => one.key === key)) return [...variables, made];
-  return variables.map((one) => (one.key === key ? { ...one, value } : one));
 }

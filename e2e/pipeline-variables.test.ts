@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
+import { rootPairOf } from './account.ts';
+import { send } from './client.ts';
+import type { Body } from './place.ts';
+import { type Platform, startPlatform } from './platform.ts';
+
+const LIMIT_MS = 60_000;
+const SECRET = 'fern-Secret-4711';
+/** Says what it was given, and what the runner that it runs in was given. */
+const DEFINITION = `look:
+  script:
+    - echo "key $CRM_KEY of $RAW"
+    - cat "$CA"
+    - test -z "$FOR_MAIN" || echo "unprotected"
+    - runner=$PPID
+    - until tr '\\0' ' ' < /proc/$runner/cmdline | grep -q 'gitlab-ci-local'; do runner=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$runner/status); done
+    - tr '\\0' '\\n' < /proc/$runner/environ | sed 's/=.*//' | sed 's/^/runner has /'
+`;
+
+const run = promisify(execFile);
+const folder = await mkdtemp(join(tmpdir(), 'terrarium-variables-'));
+const data = join(folder, 'data');
+let platform: Platform;
+let workplace: Workplace;
+
+beforeAll(async () => {
+  await buildCommand();
+  workplace = new Workplace();
+  platform = await startPlatform({ seed: 'demo', data });
+  await run('git', ['init', '-q', '-b', 'feature/a', join(folder, 'app')]);
+  await writeFile(join(folder, 'app', '.gitlab-ci.yml'), DEFINITION);
+  const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  await run('git', ['-C', join(folder, 'app'), 'add', '-A']);
+  await run('git', ['-C', join(folder, 'app'), ...who, 'commit', '-q', '-m', 'Look around']);
+}, BUILD_TIMEOUT_MS + LIMIT_MS);
+afterAll(async () => {
+  await platform?.stop();
+  await workplace?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const pipeline = () => {
+  const { baseUrl, rootCredentials } = platform.emulator;
+  const where = ['--branch', 'feature/a', '--project', 'fern-moss/shop', '--base-url', baseUrl];
+  const { apiKey, apiSecret = '' } = rootCredentials;
+  const env = { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: folder };
+  return workplace.run(['pipeline', 'run', join(folder, 'app'), ...where], { env });
+};
+const inspect = async (path: string): Promise<Body> =>
+  (await send('GET', `${platform.emulator.baseUrl}/inspect/${path}`, { auth: rootPairOf(platform) })).body;
+
+it("a project's variables reach jobs as they are meant, and nobody else", { timeout: LIMIT_MS }, async () => {
+  const { scmUrl, scmToken } = platform.emulator;
+  for (const body of [
+    { key: 'CRM_KEY', value: SECRET, masked: true },
+    { key: 'RAW', value: '$HOME', raw: true },
+    { key: 'CA', value: `in a file: ${SECRET}\n`, variable_type: 'file' },
+    { key: 'FOR_MAIN', value: 'x', protected: true },
+  ]) {
+    const headers = { 'PRIVATE-TOKEN': scmToken };
+    expect(await send('POST', `${scmUrl}/api/v4/projects/101/variables`, { body, headers })).toMatchObject({
+      status: 201,
+    });
+  }
+  const { exitCode, out, err } = await pipeline();
+  expect(exitCode, `${out}${err}`).toBe(0);
+  expect(out).toContain('key [masked] of $HOME');
+  expect(out).toContain('in a file: [masked]');
+  expect(out).toContain("kept for 'main', which is protected: FOR_MAIN");
+  expect(out).not.toContain('> unprotected');
+  expect(out).toContain('runner has PATH');
+  expect(out).not.toMatch(/runner has (CRM_KEY|RAW|CA|PLATFORM_\w+|TERRARIUM_\w+)/);
+
+  const [{ id }] = await inspect('pipelines');
+  expect((await inspect(`pipelines/${id}`)).log.join('\n')).toContain('key [masked]');
+  const kept = await readFile(join(data, 'pipelines.jsonl'), 'utf8');
+  expect(kept).toContain('key [masked]');
+  for (const text of [out, err, kept]) expect(text).not.toContain(SECRET);
+});

@@ -1,0 +1,25 @@
+/**
+ * Variables that make programs run or load something else before a job's script has its first word. Set from afar they would run
+ * commands on the machine that runs the pipeline, whatever its definition says; a definition or a script may set them for itself.
+ * Those by which a runner is told how to fetch, such as GIT_DEPTH, are no matter of git and may be set.
+ */
+const ACTS_FIRST: readonly (readonly [reader: string, names: RegExp])[] = [
+  ['shells', /^(?:PATH|IFS|CDPATH|ENV|PS4|SHELLOPTS|PROMPT_COMMAND|BASHOPTS|BASH_.*|ZDOTDIR)$/],
+  ['the dynamic loader', /^(?:LD|DYLD)_.*$|^GCONV_PATH$/],
+  ['Node', /^NODE_(?:OPTIONS|PATH|REPL_EXTERNAL_MODULE)$/],
+  ['Python', /^PYTHON(?:STARTUP|PATH|HOME|INSPECT|USERBASE|BREAKPOINT)$/],
+  ['Perl', /^PERL(?:5OPT|5LIB|5DB|LIB)$/],
+  ['Ruby', /^RUBY(?:OPT|LIB|SHELL)$/],
+  ['Java', /^(?:JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|CLASSPATH)$/],
+  ['.NET', /^DOTNET_STARTUP_HOOKS$|^COR(?:ECLR)?_PROFILER/],
+  ['PHP, Lua or R', /^(?:PHPRC|PHP_INI_SCAN_DIR|LUA_(?:INIT|PATH|CPATH).*|R_(?:PROFILE|ENVIRON).*)$/],
+  ['git', /^GIT_(?:SSH|SSH_COMMAND|PROXY_COMMAND|ASKPASS|EXTERNAL_DIFF|EXEC_PATH|TEMPLATE_DIR|.*EDITOR|.*PAGER)$/],
+  ['git', /^GIT_(?:CONFIG.*|DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|.*OBJECT_DIRECTOR.*|TRACE.*|ALLOW_PROTOCOL)$/],
+  ['programs that call others', /^(?:SSH_ASKPASS|EDITOR|VISUAL|PAGER|MANPAGER|LESSOPEN|LESSCLOSE)$/],
+  ['the pipeline runner', /^(?:GCL|TERRARIUM)_.*$/],
+];
+
+/** Who acts on a variable of that name before the script of a job does; undefined for one that only scripts read. */
+export function readerBeforeTheScript(key: string): string | undefined {
+  return ACTS_FIRST.find(([, names]) => names.test(key))?.[0];
+}
