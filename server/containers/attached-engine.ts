@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ContainerEngine, EngineEvent, EngineSource, Instance } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
@@ -5,6 +6,10 @@ import { EngineUnreachable } from './engine-errors.ts';
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000];
 /** What no event told is found by looking, now and then. */
 const RESYNC_MS = 30_000;
+/** An engine that hangs accepts connections and says nothing: only asking shows it. */
+const BEAT_MS = 3_000;
+/** How long a question that needs its answer now waits for an engine that is away to be back. */
+const RETURN_LIMIT_MS = 1_000;
 /** How much may be asked of an engine at a time: more only makes each take longer. */
 const MAX_AT_ONCE = 4;
 
@@ -30,6 +35,7 @@ export class AttachedEngine {
   #busy = 0;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
+  #beatTimer: NodeJS.Timeout | undefined;
   #unwatch: (() => void) | undefined;
   #connecting: Promise<void> | undefined;
   #isStarted = false;
@@ -66,16 +72,22 @@ export class AttachedEngine {
 
   /** The engine itself, for what is asked of it now and not in line; rejects with EngineUnreachable where there is none. */
   async engine(): Promise<ContainerEngine> {
-    if ('absence' in this.#source) throw new EngineUnreachable(this.#source.absence);
-    this.#engine ??= this.#source.open();
-    return this.#engine;
+    if (this.#state.kind === 'unreachable') throw new EngineUnreachable(this.#state.reason);
+    return this.#opened();
+  }
+
+  /** Like `engine`, for who needs the answer now: one that is not there yet, or is back already, is asked first (D-050). */
+  async engineNow(): Promise<ContainerEngine> {
+    if (this.#state.kind === 'connecting') await this.retry();
+    else if (this.#state.kind === 'unreachable')
+      await Promise.race([this.retry(), pause(RETURN_LIMIT_MS, undefined, { ref: false })]);
+    return this.engine();
   }
 
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    this.#unwatch?.();
-    void this.#engine?.then((engine) => engine.close());
+    this.#letGo();
   }
 
   /** Does something with the engine when there is room for it; a connection that turns out to be lost is looked after. */
@@ -106,16 +118,17 @@ export class AttachedEngine {
 
   async #tryToConnect(): Promise<void> {
     try {
-      const engine = await this.engine();
+      const engine = await this.#opened();
       const version = await engine.ping();
+      this.#beat(engine);
       // Watched before it is listed: nothing that happens in between is missed.
       const unwatch = await engine.watch((event) => {
         if (event.kind === 'lost') this.#lose(event.reason);
         else this.#listener.onEvent(event);
       });
-      const instances = await engine.list();
-      if (this.#isStopped) return unwatch();
       this.#unwatch = unwatch;
+      const instances = await engine.list();
+      if (this.#isStopped) return this.#letGo();
       this.#failures = 0;
       this.#become({ kind: 'ready', version });
       this.#listener.onInstances(instances);
@@ -123,6 +136,29 @@ export class AttachedEngine {
     } catch (failure) {
       this.#retry(failure instanceof Error ? failure.message : String(failure));
     }
+  }
+
+  #opened(): Promise<ContainerEngine> {
+    if ('absence' in this.#source) return Promise.reject(new EngineUnreachable(this.#source.absence));
+    this.#engine ??= this.#source.open();
+    return this.#engine;
+  }
+
+  /** Asks whether it is still there, again and again, until it is let go. */
+  #beat(engine: ContainerEngine): void {
+    clearTimeout(this.#beatTimer);
+    if (this.#isStopped) return;
+    const timer = setTimeout(() => {
+      engine.beat().then(
+        () => this.#beatTimer === timer && this.#beat(engine),
+        (failure: Error) => {
+          if (this.#beatTimer !== timer) return;
+          this.#letGo(); // an attempt to connect fails with it
+          this.#lose(failure.message);
+        },
+      );
+    }, BEAT_MS).unref();
+    this.#beatTimer = timer;
   }
 
   async #resync(): Promise<void> {
@@ -136,17 +172,28 @@ export class AttachedEngine {
 
   #lose(reason: string): void {
     if (this.#isStopped || this.#state.kind !== 'ready') return;
-    this.#unwatch?.();
-    this.#unwatch = undefined;
     this.#retry(reason);
   }
 
   #retry(reason: string): void {
+    this.#letGo();
     if (this.#isStopped) return;
     this.#become({ kind: 'unreachable', reason });
     const delayMs = RETRY_MS[Math.min(this.#failures, RETRY_MS.length - 1)] ?? 0;
     this.#failures += 1;
     this.#later(() => this.#connect(), delayMs);
+  }
+
+  /** Whatever still waits for an answer of it has none to expect. */
+  #letGo(): void {
+    clearTimeout(this.#beatTimer);
+    this.#beatTimer = undefined;
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    void this.#engine?.then(
+      (engine) => engine.close(),
+      () => undefined,
+    );
   }
 
   #become(state: EngineState): void {

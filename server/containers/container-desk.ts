@@ -38,7 +38,7 @@ export class ContainerDesk {
   async demandEngine(providerId: Uuid, what: string): Promise<void> {
     const provider = this.#view.find(providerId);
     if (!provider) throw new PlatformError(404, `provider ${providerId} not found`);
-    await answering(what, async () => (await this.#running.engines.of(provider).engine()).ping());
+    await answering(what, async () => (await this.#running.engines.of(provider).engineNow()).ping());
   }
 
   /** Lines of all instances, oldest first (D-191). Throws 400 for a malformed query, 503 without an engine. */
@@ -129,7 +129,7 @@ export class ContainerDesk {
     const record = this.#view.find(id);
     const attached = record && this.#running.engines.find(record);
     if (!attached) throw new PlatformError(404, `container ${id} not found`);
-    return answering(what, async () => work(await attached.engine()));
+    return answering(what, async () => work(await attached.engineNow()));
   }
 }
 

@@ -143,13 +143,15 @@ export type EngineEvent =
 
 /**
  * Where containers run. Everything an engine makes carries the world's id as a label; nothing without it is ever touched.
- * Calls reject with EngineUnreachable when there is no answer, with EngineRefusal when there is one that says no.
+ * Calls reject with EngineUnreachable when there is no answer in time, with EngineRefusal when there is one that says no.
  */
 export interface ContainerEngine {
   /** Where it is, for messages, e.g. `unix:///var/run/docker.sock`. */
   readonly address: string;
   /** Resolves when it answers; the name and version of what is there. */
   ping(): Promise<string>;
+  /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */
+  beat(): Promise<void>;
   /** Every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
   list(recordId?: Uuid): Promise<Instance[]>;
   /**
@@ -170,7 +172,7 @@ export interface ContainerEngine {
   pull(image: string, options: { signal?: AbortSignal; onProgress?(progress: PullProgress): void }): Promise<void>;
   /** Tells of each change of an instance until the returned function is called or the connection is lost. */
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void>;
-  /** Lets go of the connection; what runs goes on. */
+  /** Lets go of the connection: what waits for an answer rejects, what runs goes on. The next call connects anew. */
   close(): void;
 }
 

@@ -2,16 +2,18 @@ import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import Docker from 'dockerode';
 import { EngineRefusal, EngineUnreachable, type RefusalKind } from '../engine-errors.ts';
+import { failBrokenAnswers, limitCalls } from './call-limits.ts';
 import type { DockerAddress } from './docker-address.ts';
 
 /** Connections kept for the next request: each costs the daemon a little, a new one costs every request more. */
 const KEPT_CONNECTIONS = 8;
 
-/** A daemon as dockerode speaks to it. Connects with the first request. */
+/** A daemon as dockerode speaks to it. Connects with the first request; every call has a time-out. */
 export class DockerConnection {
   readonly address: DockerAddress;
   readonly docker: Docker;
   readonly #agent: Agent | TlsAgent;
+  readonly #giveUpCalls: () => void;
 
   constructor(address: DockerAddress) {
     this.address = address;
@@ -27,6 +29,7 @@ export class DockerConnection {
         ...(user !== undefined && { username: user }),
         ...(agent !== undefined && { sshOptions: { agent } }),
       });
+      this.#giveUpCalls = limitCalls(this.docker.modem);
       return;
     }
     const isSecure = transport.kind === 'tcp' && transport.tls !== undefined;
@@ -40,7 +43,9 @@ export class DockerConnection {
       ...(transport.kind === 'tcp' && { protocol: isSecure ? 'https' : 'http', ...tls }),
       agent: this.#agent,
     };
+    failBrokenAnswers(this.#agent);
     this.docker = new Docker(options);
+    this.#giveUpCalls = limitCalls(this.docker.modem);
   }
 
   /** Does something with the daemon; what it rejects with becomes EngineUnreachable or EngineRefusal. */
@@ -65,7 +70,9 @@ export class DockerConnection {
     return new EngineUnreachable(text, { cause: failure });
   }
 
+  /** Lets go of the daemon: what it was asked and has not answered fails. The next question connects anew. */
   close(): void {
+    this.#giveUpCalls();
     this.#agent.destroy();
   }
 }
@@ -77,7 +84,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'this user may not use the socket; join the group docker',
   ENOTFOUND: 'the host is unknown',
   ECONNRESET: 'the connection broke off',
-  ETIMEDOUT: 'it took too long',
+  ETIMEDOUT: 'it accepts, and does not answer',
 };
 
 function kindOf(statusCode: number, said: string): RefusalKind {

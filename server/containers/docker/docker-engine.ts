@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../../model/ids.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import type {
@@ -21,8 +20,6 @@ import { readStats } from './instance-stats.ts';
 import { ownedBy } from './labels.ts';
 import { watchInstances } from './watch-instances.ts';
 
-const PING_TIMEOUT_MS = 5_000;
-
 /** A Docker daemon as a container engine. */
 export class DockerEngine implements ContainerEngine {
   readonly #worldId: Uuid;
@@ -40,18 +37,12 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async ping(): Promise<string> {
-    const late = new AbortController();
-    const limit = pause(PING_TIMEOUT_MS, undefined, { signal: late.signal, ref: false }).then(() => {
-      throw this.#connection.toEngineError({ code: 'ETIMEDOUT' });
-    });
-    try {
-      const answer = this.#connection.ask((docker) => docker.version());
-      const { Version: version } = await Promise.race([answer, limit]);
-      return `Docker ${version}`;
-    } finally {
-      late.abort();
-      limit.catch(() => undefined);
-    }
+    const { Version: version } = await this.#connection.ask((docker) => docker.version());
+    return `Docker ${version}`;
+  }
+
+  async beat(): Promise<void> {
+    await this.#connection.ask((docker) => docker.ping());
   }
 
   list(recordId?: Uuid): Promise<Instance[]> {

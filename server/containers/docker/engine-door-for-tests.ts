@@ -1,24 +1,83 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connectForTests } from './engine-for-tests.ts';
 
+/** Between two bytes of an answer that drips. */
+const DRIP_MS = 25;
+
 /**
- * A door to the engine that tests can shut: to whoever came through it, the engine has gone, in the middle of whatever it was doing.
- * The engine itself goes on, so that nobody else notices.
+ * A door to the engine that tests can shut or jam: to whoever came through it, the engine has gone or hangs, in the middle of
+ * whatever it was doing. The engine itself goes on, so that nobody else notices.
  */
 export interface EngineDoor {
-  /** `unix://...` */
+  /** `unix://...` or `tcp://...` */
   url: string;
+  /** Lets through, from now on, also what has waited. */
   open(): Promise<void>;
   shut(): Promise<void>;
+  /** Accepts connections and lets nothing through any more, like a daemon that was stopped (SIGSTOP). */
+  hang(): void;
+  /** Lets answers through a byte at a time. */
+  drip(): void;
+  /** The next answer breaks off after so many bytes: its end comes too early, or the connection is reset (tcp). */
+  breakNext(how: 'cut' | 'reset', afterBytes: number): void;
   /** Shuts it for good. */
   remove(): Promise<void>;
 }
 
-export async function makeEngineDoor(): Promise<EngineDoor> {
+/** What the door does with answers of the engine. */
+class Jam {
+  mode: 'pass' | 'hang' | 'drip' = 'pass';
+  broken: { how: 'cut' | 'reset'; afterBytes: number } | undefined;
+  readonly #held: (() => void)[] = [];
+
+  become(mode: Jam['mode']): void {
+    this.mode = mode;
+    if (mode === 'pass') for (const go of this.#held.splice(0)) go();
+  }
+
+  async #whileHanging(): Promise<void> {
+    if (this.mode === 'hang') await new Promise<void>((resolve) => this.#held.push(resolve));
+  }
+
+  questions(): Transform {
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => void this.#whileHanging().then(() => done(null, chunk)),
+    });
+  }
+
+  answers(client: Socket): Transform {
+    const pass = async (chunk: Buffer, out: Transform) => {
+      await this.#whileHanging();
+      const { broken } = this;
+      if (broken) {
+        this.broken = undefined;
+        client.write(chunk.subarray(0, broken.afterBytes));
+        if (broken.how === 'reset') client.resetAndDestroy();
+        else client.destroySoon();
+        return;
+      }
+      for (let at = 0; at < chunk.length; at++) {
+        if (this.mode === 'pass' || client.destroyed) return void out.push(chunk.subarray(at));
+        out.push(chunk.subarray(at, at + 1));
+        await pause(DRIP_MS);
+      }
+    };
+    return new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        void pass(chunk, this).then(() => done());
+      },
+    });
+  }
+}
+
+/** @param kind where it listens; only a tcp connection can be reset */
+export async function makeEngineDoor(kind: 'socket' | 'tcp' = 'socket'): Promise<EngineDoor> {
   const folder = await mkdtemp(join(tmpdir(), 'tdoor-'));
   const path = join(folder, 'docker.sock');
   const { transport } = connectForTests().address;
@@ -27,9 +86,12 @@ export async function makeEngineDoor(): Promise<EngineDoor> {
     if (transport.kind === 'tcp') return connect(transport.port, transport.host);
     throw new Error('tests reach the engine by its socket or by tcp');
   };
+  const jam = new Jam();
   const passing = new Set<Socket>();
   let server: Server | undefined;
+  const port = kind === 'tcp' ? await freePort() : 0;
   const shut = async () => {
+    jam.become('pass');
     const open = server;
     server = undefined;
     if (!open) return;
@@ -39,8 +101,10 @@ export async function makeEngineDoor(): Promise<EngineDoor> {
     await closed;
   };
   return {
-    url: `unix://${path}`,
+    url: kind === 'tcp' ? `tcp://127.0.0.1:${port}` : `unix://${path}`,
     async open() {
+      jam.become('pass');
+      if (server) return;
       server = createServer((socket) => {
         const engine = reach();
         for (const [one, other] of [
@@ -54,10 +118,16 @@ export async function makeEngineDoor(): Promise<EngineDoor> {
             other.destroy();
           });
         }
-        socket.pipe(engine).pipe(socket);
+        socket.pipe(jam.questions()).pipe(engine).pipe(jam.answers(socket)).pipe(socket);
       });
-      server.listen(path);
+      if (kind === 'tcp') server.listen(port, '127.0.0.1');
+      else server.listen(path);
       await once(server, 'listening');
+    },
+    hang: () => jam.become('hang'),
+    drip: () => jam.become('drip'),
+    breakNext(how, afterBytes) {
+      jam.broken = { how, afterBytes };
     },
     shut,
     async remove() {
@@ -65,4 +135,13 @@ export async function makeEngineDoor(): Promise<EngineDoor> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // listens on TCP, see above
+  server.close();
+  await once(server, 'close');
+  return port;
 }

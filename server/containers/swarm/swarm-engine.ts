@@ -89,6 +89,10 @@ export class SwarmEngine implements ContainerEngine {
     );
   }
 
+  beat(): Promise<void> {
+    return this.#daemon.beat();
+  }
+
   async list(recordId?: Uuid): Promise<Instance[]> {
     const found = await Promise.all((await this.#services(recordId)).map((one) => this.#instancesOf(one)));
     return found.flat();
