@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
 import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { type Body, makePlace, type Place } from './place.ts';
@@ -107,5 +108,26 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     await expect.poll(async () => (await read()).status, POLL).toBe('FAILED');
     expect((await read()).status_detail.reason).toContain("image 'terrarium-test/nothing:1' cannot be pulled");
     await root.delete(`/root/containers/${container.id}`);
+  });
+
+  it('is LOST within ten seconds of its daemon hanging, and runs again when that goes on', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const door = await makeEngineDoor();
+    await door.open();
+    const provider = await make.provider(place, 'CaaS::Swarm', { config: { url: door.url } });
+    const container = await make.container(place, { provider: { id: provider.id }, image });
+    const status = async () => (await root.get(`/root/containers/${container.id}`)).body.properties.status;
+    await expect.poll(status, POLL).toBe('RUNNING');
+    door.hang();
+    await expect.poll(status, { timeout: 10_000, interval: 100 }).toBe('LOST');
+    const log = await root.send('GET', `/../log/container/${container.id}`);
+    expect([log.status, log.headers.get('retry-after')]).toEqual([503, '5']);
+    await door.open();
+    await expect.poll(status, POLL).toBe('RUNNING');
+    expect((await root.delete(`/root/containers/${container.id}`)).status).toBe(204);
+    const services = () => docker.listServices({ filters: { label: [`terrarium.record=${container.id}`] } });
+    await expect.poll(services, POLL).toEqual([]);
+    await door.remove();
   });
 });

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
 import { completeOptions } from './config.ts';
-import type { Config, StartOptions } from './config-schema.ts';
+import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
+import { ownerHere } from './containers/owner.ts';
 import { createAccountWriter } from './emulator/account-writer.ts';
 import { Addresses } from './emulator/addresses.ts';
 import { createContainers } from './emulator/container-life.ts';
@@ -160,6 +162,7 @@ async function start(
   const containers = createContainers({
     view,
     worldId: store.world.id,
+    owner: await ownerHere(config.data === IN_MEMORY ? undefined : resolve(config.data)),
     config,
     servicePorts: data.servicePorts,
     nowMs,

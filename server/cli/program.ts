@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { addApplyCommand } from './apply-command.ts';
+import { addCleanCommand } from './clean-command.ts';
 import { addCompletionCommand } from './completion-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { describeFailure, USER_FAILURE } from './describe-failure.ts';
@@ -53,6 +54,7 @@ function makeProgram(args: readonly string[], terminal: Terminal, startEmulator:
   addHistoryCommand(program, terminal);
   addSnapshotCommand(program, terminal);
   addResetCommand(program, terminal);
+  addCleanCommand(program, terminal);
   addConfigCommand(program, terminal);
   addDoctorCommand(program, terminal);
   addCompletionCommand(program, terminal);

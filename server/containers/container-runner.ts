@@ -45,6 +45,7 @@ export class ContainerRunner {
   #failure: string | undefined;
   #hasRun = false;
   #working: AbortController | undefined;
+  #worked: Promise<void> = Promise.resolve();
   #isDue = false;
   #isRemoved = false;
   #attempts = 0;
@@ -100,7 +101,7 @@ export class ContainerRunner {
     clearTimeout(this.#retryTimer);
     this.#isDue = true;
     if (this.#working) this.#working.abort();
-    else void this.#work();
+    else this.#worked = this.#work();
   }
 
   /** Takes over what the engine was found to run for this record, and does what is missing. */
@@ -180,18 +181,19 @@ export class ContainerRunner {
 
   /** Ends the work and the watching, and what runs. */
   async remove(): Promise<void> {
-    this.stop();
+    void this.stop();
     const leaving = [...this.#instances];
     await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
     await this.#options.attached.use((engine) => engine.remove(this.#record.id));
   }
 
-  /** Ends the work and the watching; what runs goes on. */
-  stop(): void {
+  /** Ends the work and the watching; what runs goes on. Resolves when nothing is asked of the engine for it any more. */
+  stop(): Promise<void> {
     this.#isRemoved = true;
     clearTimeout(this.#retryTimer);
     this.#working?.abort();
     this.#readiness.stop();
+    return this.#worked;
   }
 
   async #work(): Promise<void> {

@@ -8,14 +8,17 @@ import type { AttachedEngine, EngineListener } from './attached-engine.ts';
 import type { RunningContainers } from './container-desk.ts';
 import { ContainerRunner } from './container-runner.ts';
 import type { EngineSource, Instance, PullProgress } from './engine.ts';
-import { EngineUnreachable } from './engine-errors.ts';
+import { EngineLeftovers, EngineUnreachable } from './engine-errors.ts';
 import { Engines, isEngineProvider } from './engines.ts';
+import { leftoverSentence } from './leftover-sentence.ts';
+import { wasInMemory } from './owner.ts';
 import { type Pull, PullBoard } from './pull-board.ts';
 import { statusOf } from './status.ts';
 import { namedVolumes, planOf } from './workload.ts';
 
-/** How long stopping may take with what runs being removed. */
-const STOP_LIMIT_MS = 20_000;
+/** How long stopping may take with what runs being removed, and how much longer the look at what is left then. */
+const STOP_LIMIT_MS = 30_000;
+const LOOK_LIMIT_MS = 5_000;
 /** Networks and volumes go when nothing was deleted for so long: often the next thing is deleted at once. */
 const PRUNE_AFTER_MS = 1_000;
 /** An engine that nothing asks for is connected to a while after the start, which it would slow down. */
@@ -50,6 +53,8 @@ export class ContainerService implements RunningContainers {
   readonly #runners = new Map<Uuid, ContainerRunner>();
   readonly #statuses = new Map<Uuid, string>();
   readonly #removals = new Set<Promise<unknown>>();
+  /** Engines that were looked through for what dead processes left. */
+  readonly #swept = new Set<AttachedEngine>();
   readonly #pulls: PullBoard;
   #pruneTimer: NodeJS.Timeout | undefined;
   #connectTimer: NodeJS.Timeout | undefined;
@@ -73,20 +78,24 @@ export class ContainerService implements RunningContainers {
     this.#connectTimer = setTimeout(() => this.engines.start(), CONNECT_IDLE_MS).unref();
   }
 
-  /** Ends everything; with `remove` also what runs, and the networks. Volumes stay: they hold data. */
-  async stop(what: 'keep' | 'remove'): Promise<void> {
+  /**
+   * Ends everything; with `remove` also what runs, and the networks, with `forget` volumes too, which hold data. Takes no longer
+   * than its limit, whatever engines do; throws EngineLeftovers when something stays behind.
+   */
+  async stop(what: 'keep' | 'remove' | 'forget'): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#pruneTimer);
     clearTimeout(this.#connectTimer);
-    const runners = [...this.#runners.values()];
-    if (what === 'remove') {
-      const removed = Promise.allSettled(runners.map((one) => one.remove()));
-      await within(STOP_LIMIT_MS, removed);
-      await within(STOP_LIMIT_MS, Promise.allSettled([...this.#removals]));
-      await within(STOP_LIMIT_MS, Promise.allSettled(this.engines.ready().map((one) => this.#prune(one, new Set()))));
+    const ended = Promise.allSettled([...this.#removals, ...Array.from(this.#runners.values(), (one) => one.stop())]);
+    try {
+      if (what === 'keep') return;
+      const options = { ended, volumes: what === 'forget' };
+      const left = await Promise.all(this.engines.all().map((one) => this.#clear(one, options)));
+      const sentences = left.filter((one) => one !== undefined);
+      if (sentences.length > 0) throw new EngineLeftovers(sentences.join('\n'));
+    } finally {
+      this.engines.stop();
     }
-    for (const one of runners) one.stop();
-    this.engines.stop();
   }
 
   /** Follows the world; called after each commit. */
@@ -205,17 +214,51 @@ export class ContainerService implements RunningContainers {
     this.#removals.add(ended);
   }
 
+  /** Removes what an engine has of this world; resolves to what is to be said of what stays behind. */
+  async #clear(
+    attached: AttachedEngine,
+    { ended, volumes }: { ended: Promise<unknown>; volumes: boolean },
+  ): Promise<string | undefined> {
+    const runners = [...this.#runners.values()].filter((one) => one.attached === attached);
+    const known = runners.flatMap(({ instances }) => instances.map(({ id }) => id));
+    if (attached.state.kind === 'connecting' && runners.length === 0) return undefined; // nothing was ever asked of it
+    const startedMs = performance.now();
+    const work = async () => {
+      await Promise.all(known.map((id) => this.#options.drain(id)));
+      await within(STOP_LIMIT_MS / 3, ended).catch(() => undefined); // what they still make is found all the same
+      const engine = await attached.engine();
+      return engine.clear({ volumes, limitMs: STOP_LIMIT_MS - (performance.now() - startedMs) });
+    };
+    try {
+      const left = await within(STOP_LIMIT_MS + LOOK_LIMIT_MS, work());
+      return leftoverSentence(attached.address, left, `they were not gone after ${STOP_LIMIT_MS / 1_000} s`);
+    } catch (failure) {
+      const reason = failure instanceof Error ? failure.message : String(failure);
+      const containers = known.map((id) => id.slice(0, 12));
+      return leftoverSentence(attached.address, { containers, services: [], networks: [], volumes: [] }, reason);
+    }
+  }
+
   #listener(attached: () => AttachedEngine): EngineListener {
     return {
       onInstances: (instances) => this.#adopt(attached(), instances),
       onEvent: (event) => this.#runners.get(event.recordId)?.onEvent(event),
       onState: (state) => {
+        if (state.kind === 'ready') this.#sweep(attached());
         const reason = state.kind === 'unreachable' ? { reason: state.reason } : {};
         const news = { address: attached().address, state: state.kind, ...reason, atMs: this.#options.nowMs() };
         this.#options.onNews({ kind: 'engine', ...news });
         for (const [id, runner] of this.#runners) if (runner.attached === attached()) this.#tell(id);
       },
     };
+  }
+
+  /** Once for each engine: what worlds in memory left there whose processes are no more. */
+  #sweep(attached: AttachedEngine): void {
+    if (this.#swept.has(attached)) return;
+    this.#swept.add(attached);
+    const swept = attached.engine().then((engine) => engine.sweep(wasInMemory));
+    swept.catch(() => this.#swept.delete(attached)); // when it is back
   }
 
   /** Gives each record its own, and removes what belongs to none. */
@@ -276,11 +319,11 @@ function grouped(instances: readonly Instance[]): Map<Uuid, Instance[]> {
   return groups;
 }
 
-async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+/** @throws Error when it takes longer */
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise((resolve) => {
-    timer = setTimeout(resolve, limitMs);
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(reject, limitMs, new Error(`it took longer than ${limitMs / 1_000} s`));
   });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }

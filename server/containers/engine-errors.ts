@@ -8,6 +8,11 @@ export class EngineUnreachable extends Error {
   }
 }
 
+/** Something of this world stays behind in an engine; its message names it, and the command that removes it. */
+export class EngineLeftovers extends Error {
+  override readonly name = 'EngineLeftovers';
+}
+
 /** What an engine refused to do, by what it is about. */
 export type RefusalKind =
   | 'image' // it cannot be pulled (D-051)

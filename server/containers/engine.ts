@@ -1,5 +1,6 @@
 import type { Uuid } from '../model/ids.ts';
 import type { LogLine } from '../model/invocation.ts';
+import type { Owner } from './owner.ts';
 
 /** One port of a workload that its instances listen on. */
 export interface WorkloadPort {
@@ -136,6 +137,20 @@ export interface ExecResult {
   isCut: boolean;
 }
 
+export interface ClearOptions {
+  volumes: boolean;
+  limitMs: number;
+}
+
+/** What a world still has in an engine, by name. */
+export interface Leftovers {
+  /** Of the engine itself; those of a swarm's services are its own. */
+  containers: string[];
+  services: string[];
+  networks: string[];
+  volumes: string[];
+}
+
 /** What is told of this world's instances; `lost` = the connection ended, and with it this watch. */
 export type EngineEvent =
   | { kind: 'instance'; recordId: Uuid; instanceId: string; what: string; atMs: number }
@@ -161,6 +176,13 @@ export interface ContainerEngine {
   apply(workload: Workload, options: ApplyOptions): Promise<void>;
   /** Removes all instances of a record. Unknown ones are none. */
   remove(recordId: Uuid): Promise<void>;
+  /**
+   * Removes all of this world, its instances asked to end first, networks and what else was made; volumes only where that is
+   * wished: they hold data. Resolves to what could not be removed within the limit.
+   */
+  clear(options: ClearOptions): Promise<Leftovers>;
+  /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */
+  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void>;
   /** Removes networks of environments without instances, and volumes, that are not named. */
   prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void>;
   /** Output of all instances of a record, merged by time, oldest first. */

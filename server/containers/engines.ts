@@ -49,8 +49,12 @@ export class Engines {
     return provider && this.of(provider);
   }
 
+  all(): AttachedEngine[] {
+    return [...this.#byKey.values()];
+  }
+
   ready(): AttachedEngine[] {
-    return [...this.#byKey.values()].filter(({ state }) => state.kind === 'ready');
+    return this.all().filter(({ state }) => state.kind === 'ready');
   }
 
   /** Begins to connect to all. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { type AddressOptions, type DockerAddress, dockerAddress } from './docker/docker-address.ts';
+import type { WorldMark } from './docker/labels.ts';
 import type { EngineSource } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
@@ -17,7 +17,7 @@ const engineConfig = z.looseObject({
 });
 
 export interface OpenEngineOptions extends Omit<AddressOptions, 'tls'> {
-  worldId: Uuid;
+  world: WorldMark;
   /** `auto` for what the docker command would use, `none`, or an address; a provider's own `config.url` wins. */
   engine: string;
 }
@@ -54,13 +54,13 @@ export function openEngine(provider: StoredResource, options: OpenEngineOptions)
           import('./docker/docker-connection.ts'),
           import('./swarm/swarm-engine.ts'),
         ]);
-        return new SwarmEngine({ worldId: options.worldId, connection: new DockerConnection(address) });
+        return new SwarmEngine({ ...options.world, connection: new DockerConnection(address) });
       }
       const [{ DockerConnection }, { DockerEngine }] = await Promise.all([
         import('./docker/docker-connection.ts'),
         import('./docker/docker-engine.ts'),
       ]);
-      return new DockerEngine({ worldId: options.worldId, connection: new DockerConnection(address) });
+      return new DockerEngine({ ...options.world, connection: new DockerConnection(address) });
     },
   };
 }

@@ -3,6 +3,7 @@ import { type Config, IN_MEMORY } from '../config-schema.ts';
 import { ContainerDesk } from '../containers/container-desk.ts';
 import { type ContainerNews, ContainerService } from '../containers/container-service.ts';
 import { engineKey, openEngine } from '../containers/open-engine.ts';
+import type { Owner } from '../containers/owner.ts';
 import { ContainerProxy } from '../gateway/container-proxy.ts';
 import type { InstanceDirectory } from '../gateway/instance-directory.ts';
 import { ServicePorts } from '../gateway/service-ports.ts';
@@ -21,6 +22,8 @@ const DRAIN_MS = 10_000;
 export interface ContainersOptions {
   view: WorldView;
   worldId: Uuid;
+  /** Told to engines with all that is made there. */
+  owner: Owner;
   config: Config;
   /** Where ports of the emulator's own are kept (D-047). */
   servicePorts: KeyedLog<{ port: number }>;
@@ -45,7 +48,7 @@ export interface Containers {
 
 /** Wires containers and gateway, each of which needs the other: what serves, and what has to be drained before it goes. */
 export function createContainers(options: ContainersOptions): Containers {
-  const { view, worldId, config, servicePorts, nowMs, onNews, onWarning } = options;
+  const { view, worldId, owner, config, servicePorts, nowMs, onNews, onWarning } = options;
   const { engine, onStop } = config.containers;
   const directory: InstanceDirectory = {
     serving: (id, portName) => service.serving(id, portName),
@@ -57,7 +60,8 @@ export function createContainers(options: ContainersOptions): Containers {
     view,
     nowMs,
     engineKey,
-    openEngine: (provider) => openEngine(provider, { worldId, engine, env: process.env, homeDir: homedir() }),
+    openEngine: (provider) =>
+      openEngine(provider, { world: { worldId, owner }, engine, env: process.env, homeDir: homedir() }),
     drain: async (instanceId) => {
       await Promise.all([proxy.drain(instanceId, DRAIN_MS), ports.drain(instanceId, DRAIN_MS)]);
     },
@@ -66,7 +70,7 @@ export function createContainers(options: ContainersOptions): Containers {
   });
   const desk = new ContainerDesk(service, { view, nowMs });
   // A world in memory is gone with its process: nobody would ever find again what it leaves behind.
-  const what = config.data === IN_MEMORY ? 'remove' : onStop;
+  const what = config.data === IN_MEMORY ? 'forget' : onStop;
   const life: ContainerLife = {
     status: (record) => ({ ...service.status(record), ...servicePortsOf(record, ports) }),
     demandEngine: (providerId, purpose) => desk.demandEngine(providerId, purpose),

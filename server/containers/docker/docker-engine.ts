@@ -2,34 +2,38 @@ import type { Uuid } from '../../model/ids.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import type {
   ApplyOptions,
+  ClearOptions,
   ContainerEngine,
   EngineEvent,
   ExecResult,
   Instance,
   InstanceStats,
+  Leftovers,
   LogOptions,
   Workload,
 } from '../engine.ts';
 import { EngineRefusal } from '../engine-errors.ts';
+import type { Owner } from '../owner.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { DockerInstances } from './docker-instances.ts';
 import { execute } from './execute.ts';
 import { type PullOptions, pullImage } from './image-pull.ts';
 import { followLogs, readLogs } from './instance-logs.ts';
 import { readStats } from './instance-stats.ts';
-import { ownedBy } from './labels.ts';
+import { ownedBy, type WorldMark } from './labels.ts';
+import { clearWorld, sweepWorlds } from './leftovers.ts';
 import { watchInstances } from './watch-instances.ts';
 
 /** A Docker daemon as a container engine. */
 export class DockerEngine implements ContainerEngine {
-  readonly #worldId: Uuid;
+  readonly #world: WorldMark;
   readonly #connection: DockerConnection;
   readonly #instances: DockerInstances;
 
-  constructor({ worldId, connection }: { worldId: Uuid; connection: DockerConnection }) {
-    this.#worldId = worldId;
+  constructor({ connection, ...world }: WorldMark & { connection: DockerConnection }) {
+    this.#world = world;
     this.#connection = connection;
-    this.#instances = new DockerInstances(worldId, connection);
+    this.#instances = new DockerInstances(world, connection);
   }
 
   get address(): string {
@@ -50,6 +54,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async apply(workload: Workload, options: ApplyOptions): Promise<void> {
+    options.signal.throwIfAborted();
     const found = await this.#instances.list(workload.recordId);
     const isOfNow = ({ revision }: Instance) => revision === workload.revision;
     const old = found.filter((one) => !isOfNow(one));
@@ -77,6 +82,14 @@ export class DockerEngine implements ContainerEngine {
     await Promise.all(found.map(({ id }) => this.#instances.remove(id)));
   }
 
+  clear(options: ClearOptions): Promise<Leftovers> {
+    return clearWorld(this.#connection, this.#world.worldId, options);
+  }
+
+  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
+    return sweepWorlds(this.#connection, isGone);
+  }
+
   prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
     return this.#instances.prune(kept);
   }
@@ -91,7 +104,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
-    return followLogs(this.#connection, this.#worldId, recordId, onLine);
+    return followLogs(this.#connection, this.#world.worldId, recordId, onLine);
   }
 
   stats(instanceId: string): Promise<InstanceStats> {
@@ -107,7 +120,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
-    return watchInstances(this.#connection, ownedBy(this.#worldId), onEvent);
+    return watchInstances(this.#connection, ownedBy(this.#world.worldId), onEvent);
   }
 
   close(): void {

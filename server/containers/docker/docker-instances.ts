@@ -4,7 +4,7 @@ import type { GivenFile, Instance, Workload } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { instanceDefinition, networkName } from './instance-definition.ts';
-import { LABEL, ownedBy } from './labels.ts';
+import { LABEL, marksOf, ownedBy, type WorldMark } from './labels.ts';
 import { readInstance } from './read-instance.ts';
 
 /** How long an instance may take to end when it is asked to. */
@@ -14,18 +14,18 @@ const FILE_MODE = 0o644;
 
 /** Makes, finds and removes the instances of one world at one daemon, and the networks they are on. */
 export class DockerInstances {
-  readonly #worldId: Uuid;
+  readonly #world: WorldMark;
   readonly #connection: DockerConnection;
   readonly #networks = new Map<Uuid, Promise<void>>();
 
-  constructor(worldId: Uuid, connection: DockerConnection) {
-    this.#worldId = worldId;
+  constructor(world: WorldMark, connection: DockerConnection) {
+    this.#world = world;
     this.#connection = connection;
   }
 
   /** Those of one record, or all; oldest first. */
   async list(recordId?: Uuid): Promise<Instance[]> {
-    const filters = ownedBy(this.#worldId, recordId);
+    const filters = ownedBy(this.#world.worldId, recordId);
     const listed = await this.#connection.ask((docker) => docker.listContainers({ all: true, filters }));
     listed.sort((one, other) => one.Created - other.Created);
     const found = await Promise.all(listed.map(({ Id }) => this.find(Id)));
@@ -45,7 +45,7 @@ export class DockerInstances {
    */
   async start(workload: Workload): Promise<Instance> {
     const { bindAddress } = this.#connection.address;
-    const options = instanceDefinition(this.#worldId, workload, bindAddress);
+    const options = instanceDefinition(this.#world, workload, bindAddress);
     const make = () => this.#connection.ask((docker) => docker.createContainer(options));
     await this.#ensureNetwork(workload.environmentId);
     const container = await make();
@@ -88,7 +88,7 @@ export class DockerInstances {
 
   /** Removes networks and volumes of this world that nobody needs any more. */
   async prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
-    const filters = ownedBy(this.#worldId);
+    const filters = ownedBy(this.#world.worldId);
     const [networks, { Volumes: volumes }] = await this.#connection.ask((docker) =>
       Promise.all([docker.listNetworks({ filters }), docker.listVolumes({ filters })]),
     );
@@ -115,12 +115,12 @@ export class DockerInstances {
   }
 
   async #makeNetwork(environmentId: Uuid): Promise<void> {
-    const Name = networkName(this.#worldId, environmentId);
+    const Name = networkName(this.#world.worldId, environmentId);
     const found = await this.#tolerant('missing', () =>
       this.#connection.ask((docker) => docker.getNetwork(Name).inspect()),
     );
     if (found) return;
-    const Labels = { [LABEL.world]: this.#worldId, [LABEL.environment]: environmentId };
+    const Labels = { ...marksOf(this.#world), [LABEL.environment]: environmentId };
     await this.#tolerant('conflict', () =>
       this.#connection.ask((docker) => docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'bridge', Labels })),
     );

@@ -87,7 +87,7 @@ export async function testImage(tag = IMAGE, docker = new Docker()): Promise<str
 export const newWorldId = (): string => randomUUID();
 
 /** What an engine still holds of a world: ids or names of containers, networks and volumes. */
-async function leftOf(worldId: string, docker = new Docker()): Promise<string[]> {
+export async function leftOf(worldId: string, docker = new Docker()): Promise<string[]> {
   const filters = ownedBy(worldId);
   const containers = await docker.listContainers({ all: true, filters });
   const networks = await docker.listNetworks({ filters });

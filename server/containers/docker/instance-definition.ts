@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type Docker from 'dockerode';
 import type { Uuid } from '../../model/ids.ts';
 import type { Mount, Workload } from '../engine.ts';
-import { LABEL, labelsOf } from './labels.ts';
+import { LABEL, labelsOf, marksOf, type WorldMark } from './labels.ts';
 
 const NANO = 1_000_000_000;
 /** Docker allows no less. */
@@ -22,12 +22,12 @@ function volumeName(worldId: Uuid, volumeId: Uuid): string {
 
 /** What the daemon is asked to make one instance of a workload with (D-045, D-047, D-049). */
 export function instanceDefinition(
-  worldId: Uuid,
+  world: WorldMark,
   workload: Workload,
   bindAddress: string,
 ): Docker.ContainerCreateOptions {
   const { ports, health } = workload;
-  const network = networkName(worldId, workload.environmentId);
+  const network = networkName(world.worldId, workload.environmentId);
   const memory = Math.max(workload.memoryBytes, MIN_MEMORY_BYTES);
   return {
     name: `${workload.name.slice(0, MAX_NAME_LENGTH)}-${randomBytes(4).toString('hex')}`,
@@ -35,7 +35,7 @@ export function instanceDefinition(
     ...(workload.command && { Cmd: [...workload.command] }),
     ...(workload.user !== undefined && { User: workload.user }),
     Env: Object.entries(workload.env).map(([name, value]) => `${name}=${value}`),
-    Labels: labelsOf(worldId, workload),
+    Labels: labelsOf(world, workload),
     ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.containerPort}/${port.protocol}`, {}])),
     ...(health && {
       Healthcheck: {
@@ -59,13 +59,13 @@ export function instanceDefinition(
           .filter((port) => port.isPublished)
           .map((port) => [`${port.containerPort}/${port.protocol}`, [{ HostIp: bindAddress, HostPort: '0' }]]),
       ),
-      Mounts: workload.mounts.map((mount) => mountOf(worldId, mount)),
+      Mounts: workload.mounts.map((mount) => mountOf(world, mount)),
     },
     NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [...workload.aliases] } } },
   };
 }
 
-function mountOf(worldId: Uuid, mount: Mount): Docker.MountSettings {
+function mountOf(world: WorldMark, mount: Mount): Docker.MountSettings {
   if (mount.kind === 'host') {
     return { Type: 'bind', Source: mount.hostPath, Target: mount.path, ReadOnly: mount.isReadOnly };
   }
@@ -73,12 +73,12 @@ function mountOf(worldId: Uuid, mount: Mount): Docker.MountSettings {
   if (mount.kind === 'empty') return { Type: 'volume', Source: '', Target: mount.path };
   return {
     Type: 'volume',
-    Source: volumeName(worldId, mount.volumeId),
+    Source: volumeName(world.worldId, mount.volumeId),
     Target: mount.path,
     ReadOnly: mount.isReadOnly,
     VolumeOptions: {
       NoCopy: false,
-      Labels: { [LABEL.world]: worldId, [LABEL.volume]: mount.volumeId },
+      Labels: { ...marksOf(world), [LABEL.volume]: mount.volumeId },
       DriverConfig: { Name: 'local', Options: {} },
     },
   };

@@ -1,9 +1,12 @@
 import type { Uuid } from '../../model/ids.ts';
 import type { Instance, Workload } from '../engine.ts';
+import type { Owner } from '../owner.ts';
 
 /** What everything made here carries: whose it is. What lacks the world's label is never touched. */
 export const LABEL = {
   world: 'terrarium.world',
+  /** Which process made it, and where its world is kept: an `Owner` in JSON. */
+  owner: 'terrarium.owner',
   record: 'terrarium.record',
   environment: 'terrarium.environment',
   provider: 'terrarium.provider',
@@ -12,11 +15,22 @@ export const LABEL = {
   volume: 'terrarium.volume',
 } as const;
 
+/** A world, and who runs it; without an owner nobody can tell later whether what it made is still wanted. */
+export interface WorldMark {
+  worldId: Uuid;
+  owner?: Owner | undefined;
+}
+
+/** What everything of a world carries. */
+export function marksOf({ worldId, owner }: WorldMark): Record<string, string> {
+  return { [LABEL.world]: worldId, ...(owner && { [LABEL.owner]: JSON.stringify(owner) }) };
+}
+
 /** The labels of an instance: the record's own, and ours, which win. */
-export function labelsOf(worldId: Uuid, workload: Workload): Record<string, string> {
+export function labelsOf(world: WorldMark, workload: Workload): Record<string, string> {
   return {
     ...workload.labels,
-    [LABEL.world]: worldId,
+    ...marksOf(world),
     [LABEL.record]: workload.recordId,
     [LABEL.environment]: workload.environmentId,
     [LABEL.provider]: workload.providerId,

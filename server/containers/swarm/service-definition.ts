@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
 import type { Uuid } from '../../model/ids.ts';
 import { instanceDefinition, networkName } from '../docker/instance-definition.ts';
-import { LABEL, labelsOf } from '../docker/labels.ts';
+import { LABEL, labelsOf, type WorldMark } from '../docker/labels.ts';
 import type { Workload } from '../engine.ts';
 
 /** What the containers of a service carry in place of the world's label: they are the swarm's, and no daemon's own. */
@@ -21,10 +21,14 @@ export function swarmContainersOf(worldId: Uuid): { label: string[] } {
 }
 
 /** A workload as a service with replicas: names lead to the tasks themselves, each publishes its ports on its own node (D-047, D-049). */
-export function serviceDefinition(worldId: Uuid, workload: Workload, configs: object[]): Docker.CreateServiceOptions {
-  const labels = labelsOf(worldId, workload);
+export function serviceDefinition(
+  world: WorldMark,
+  workload: Workload,
+  configs: object[],
+): Docker.CreateServiceOptions {
+  const labels = labelsOf(world, workload);
   const { [LABEL.world]: _world, ...ofContainer } = labels;
-  const { Env, User, Healthcheck, HostConfig } = instanceDefinition(worldId, workload, '');
+  const { Env, User, Healthcheck, HostConfig } = instanceDefinition(world, workload, '');
   const isJob = workload.kind === 'job';
   return {
     Name: `${workload.name.slice(0, MAX_NAME_LENGTH)}-${workload.recordId.slice(0, 8)}`,
@@ -36,7 +40,7 @@ export function serviceDefinition(worldId: Uuid, workload: Workload, configs: ob
         Env,
         ...(User !== undefined && { User }),
         ...(Healthcheck && { HealthCheck: Healthcheck }),
-        Labels: { ...ofContainer, [SWARM_WORLD]: worldId },
+        Labels: { ...ofContainer, [SWARM_WORLD]: world.worldId },
         Mounts: HostConfig?.Mounts ?? [],
         Configs: configs,
       },
@@ -44,7 +48,7 @@ export function serviceDefinition(worldId: Uuid, workload: Workload, configs: ob
         Limits: { NanoCPUs: Math.round(workload.cpus * NANO), MemoryBytes: HostConfig?.Memory ?? workload.memoryBytes },
       },
       RestartPolicy: { Condition: isJob ? 'none' : 'any', Delay: RESTART_DELAY_NS },
-      Networks: [{ Target: swarmNetworkName(worldId, workload.environmentId), Aliases: [...workload.aliases] }],
+      Networks: [{ Target: swarmNetworkName(world.worldId, workload.environmentId), Aliases: [...workload.aliases] }],
     },
     Mode: { Replicated: { Replicas: workload.instances } },
     UpdateConfig: { Parallelism: 1, Order: 'start-first', FailureAction: 'pause' },

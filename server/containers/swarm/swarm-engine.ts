@@ -9,20 +9,23 @@ import { DockerInstances } from '../docker/docker-instances.ts';
 import { execute } from '../docker/execute.ts';
 import { type PullOptions, pullImage } from '../docker/image-pull.ts';
 import { readStats } from '../docker/instance-stats.ts';
-import { identityIn, LABEL, ownedBy } from '../docker/labels.ts';
+import { identityIn, LABEL, marksOf, ownedBy, type WorldMark } from '../docker/labels.ts';
 import { StampedLines } from '../docker/output.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
 import type {
   ApplyOptions,
+  ClearOptions,
   ContainerEngine,
   EngineEvent,
   ExecResult,
   Instance,
   InstanceStats,
+  Leftovers,
   LogOptions,
   Workload,
 } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
+import type { Owner } from '../owner.ts';
 import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
 
 const WATCH_INTERVAL_MS = 200;
@@ -66,14 +69,14 @@ type Task = z.output<typeof task>;
  * swarm's affair. A rolling update is the swarm's own, new tasks first. Ports are reached on the node that was connected to.
  */
 export class SwarmEngine implements ContainerEngine {
-  readonly #worldId: Uuid;
+  readonly #world: WorldMark;
   readonly #connection: DockerConnection;
   readonly #daemon: DockerEngine;
 
-  constructor({ worldId, connection }: { worldId: Uuid; connection: DockerConnection }) {
-    this.#worldId = worldId;
+  constructor({ connection, ...world }: WorldMark & { connection: DockerConnection }) {
+    this.#world = world;
     this.#connection = connection;
-    this.#daemon = new DockerEngine({ worldId, connection });
+    this.#daemon = new DockerEngine({ ...world, connection });
   }
 
   get address(): string {
@@ -99,12 +102,13 @@ export class SwarmEngine implements ContainerEngine {
   }
 
   async apply(workload: Workload, options: ApplyOptions): Promise<void> {
+    options.signal.throwIfAborted();
     const [present] = await this.#services(workload.recordId);
     const isOfNow = present?.Spec.Labels[LABEL.revision] === workload.revision;
     const isAsWished = isOfNow && present?.Spec.Mode.Replicated?.Replicas === workload.instances;
     if (!isAsWished) {
       await this.#ensureNetwork(workload.environmentId);
-      const definition = serviceDefinition(this.#worldId, workload, await this.#configsFor(workload));
+      const definition = serviceDefinition(this.#world, workload, await this.#configsFor(workload));
       await this.#connection.ask((docker) =>
         present
           ? docker.getService(present.ID).update({ ...definition, version: present.Version.Index })
@@ -120,15 +124,23 @@ export class SwarmEngine implements ContainerEngine {
       await this.#connection.ask((docker) => docker.getService(ID).remove());
     }
     await this.#untilGone(recordId);
-    const filters = ownedBy(this.#worldId, recordId);
+    const filters = ownedBy(this.#world.worldId, recordId);
     const configs = await this.#connection.ask((docker) => docker.listConfigs({ filters }));
     for (const { ID } of configs) {
       await this.#connection.ask((docker) => docker.getConfig(ID).remove()).catch(() => undefined); // still in use: the next time
     }
   }
 
+  clear(options: ClearOptions): Promise<Leftovers> {
+    return this.#daemon.clear(options);
+  }
+
+  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
+    return this.#daemon.sweep(isGone);
+  }
+
   prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
-    return new DockerInstances(this.#worldId, this.#connection).prune(kept);
+    return new DockerInstances(this.#world, this.#connection).prune(kept);
   }
 
   async logs(recordId: Uuid, { sinceMs, tail, stderr }: LogOptions): Promise<LogLine[]> {
@@ -171,7 +183,7 @@ export class SwarmEngine implements ContainerEngine {
   }
 
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
-    return watchInstances(this.#connection, swarmContainersOf(this.#worldId), onEvent);
+    return watchInstances(this.#connection, swarmContainersOf(this.#world.worldId), onEvent);
   }
 
   close(): void {
@@ -180,7 +192,7 @@ export class SwarmEngine implements ContainerEngine {
 
   /** The swarm ends tasks after it has forgotten the service; until then their network is in use. */
   async #untilGone(recordId: Uuid): Promise<void> {
-    const { label } = swarmContainersOf(this.#worldId);
+    const { label } = swarmContainersOf(this.#world.worldId);
     const filters = { label: [...label, `${LABEL.record}=${recordId}`] };
     for (const untilMs = Date.now() + END_LIMIT_MS; Date.now() < untilMs; await pause(WATCH_INTERVAL_MS)) {
       const left = await this.#connection.ask((docker) => docker.listContainers({ all: true, filters }));
@@ -189,7 +201,7 @@ export class SwarmEngine implements ContainerEngine {
   }
 
   async #services(recordId?: Uuid): Promise<Service[]> {
-    const filters = ownedBy(this.#worldId, recordId);
+    const filters = ownedBy(this.#world.worldId, recordId);
     return z.array(service).parse(await this.#connection.ask((docker) => docker.listServices({ filters })));
   }
 
@@ -258,10 +270,10 @@ export class SwarmEngine implements ContainerEngine {
   }
 
   async #ensureNetwork(environmentId: Uuid): Promise<void> {
-    const Name = swarmNetworkName(this.#worldId, environmentId);
+    const Name = swarmNetworkName(this.#world.worldId, environmentId);
     const present = await this.#connection.ask((docker) => docker.listNetworks({ filters: { name: [Name] } }));
     if (present.some((one) => one.Name === Name)) return;
-    const Labels = { [LABEL.world]: this.#worldId, [LABEL.environment]: environmentId };
+    const Labels = { ...marksOf(this.#world), [LABEL.environment]: environmentId };
     await this.#connection
       .ask((docker) =>
         docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'overlay', Attachable: true, Labels }),
@@ -273,7 +285,7 @@ export class SwarmEngine implements ContainerEngine {
 
   /** Given files as configs of the swarm, which gets them to whichever node a task runs on. */
   async #configsFor({ recordId, files }: Workload): Promise<object[]> {
-    const Labels = { [LABEL.world]: this.#worldId, [LABEL.record]: recordId };
+    const Labels = { ...marksOf(this.#world), [LABEL.record]: recordId };
     return Promise.all(
       files.map(async ({ path, content }) => {
         const digest = createHash('sha256').update(path).update(content).digest('hex').slice(0, 24);

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type EngineDoor, makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
+import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { clearWorldForTests } from '../server/containers/docker/leftovers-for-tests.ts';
+import { type Maker, makerFor } from './maker.ts';
+import { type Body, makePlace, type Place } from './place.ts';
+import { type Platform, startPlatform } from './platform.ts';
+
+const LIMIT_MS = 120_000;
+const POLL = { timeout: 60_000, interval: 50 };
+/** Within so long it is seen that an engine hangs; and nobody who asks waits longer. */
+const NOTICED_MS = 10_000;
+const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
+
+let door: EngineDoor;
+let image: string;
+let platform: Platform;
+let place: Place;
+let make: Maker;
+
+beforeAll(async () => {
+  await demandEngine();
+  image = await testImage();
+}, LIMIT_MS);
+afterAll(async () => {
+  await door?.remove();
+});
+
+async function start(): Promise<void> {
+  door = await makeEngineDoor();
+  await door.open();
+  platform = await startPlatform({ containers: { engine: door.url } });
+  place = await makePlace(platform.root, 'acme');
+  make = makerFor(platform.root);
+}
+const idle = async (): Promise<Body> => make.container(place, { image, cmd: IDLE, memory: 16 });
+const statusOf = async ({ id }: Body) => (await platform.root.get(`/root/containers/${id}`)).body.properties.status;
+const ask = async (method: string, path: string, body?: object) => {
+  const startedMs = performance.now();
+  const reply = await platform.root.send(method, path, body && { body });
+  const tookMs = performance.now() - startedMs;
+  return [reply.status, reply.headers.get('retry-after'), tookMs < NOTICED_MS];
+};
+const waysToAsk = ({ id }: Body) => [
+  ask('GET', `/../log/container/${id}`),
+  ask('GET', `/../inspect/containers/${id}/stats`),
+  ask('POST', `/../inspect/containers/${id}/exec`, { command: ['true'] }),
+];
+
+describe('an engine that accepts connections and says nothing', () => {
+  afterEach(() => clearWorldForTests(platform.emulator.worldId), LIMIT_MS);
+
+  it('is noticed: LOST and 503 with Retry-After within ten seconds, and all well when it goes on (D-050, D-183)', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    await start();
+    const container = await idle();
+    await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
+    door.hang();
+    const hungAtMs = performance.now();
+    const asked = waysToAsk(container);
+    await expect.poll(() => statusOf(container), { timeout: NOTICED_MS, interval: 50 }).toBe('LOST');
+    expect(performance.now() - hungAtMs).toBeLessThan(NOTICED_MS);
+    for (const reply of await Promise.all(asked)) expect(reply).toEqual([503, '5', true]);
+    for (const reply of await Promise.all(waysToAsk(container))) expect(reply).toEqual([503, '5', true]);
+    const late = await idle();
+    expect(late.properties.status).toBe('LOST');
+    expect((await platform.root.get('/health')).status).not.toBe(500);
+
+    await door.open();
+    for (const one of [container, late]) await expect.poll(() => statusOf(one), POLL).toBe('RUNNING');
+    const worldId = platform.emulator.worldId;
+    await platform.stop();
+    await expectNothingLeft(worldId);
+  });
+
+  it.each([
+    ['that is known', true],
+    ['nobody knows yet', false],
+  ])(
+    'does not keep a stop waiting when %s, which names what stays behind',
+    {
+      timeout: LIMIT_MS,
+    },
+    async (_when, isNoticed) => {
+      await start();
+      const container = await idle();
+      await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
+      const [{ id = '' }] = (await platform.root.get(`/root/containers/${container.id}`)).body.properties.instances;
+      door.hang();
+      if (isNoticed) await expect.poll(() => statusOf(container), POLL).toBe('LOST');
+      const stoppedAtMs = performance.now();
+      const failure = await platform.stop().then(
+        () => undefined,
+        (reason: Error) => reason,
+      );
+      expect(performance.now() - stoppedAtMs).toBeLessThan(NOTICED_MS);
+      expect(failure).toMatchObject({ name: 'EngineLeftovers' });
+      for (const part of [door.url, '1 container', id.slice(0, 12), 'terrarium clean'])
+        expect(failure?.message).toContain(part);
+    },
+  );
+});

@@ -1,0 +1,248 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
+import { demandEngine, expectNothingLeft, leftOf, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { clearWorldForTests } from '../server/containers/docker/leftovers-for-tests.ts';
+import { type Owner, ownerHere } from '../server/containers/owner.ts';
+import { makerFor } from './maker.ts';
+import { type Body, makePlace } from './place.ts';
+import { startPlatform } from './platform.ts';
+
+const LIMIT_MS = 180_000;
+const POLL = { timeout: 60_000, interval: 100 };
+const MANY = 36;
+/** A stop takes no longer, whatever it has to remove. */
+const STOP_LIMIT_MS = 35_000;
+
+let docker: Awaited<ReturnType<typeof demandEngine>>;
+let image: string;
+let command: Workplace;
+let folder: string;
+/** Worlds that this file made up: nothing of anybody else's is ever removed here. */
+const worlds: string[] = [];
+
+beforeAll(async () => {
+  docker = await demandEngine();
+  image = await testImage();
+  await buildCommand();
+  command = new Workplace();
+  folder = await mkdtemp(join(tmpdir(), 'terrarium-leftovers-'));
+}, BUILD_TIMEOUT_MS);
+afterAll(async () => {
+  for (const world of worlds) await clearWorldForTests(world);
+  await command?.close();
+  await rm(folder, { recursive: true, force: true });
+}, LIMIT_MS);
+
+/** What a world of an owner left behind: a container, a network and a volume. */
+async function leave(owner: Owner | undefined): Promise<string> {
+  const world = randomUUID();
+  worlds.push(world);
+  const Labels = { 'terrarium.world': world, ...(owner && { 'terrarium.owner': JSON.stringify(owner) }) };
+  const name = `terrarium-test-${world}`;
+  await docker.createNetwork({ Name: name, Labels });
+  await docker.createVolume({ Name: name, Labels });
+  const Mounts = [{ Type: 'volume' as const, Source: name, Target: '/data' }];
+  const container = await docker.createContainer({
+    name,
+    Image: image,
+    Cmd: ['sleep', '3600'],
+    Labels,
+    HostConfig: { NetworkMode: name, Mounts },
+  });
+  await container.start();
+  return world;
+}
+
+/** One that has just ended: its number belongs to nobody. */
+async function endedOwner(dataDir?: string): Promise<Owner> {
+  const child = spawn('true');
+  await once(child, 'exit');
+  return { ...(await ownerHere(dataDir)), pid: child.pid ?? 0 };
+}
+
+describe('a stop', () => {
+  it(`removes ${MANY} containers that do not end by themselves, and their network, within its limit`, {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const platform = await startPlatform({ containers: { engine: 'auto' }, limits: { maxInstances: MANY } });
+    const { worldId } = platform.emulator;
+    worlds.push(worldId);
+    const place = await makePlace(platform.root, 'acme');
+    const make = makerFor(platform.root);
+    const stubborn = { image, args: ['sleep', '3600'], memory: 6, cpus: 0.05 };
+    await Promise.all(Array.from({ length: MANY }, () => make.container(place, stubborn)));
+    const running = async () =>
+      (await platform.root.get('/acme/containers?expand=true')).body.filter(
+        (one: Body) => one.properties.status === 'RUNNING',
+      ).length;
+    await expect.poll(running, { timeout: LIMIT_MS, interval: 500 }).toBe(MANY);
+    const startedMs = performance.now();
+    await platform.stop();
+    expect(performance.now() - startedMs).toBeLessThan(STOP_LIMIT_MS);
+    await expectNothingLeft(worldId);
+  });
+
+  it('leaves nothing of what was being made when it began', { timeout: LIMIT_MS }, async () => {
+    const platform = await startPlatform({ containers: { engine: 'auto' } });
+    const place = await makePlace(platform.root, 'acme');
+    const make = makerFor(platform.root);
+    await Promise.all(Array.from({ length: 6 }, () => make.container(place, { image, memory: 6, num_instances: 2 })));
+    await platform.stop();
+    await expectNothingLeft(platform.emulator.worldId);
+  });
+
+  it('takes volumes of a world in memory along, which nobody would find again', { timeout: LIMIT_MS }, async () => {
+    const platform = await startPlatform({ containers: { engine: 'auto' } });
+    const place = await makePlace(platform.root, 'acme');
+    const volumes = [
+      { mount_path: '/data', volume_resource: { name: 'data', properties: { type: 'persistent', size: 1 } } },
+    ];
+    const container: Body = await makerFor(platform.root).container(place, { image, memory: 6, volumes });
+    const status = async () => (await platform.root.get(`/root/containers/${container.id}`)).body.properties.status;
+    await expect.poll(status, POLL).toBe('RUNNING');
+    expect(await leftOf(platform.emulator.worldId)).toHaveLength(3);
+    await platform.stop();
+    await expectNothingLeft(platform.emulator.worldId);
+  });
+});
+
+describe('what worlds in memory left whose process was killed', () => {
+  let neighbour: ChildProcess;
+  beforeAll(() => {
+    neighbour = spawn('sleep', ['600']);
+  });
+  afterAll(() => neighbour.kill());
+
+  it('is swept by the next start that reaches the engine; what may still be wanted is not', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const here = await ownerHere(undefined);
+    const dead = await endedOwner();
+    const [gone, reused, mine, alive, elsewhere, earlier, kept, nameless] = [
+      await leave(dead),
+      // A number that another process has by now.
+      await leave({ ...here, pid: neighbour.pid ?? 0, began: '1' }),
+      await leave(here),
+      await leave({ ...here, pid: neighbour.pid ?? 0, began: await beganOf(neighbour.pid ?? 0) }),
+      await leave({ ...dead, pids: 'pid:[1]' }),
+      await leave({ ...dead, boot: randomUUID() }),
+      await leave(await endedOwner(join(folder, 'no-such-folder'))),
+      await leave(undefined),
+    ];
+    const platform = await startPlatform({ containers: { engine: 'auto' } });
+    await makePlace(platform.root, 'acme');
+    for (const world of [gone, reused]) await expect.poll(() => leftOf(world), POLL).toEqual([]);
+    await platform.stop();
+    for (const world of [mine, alive, elsewhere, earlier, kept, nameless])
+      expect(await leftOf(world), world).toHaveLength(3);
+  });
+
+  it('is what a killed `terrarium exec` leaves', { timeout: LIMIT_MS }, async () => {
+    const script = join(folder, 'create.mjs');
+    await writeFile(script, CREATE);
+    const run = command.start(['exec', '--seed', 'empty', '--', process.execPath, script, image]);
+    const said = await run.said('world ');
+    const world = /world (\S+)/.exec(said)?.[1] ?? '';
+    worlds.push(world);
+    expect((await leftOf(world)).length).toBeGreaterThanOrEqual(2);
+    run.child.kill('SIGKILL');
+    await run.ended;
+    const platform = await startPlatform({ containers: { engine: 'auto' } });
+    await makePlace(platform.root, 'acme');
+    await expect.poll(() => leftOf(world), POLL).toEqual([]);
+    await platform.stop();
+  });
+});
+
+describe('terrarium clean', () => {
+  it('lists what is left, says why it may go or not, and removes with --yes what is gone', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const data = join(folder, 'data');
+    const kept = await leave(await endedOwner(data));
+    await mkdir(data);
+    await writeFile(join(data, 'world.json'), JSON.stringify({ format: 1, id: kept }));
+    const [gone, lives, unknown] = [
+      await leave(await endedOwner(join(folder, 'deleted'))),
+      await leave(await ownerHere(undefined)),
+      await leave(undefined),
+    ];
+    const listed = await command.json('clean');
+    const stateOf = (answer: Body, world: string) =>
+      answer.worlds.find(({ worldId }: { worldId: string }) => worldId === world);
+    for (const [world, state, why] of [
+      [kept, 'kept', data],
+      [gone, 'gone', 'does not hold it any more'],
+      [lives, 'runs', String(process.pid)],
+      [unknown, 'unknown', 'does not say who made it'],
+    ] as const) {
+      expect(stateOf(listed, world)).toMatchObject({ state, why: expect.stringContaining(why), removed: false });
+      expect(stateOf(listed, world).left).toMatchObject({
+        containers: [`terrarium-test-${world}`],
+        networks: [`terrarium-test-${world}`],
+        volumes: [`terrarium-test-${world}`],
+      });
+    }
+    expect((await command.run(['clean'])).out).toContain('terrarium clean --yes');
+    for (const world of [kept, gone, lives, unknown]) expect(await leftOf(world)).toHaveLength(3);
+
+    // One world at a time: others that run their tests here have theirs.
+    expect(stateOf(await command.json('clean', '--yes', '--world', gone), gone)).toMatchObject({ removed: true });
+    expect(await leftOf(gone)).toEqual([]);
+    for (const world of [kept, lives]) {
+      const refused = await command.run(['clean', '--yes', '--world', world]);
+      expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining(`world ${world} is not removed`)]);
+      expect(await leftOf(world)).toHaveLength(3);
+    }
+    expect((await command.run(['clean', '--yes', '--world', unknown])).exitCode).toBe(0);
+    expect(await leftOf(unknown)).toEqual([]);
+  });
+
+  it('says where no engine answers, with exit code 2', async () => {
+    const refused = await command.run(['clean', '--engine', `unix://${join(folder, 'none.sock')}`]);
+    expect([refused.exitCode, refused.err]).toEqual([2, expect.stringContaining('there is no such socket')]);
+  });
+});
+
+async function beganOf(pid: number): Promise<string> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** Makes a container in the platform that `exec` started, waits until it runs, and goes on until it is killed. */
+const CREATE = `
+const { TERRARIUM_META_URL: meta, TERRARIUM_API_KEY: key, TERRARIUM_API_SECRET: secret } = process.env;
+const headers = { authorization: 'Basic ' + btoa(key + ':' + secret), 'content-type': 'application/json' };
+const call = async (method, path, body) => {
+  const answer = await fetch(meta + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  if (!answer.ok) throw new Error(path + ': ' + (await answer.text()));
+  return answer.json();
+};
+await call('POST', '/root/providers/initialize', {});
+const provider = (await call('GET', '/root/providers')).find(({ name }) => name === 'default-docker');
+await call('POST', '/root', { name: 'org' });
+const { id: ws } = await call('POST', '/org/workspaces', { name: 'ws' });
+const { id: env } = await call('POST', '/org/workspaces/' + ws + '/environments', {
+  name: 'env', properties: { environment_type: 'development' },
+});
+const { id } = await call('POST', '/org/environments/' + env + '/containers', {
+  name: 'app',
+  properties: { container_type: 'DOCKER', image: process.argv[2], provider: { id: provider.id }, memory: 6 },
+});
+for (;;) {
+  const { properties } = await call('GET', '/org/containers/' + id);
+  if (properties.status === 'RUNNING') break;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+}
+const { execFileSync } = await import('node:child_process');
+const label = '{{ index .Config.Labels "terrarium.world" }}';
+const instance = execFileSync('docker', ['ps', '-q', '--filter', 'label=terrarium.record=' + id]).toString().trim();
+console.log('world ' + execFileSync('docker', ['inspect', '-f', label, instance]).toString().trim());
+setInterval(() => process.ppid === 1 && process.exit(), 200);
+`;
