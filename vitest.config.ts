@@ -1,17 +1,40 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+/** What asks a container engine for something; most of it is waiting. */
+const ENGINES = [
+  'server/containers/**/*.test.ts',
+  'e2e/container*.test.ts',
+  'e2e/swarm.test.ts',
+  'e2e/pipeline.test.ts',
+];
+/** What starts processes of lambdas by itself, and so needs their bootstrap built from the present sources. */
+const LAMBDAS = 'server/lambdas/**/*.test.ts';
 
 // Tests run the TypeScript sources; only the lambda child's bootstrap is a built file (scripts/build.mjs makes it).
 export default defineConfig({
   test: {
-    include: [
-      'server/**/*.test.ts',
-      'electron/**/*.test.ts',
-      'renderer/**/*.test.ts',
-      'e2e/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'fixtures/**/*.test.ts',
-    ],
+    // A worker loads the sources once for all files it is given: several platforms can live in one process, so no module of
+    // ours keeps anything that a test could leave to the next.
+    isolate: false,
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // They are taken in the order of their names: what takes longest and computes least begins, and the others fill the gaps.
+    projects: [
+      { extends: true, test: { name: '1-engines', include: ENGINES } },
+      {
+        extends: true,
+        test: { name: '2-lambdas', include: [LAMBDAS], globalSetup: 'server/lambdas/build-child-for-tests.ts' },
+      },
+      {
+        extends: true,
+        test: {
+          name: '3-platform',
+          include: ['{server,electron,renderer,e2e,scripts,fixtures}/**/*.test.ts'],
+          exclude: [...ENGINES, LAMBDAS],
+        },
+      },
+    ],
   },
 });

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
-import { expect, it, vi } from 'vitest';
-import { builtChild, isAlive } from './process-for-tests.ts';
+import { expect, inject, it, vi } from 'vitest';
+import { isAlive } from './process-for-tests.ts';
 
 it('no process outlives an emulator that is killed: neither idle, nor in an endless loop, nor what they started', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-orphans-'));
@@ -22,7 +22,7 @@ it('no process outlives an emulator that is killed: neither idle, nor in an endl
       rolldownOptions: { output: { format: 'es', entryFileNames: 'emulator.mjs' } },
     },
   });
-  const emulator = spawn(process.execPath, [path.join(folder, 'emulator.mjs'), await builtChild(), folder], {
+  const emulator = spawn(process.execPath, [path.join(folder, 'emulator.mjs'), inject('lambdaChildFile'), folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(createInterface(emulator.stdout), 'line');

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { inject } from 'vitest';
 import type { Invocation, LambdaCall } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { LambdaService, type LambdaServiceOptions } from './lambda-service.ts';
-import { builtChild } from './process-for-tests.ts';
 
 const OWNER = '00000000-0000-4000-8000-000000000001';
 
@@ -24,7 +24,7 @@ export class ServiceForTests {
     fill: (world: ServiceForTests) => void = () => {},
   ): Promise<ServiceForTests> {
     const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-lambdas-'));
-    const started = new ServiceForTests(folder, { childFile: await builtChild(), ...options }, fill);
+    const started = new ServiceForTests(folder, { childFile: inject('lambdaChildFile'), ...options }, fill);
     await started.service.start();
     return started;
   }
