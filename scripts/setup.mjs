@@ -1,5 +1,5 @@
-// Makes a bare clone ready: runs before `npm start` and `npm test`. Uses nothing but what Node itself brings,
-// since it is what fetches everything else.
+// Makes a bare clone ready: runs before `npm start`, `npm test` and (packages only) `npm run check`. Uses nothing but what Node
+// itself brings, since it is what fetches everything else.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -47,10 +47,12 @@ function install() {
   return step('installing packages (npm ci)', ['npm', ...args], { shell: process.platform === 'win32' });
 }
 
-async function setUp() {
+/** @param {{ hasToRun: boolean }} options whether the server is to be built, too */
+async function setUp({ hasToRun }) {
+  const isReady = () => !hasToRun || isBuilt(root);
   const complaint = nodeComplaint(process.versions.node, readPackage().engines.node);
   if (complaint) throw new Error(complaint);
-  if (!packagesComplaint(root) && isBuilt(root)) return;
+  if (!packagesComplaint(root) && isReady()) return;
   await exclusively(join(root, 'dist', '.setup-lock'), {
     onWait: () => say('waiting for another set-up of this folder to finish ...'),
     async work() {
@@ -59,7 +61,7 @@ async function setUp() {
         say(reason);
         await install();
       }
-      if (!isBuilt(root)) await step('building the server', [process.execPath, join(root, 'scripts', 'build.mjs')]);
+      if (!isReady()) await step('building the server', [process.execPath, join(root, 'scripts', 'build.mjs')]);
     },
   });
 }
@@ -69,7 +71,7 @@ function readPackage() {
 }
 
 try {
-  await setUp();
+  await setUp({ hasToRun: process.argv[2] !== 'packages' });
   if (process.argv[2] === 'test') await prepareTestMachine({ step, say });
 } catch (error) {
   console.error(`setup: ${error.message}`);
