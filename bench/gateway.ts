@@ -151,6 +151,7 @@ const instantly: LambdaInvoker = {
     outbound: [],
   }),
   refusal: () => undefined,
+  holdPlace: () => () => {},
 };
 
 async function gatewayServer(view: WorldView, invoker: LambdaInvoker, containers?: ContainerProxy): Promise<number> {

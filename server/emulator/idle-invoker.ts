@@ -15,6 +15,7 @@ export const idleInvoker: LambdaInvoker = {
     outbound: [],
   }),
   refusal: () => NOT_RUN,
+  holdPlace: () => () => {},
 };
 
 const NOT_RUN: Outcome = {

@@ -127,6 +127,7 @@ class Verdict {
     return {
       invoke: async (lambdaId, call) => ((await this.#isCommitted) ? real : idleInvoker).invoke(lambdaId, call),
       refusal: (lambdaId) => real.refusal(lambdaId),
+      holdPlace: (lambdaId) => real.holdPlace(lambdaId),
     };
   }
 }

@@ -19,18 +19,18 @@ export class AsyncCalls {
 
   /**
    * Starts an invocation and answers with its id as soon as the acceptance is durable (D-164, D-168); a call that would be
-   * refused is answered like a synchronous one.
+   * refused is answered like a synchronous one, and one that cannot be saved has not run.
    */
   async accept(lambdaId: Uuid, call: LambdaCall): Promise<Answer> {
     const refusal = this.#invoker.refusal(lambdaId);
     if (refusal && !refusal.ok) return failureAnswer(refusal);
     const { executionId } = call;
-    const accepted = this.#results.accept(executionId, lambdaId);
-    // Started before the acceptance is on disk: other calls that come meanwhile then see its place in the queue taken.
+    // Calls that come while the acceptance is written see its place in the queue taken.
+    const letGo = this.#invoker.holdPlace(lambdaId);
+    await this.#results.accept(executionId, lambdaId).finally(letGo);
     const running = this.#seeThrough(lambdaId, call);
     this.#running.add(running);
     void running.then(() => this.#running.delete(running));
-    await accepted;
     const answer = jsonAnswer(200, { lambdaId: executionId }, ['Location', `/results/${executionId}`]);
     return { ...answer, executionId };
   }

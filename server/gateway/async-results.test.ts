@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AsyncResults, type StoredResult } from './async-results.ts';
 import { FakeLog, invocation, text } from './gateway-for-tests.ts';
 import { defaultLimits } from './limits.ts';
@@ -51,6 +51,61 @@ describe('asynchronous results (D-169)', () => {
     const restarted = new AsyncResults(log, defaultLimits, () => clock.nowMs);
     await restarted.recover();
     expect(restarted.findLatest('lambda')?.executionId).toBe('slow');
+  });
+
+  it('are told from memory while they cannot be written, and written once they can', async () => {
+    vi.useFakeTimers();
+    try {
+      const { log, store } = results();
+      await store.accept('one', 'lambda');
+      log.durable = async () => {
+        throw new Error('disk full');
+      };
+      await store.finish('one', invocation('lambda', 'one', text('one')));
+      expect(log.get('one')).toMatchObject({ state: 'pending' });
+      expect(store.find('one')).toMatchObject({ state: 'finished', result: 'one' });
+      expect(store.findLatest('lambda')?.finished.result).toBe('one');
+      log.durable = async () => {};
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(log.get('one')).toMatchObject({ state: 'finished', result: 'one' });
+      expect(store.find('one')).toMatchObject({ result: 'one' });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('are written at the stop, if that goes by then', async () => {
+    const { log, store } = results();
+    await store.accept('one', 'lambda');
+    log.durable = async () => {
+      throw new Error('disk full');
+    };
+    await store.finish('one', invocation('lambda', 'one', text('one')));
+    log.durable = async () => {};
+    await store.stop();
+    expect(log.get('one')).toMatchObject({ state: 'finished', result: 'one' });
+  });
+
+  it('that wait in memory are not let grow for ever: no more calls are accepted then, until they are written', async () => {
+    const { log, store } = results();
+    const big = 'x'.repeat(20 * 1024 * 1024);
+    log.durable = async () => {
+      if (log.size > 0 && [...log.entries()].some(([, one]) => one.state === 'finished')) throw new Error('disk full');
+    };
+    for (const id of ['one', 'two']) {
+      await store.accept(id, 'lambda');
+      await store.finish(id, invocation('lambda', id, text(big)));
+    }
+    await expect(store.accept('three', 'lambda')).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringMatching(
+        /^2 results of asynchronous calls could not be saved yet .* the lambda was not run\.$/,
+      ),
+    });
+    log.durable = async () => {};
+    await store.stop();
+    await store.accept('three', 'lambda');
   });
 
   it('that never were accepted are not made up', async () => {

@@ -1,3 +1,4 @@
+import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { Invocation } from '../model/invocation.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
@@ -23,10 +24,18 @@ export interface FinishedResult {
   error?: string;
 }
 
+/** How often to try again to write results that the disk had no room for. */
+const WRITE_AGAIN_MS = 1000;
+/** How much of such results is kept in memory before no more calls are accepted. */
+const MAX_UNWRITTEN_BYTES = 64 * 1024 * 1024;
+
 /** A durable record of an asynchronous call, keyed by its execution id. */
 export type StoredResult = PendingResult | FinishedResult;
 
-/** The results of asynchronous calls: journaled on acceptance (D-168), kept for a time, at most so many per lambda (D-169). */
+/**
+ * The results of asynchronous calls: journaled on acceptance (D-168), kept for a time, at most so many per lambda (D-169).
+ * One that cannot be written is told from memory, and written as soon as that goes.
+ */
 export class AsyncResults {
   readonly #log: KeyedLog<StoredResult>;
   readonly #limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultLifetimeS'>;
@@ -34,6 +43,10 @@ export class AsyncResults {
   /** Execution ids of a lambda's finished results in the order they finished: a Set, so that any goes at no cost. */
   readonly #finished = new Map<Uuid, Set<Uuid>>();
   readonly #latest = new Map<Uuid, Uuid>();
+  /** Results that are not durable yet, the oldest first. */
+  readonly #unwritten = new Map<Uuid, FinishedResult>();
+  #unwrittenBytes = 0;
+  #writeAgain: NodeJS.Timeout | undefined;
 
   constructor(
     log: KeyedLog<StoredResult>,
@@ -50,18 +63,26 @@ export class AsyncResults {
     const entries = [...this.#log.entries()];
     const done = entries.flatMap(([id, one]) => (one.state === 'finished' ? [{ id, one }] : []));
     for (const { id, one } of done.sort((a, b) => a.one.finishedAtMs - b.one.finishedAtMs)) this.#index(id, one);
-    const message = 'the emulator stopped before this invocation ended';
+    const message = 'the emulator stopped before this invocation ended, or before its result could be saved';
     const failure = { contentType: 'text/plain; charset=utf-8', result: message, error: message };
     const interrupted = entries.filter(([, one]) => one.state === 'pending');
     await Promise.all(interrupted.map(([id, one]) => this.#finish(id, one, failure)));
   }
 
-  /** Records a call as accepted; resolves when that is durable. */
-  accept(executionId: Uuid, lambdaId: Uuid): Promise<void> {
-    return this.#log.put(executionId, { state: 'pending', lambdaId, acceptedAtMs: this.#nowMs() });
+  /** Records a call as accepted; resolves when that is durable. Rejects with PlatformError 503 when it cannot be saved. */
+  async accept(executionId: Uuid, lambdaId: Uuid): Promise<void> {
+    if (this.#unwrittenBytes > MAX_UNWRITTEN_BYTES) {
+      const count = this.#unwritten.size;
+      throw new PlatformError(
+        503,
+        `${count} results of asynchronous calls could not be saved yet and wait in memory: no more calls are accepted until ` +
+          'there is room on the disk. Free some space, then repeat the request; the lambda was not run.',
+      );
+    }
+    await this.#log.put(executionId, { state: 'pending', lambdaId, acceptedAtMs: this.#nowMs() });
   }
 
-  /** Records the end of an accepted call; resolves when that is durable. */
+  /** Records the end of an accepted call; resolves when that is durable, or waits in memory until it can be. */
   async finish(executionId: Uuid, invocation: Invocation): Promise<void> {
     const accepted = this.#log.get(executionId);
     if (accepted) await this.#finish(executionId, accepted, resultOf(invocation));
@@ -69,7 +90,7 @@ export class AsyncResults {
 
   /** The record of a call by its execution id; undefined when there is none, or none any more. */
   find(executionId: Uuid): StoredResult | undefined {
-    const stored = this.#log.get(executionId);
+    const stored = this.#unwritten.get(executionId) ?? this.#log.get(executionId);
     return stored && !this.#isExpired(stored) ? stored : undefined;
   }
 
@@ -84,7 +105,38 @@ export class AsyncResults {
     const { lambdaId, acceptedAtMs } = accepted;
     const finished: FinishedResult = { state: 'finished', lambdaId, acceptedAtMs, finishedAtMs: this.#nowMs(), ...end };
     this.#index(id, finished);
-    await Promise.all([this.#log.put(id, finished), ...this.#surplus(lambdaId).map((old) => this.#log.remove(old))]);
+    this.#unwritten.set(id, finished);
+    this.#unwrittenBytes += sizeOf(finished);
+    await this.#write(id, finished);
+    // What cannot be removed from a full disk goes at the next start.
+    await Promise.allSettled(this.#surplus(lambdaId).map((old) => this.#log.remove(old)));
+  }
+
+  /** Tries once more to write what could not be written, and leaves it at that: what is still not durable is lost. */
+  async stop(): Promise<void> {
+    await this.#writeAll();
+    clearTimeout(this.#writeAgain);
+  }
+
+  /** Never rejects. */
+  async #write(id: Uuid, finished: FinishedResult): Promise<void> {
+    try {
+      await this.#log.put(id, finished);
+    } catch {
+      // The log says itself why it fails, to whoever asks for the platform's health.
+      this.#writeAgain ??= setTimeout(() => {
+        this.#writeAgain = undefined;
+        void this.#writeAll();
+      }, WRITE_AGAIN_MS).unref();
+      return;
+    }
+    if (!this.#unwritten.delete(id)) return;
+    this.#unwrittenBytes -= sizeOf(finished);
+  }
+
+  async #writeAll(): Promise<void> {
+    // One after the other: a disk may have room for some of them.
+    for (const [id, finished] of this.#unwritten) await this.#write(id, finished);
   }
 
   #index(id: Uuid, { lambdaId }: FinishedResult): void {
@@ -113,6 +165,10 @@ export class AsyncResults {
   #isExpired(stored: StoredResult): boolean {
     return stored.state === 'finished' && this.#nowMs() >= stored.finishedAtMs + this.#limits.resultLifetimeS * 1000;
   }
+}
+
+function sizeOf({ result, error = '' }: FinishedResult): number {
+  return 2 * (result.length + error.length);
 }
 
 /** Result and error as strings (D-166, D-167). */

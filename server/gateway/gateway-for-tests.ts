@@ -73,9 +73,17 @@ export class FakeLog<T> implements KeyedLog<T> {
   get size() {
     return this.#records.size;
   }
-  put(key: string, value: T) {
+  /** Visible at once, and taken back when it fails. */
+  async put(key: string, value: T) {
+    const before = this.#records.get(key);
     this.#records.set(key, value);
-    return this.durable();
+    try {
+      await this.durable();
+    } catch (failure) {
+      if (before === undefined) this.#records.delete(key);
+      else this.#records.set(key, before);
+      throw failure;
+    }
   }
   async remove(key: string) {
     return this.#records.delete(key);
@@ -142,6 +150,7 @@ export class GatewayUnderTest {
           return invocation(lambdaId, call.executionId, (await lambda?.handler(call)) ?? gone, lambda?.accept);
         },
         refusal: (lambdaId) => this.refusals.get(lambdaId),
+        holdPlace: () => () => {},
       },
       authenticator: {
         identify: (authorization) => {

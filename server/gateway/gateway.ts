@@ -144,6 +144,7 @@ export class Gateway {
     await withTimeout(this.#drained(), this.#limits.drainTimeoutMs);
     this.#exchanges.cut();
     await closed;
+    await this.#results.stop();
   }
 
   async #drained(): Promise<void> {

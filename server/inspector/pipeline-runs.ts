@@ -46,11 +46,12 @@ export class PipelineRuns {
   async begin(start: PipelineStart): Promise<PipelineRun> {
     const { log, newId, nowMs } = this.#options;
     const run: PipelineRun = { ...start, id: newId(), state: 'running', startedAtMs: nowMs(), log: [] };
-    this.#running.add(run.id);
     await this.#keep(run);
+    this.#running.add(run.id);
     if (run.startedBy !== undefined) this.#waiting.get(run.startedBy)?.(run);
     const [oldest] = log.entries();
-    if (log.size > MAX_RUNS && oldest) await log.remove(oldest[0]);
+    // The run has begun, whether an old one can be removed or not.
+    if (log.size > MAX_RUNS && oldest) await log.remove(oldest[0]).catch(() => false);
     return run;
   }
 
@@ -67,9 +68,9 @@ export class PipelineRuns {
     if (run.state !== 'running') throw new PlatformError(409, `pipeline run ${id} has ended: it is ${run.state}`);
     const lines = [...run.log, ...log].slice(-MAX_LOG_LINES);
     const isOver = change.state !== 'running';
-    if (isOver) this.#running.delete(id);
     const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#options.nowMs() }) };
     await this.#keep(changed);
+    if (isOver) this.#running.delete(id);
     return changed;
   }
 
@@ -94,11 +95,11 @@ export class PipelineRuns {
   /** Ends a run whose runner is gone without a last word; one that has ended stays as it is. */
   async abandon(id: string, why: string): Promise<void> {
     const run = this.#options.log.get(id);
-    this.#running.delete(id);
     if (run?.state !== 'running') return;
     const jobs = run.jobs.map((job) => (job.state === 'running' ? { ...job, state: 'failed' as const } : job));
     const log = [...run.log, `${why}; how the pipeline went on is not known.`];
     await this.#keep({ ...run, jobs, log, state: 'canceled', finishedAtMs: this.#options.nowMs() });
+    this.#running.delete(id);
   }
 
   #masked<T>({ project }: PipelineRun, told: T): T {

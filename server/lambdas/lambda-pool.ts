@@ -48,6 +48,8 @@ export class LambdaPool {
   readonly #workers = new Set<Worker>();
   /** Last used last. */
   readonly #idle: Worker[] = [];
+  /** Places in the queue for calls that are about to come. */
+  #held = 0;
   /** Processes that are being made ready. */
   #starting = 0;
   #growTimer: NodeJS.Timeout | undefined;
@@ -79,9 +81,17 @@ export class LambdaPool {
   /** `busy` when neither a process nor a place in the queue is left. */
   refusal(): Outcome | undefined {
     const [concurrency, { queue }] = [this.#concurrency, this.#host.limits];
-    if (this.#running.size + this.#waiting.length < concurrency + queue) return undefined;
+    if (this.#running.size + this.#waiting.length + this.#held < concurrency + queue) return undefined;
     const message = `lambda '${this.#definition.name}' is busy: ${concurrency} calls run and ${queue} wait; try again in a second`;
     return failed({ failure: 'busy', message });
+  }
+
+  /** Keeps a place for a call that is about to come, until what is returned is called. */
+  holdPlace(): () => void {
+    this.#held += 1;
+    return () => {
+      this.#held -= 1;
+    };
   }
 
   /** Resolves with the record of the invocation, however it went. */

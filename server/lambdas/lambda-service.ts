@@ -152,6 +152,10 @@ export class LambdaService implements LambdaInvoker {
     return refused ?? pool?.refusal();
   }
 
+  holdPlace(lambdaId: Uuid): () => void {
+    return this.#look(lambdaId).pool?.holdPlace() ?? (() => {});
+  }
+
   /** To be told of every commit: new definitions hold from the next invocation on, processes of deleted lambdas end. */
   changed(changes: readonly Change[]): void {
     this.#changes += 1;

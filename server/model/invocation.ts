@@ -102,4 +102,6 @@ export interface LambdaInvoker {
    * what an asynchronous call is told at once (D-164).
    */
   refusal(lambdaId: Uuid): Outcome | undefined;
+  /** Keeps a place for a call of this lambda that is not refused, until what is returned is called. */
+  holdPlace(lambdaId: Uuid): () => void;
 }

@@ -209,9 +209,10 @@ export class CrmStandIn {
 
   async #keep(lead: Lead): Promise<void> {
     const { leads, maxLeads } = this.#options;
-    const kept = leads.put(lead.id, lead);
+    await leads.put(lead.id, lead);
     const surplus = [...leads.entries()].slice(0, Math.max(0, leads.size - maxLeads));
-    await Promise.all([kept, ...surplus.map(([id]) => leads.remove(id))]);
+    // The lead is kept: that an old one cannot be removed is none of its sender's business, and tried again with the next.
+    await Promise.allSettled(surplus.map(([id]) => leads.remove(id)));
     for (const waiter of this.#waiters) waiter.accept(lead);
     this.#options.onLead?.(lead);
   }
