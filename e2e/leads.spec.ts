@@ -63,7 +63,7 @@ test('what is wrong with a lead is said, with what to do about it', async ({ pag
   await platform.open(page, 'leads');
   await expect(rowsOf(page).nth(1)).toContainText('another');
   await rowsOf(page).nth(1).click();
-  await expect(detailOf(page)).toContainText('2 of 6 fields are as the CRM integration wants them');
+  await expect(detailOf(page)).toContainText('2 of 10 fields are as the CRM integration wants them, 4 were not given');
   const wrong = detailOf(page).getByRole('list', { name: 'What is wrong' }).getByRole('listitem');
   await expect(wrong).toHaveText([
     /^oid another value was sent: send process\.env\.CRM_OID as oid; .*change CRM_OID in the environment/,
@@ -79,7 +79,7 @@ test('what is wrong with a lead is said, with what to do about it', async ({ pag
   await expect(page.getByRole('tab', { name: 'Environment', selected: true })).toBeVisible();
   await expect(page.getByRole('table', { name: 'Environment variables' })).toContainText('CRM_OID');
 
-  // Without its oid a form is no lead; the call says so.
+  // Without its oid a form is no lead: wherever one looks, it is red.
   await run({ payload: {}, fields: { first_name: 'Nobody' } });
   await platform.open(page, `invocations?q=lambda:careless`);
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();

@@ -11,7 +11,7 @@ import type { PipelineRun } from '../model/pipeline-run.ts';
 import type { World } from '../model/record.ts';
 import type { KeyRecord, TokenRecord } from '../security/credentials.ts';
 import { type Certificate, loadOrCreateCertificate } from '../standins/certificate.ts';
-import type { Lead } from '../standins/lead.ts';
+import type { Lead, RefusedForm } from '../standins/lead.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
 import type { Medium } from '../store/files.ts';
 import { type OpenKeyedLog, openKeyedLog } from '../store/keyed-log.ts';
@@ -30,6 +30,8 @@ export interface Data {
   tokens: KeyedLog<TokenRecord>;
   results: KeyedLog<StoredResult>;
   leads: KeyedLog<Lead>;
+  /** Forms that the CRM stand-in did not take. */
+  refusedForms: KeyedLog<RefusedForm>;
   /** Projects of the source-control stand-in, by id. */
   scm: KeyedLog<ScmProject>;
   /** How that was reached at the last start: what lambdas still name until they follow it. */
@@ -96,6 +98,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     tokens: await log('tokens'),
     results: await log('results'),
     leads: await log('leads'),
+    refusedForms: await log('refused-forms'),
     scm: await log('scm'),
     places: await log('places'),
     pipelines: await log('pipelines'),

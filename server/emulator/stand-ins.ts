@@ -42,12 +42,14 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
   const { config, data, recentCalls, nowMs, onLead, onFault } = options;
   const crm = new CrmStandIn({
     leads: data.leads,
+    refusedForms: data.refusedForms,
     senderOf: (executionId) => recentCalls.find(executionId),
     certificate: data.certificate,
     nowMs,
     newId: randomUUID,
     maxLeads: MAX_LEADS,
     onLead,
+    onRefused: onLead,
     onDeleted: options.onLeadsDeleted,
   });
   const crmAddress = await crm.start({ host: config.host, port: config.crmPort });

@@ -21,7 +21,7 @@ export interface LeadDesk {
 /**
  * Caught leads, below `/inspect` (D-200):
  *
- * - `GET /leads?email=&since=&execution=&waitS=`: the oldest first; while there is none it waits for one up to `waitS` seconds.
+ * - `GET /leads?email=&since=&execution=&refused=&waitS=`: the oldest first, with `refused=true` the forms that were not taken; while there is none it waits for one up to `waitS` seconds.
  * - `DELETE /leads/{id}`: 204, or 404 when there is none of this id. Root only.
  * - `DELETE /leads`: all of them, `{deleted}` says how many. Root only.
  */

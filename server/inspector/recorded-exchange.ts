@@ -34,7 +34,8 @@ export function thinnedExchange(one: RecordedExchange): RecordedExchange {
   };
 }
 
-export function factsOfExchange(one: RecordedExchange): ExchangeFacts {
+/** @param outboundFailures calls that came to nothing of those that the lambda behind it made */
+export function factsOfExchange(one: RecordedExchange, outboundFailures: number): ExchangeFacts {
   const { plane, method, target, status, durationMs, peer } = one;
   return {
     plane,
@@ -43,12 +44,13 @@ export function factsOfExchange(one: RecordedExchange): ExchangeFacts {
     status,
     durationMs,
     peer,
+    outboundFailures,
     body: () => [one.requestBody, one.responseBody].flatMap((body) => (body ? [beginningOf(body)] : [])),
   };
 }
 
-/** One row of the list. */
-export function shownExchange(one: RecordedExchange, seq: number): JsonObject {
+/** One row of the list. @param outboundFailures calls that came to nothing of those that the lambda behind it made */
+export function shownExchange(one: RecordedExchange, seq: number, outboundFailures: number): JsonObject {
   const { plane, atMs, durationMs, upstreamMs, method, target, peer, status, isComplete } = one;
   const { endpointId, executionId, userId } = one;
   return {
@@ -65,17 +67,18 @@ export function shownExchange(one: RecordedExchange, seq: number): JsonObject {
     ...(endpointId !== undefined && { endpointId }),
     ...(executionId !== undefined && { executionId }),
     ...(userId !== undefined && { userId }),
+    ...(outboundFailures > 0 && { outboundFailures }),
   };
 }
 
 /** One request with headers and bodies; credentials in them are hidden. */
-export function shownWholeExchange(one: RecordedExchange, seq: number): JsonObject {
+export function shownWholeExchange(one: RecordedExchange, seq: number, outboundFailures: number): JsonObject {
   const side = (headers: readonly string[], body: CapturedBody | undefined) => ({
     headers: shownHeaders(headers),
     ...(body && { body: shownBody(body, headerIn(headers, 'content-type')) }),
   });
   return {
-    ...shownExchange(one, seq),
+    ...shownExchange(one, seq, outboundFailures),
     steps: one.steps.map((step) => ({ ...step })),
     request: side(one.requestHeaders, one.requestBody),
     ...(one.status !== undefined && { response: side(one.responseHeaders, one.responseBody) }),

@@ -1,4 +1,5 @@
 import { type CapturedBody, captured } from '../model/exchange-record.ts';
+import { failedCalls } from '../model/failed-call.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { CallContext, Invocation, LambdaCall, LambdaValue } from '../model/invocation.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -21,6 +22,8 @@ export interface RecordedInvocation extends Omit<Invocation, 'outcome'> {
   replayOf: Uuid | undefined;
   logLines: number;
   outboundCalls: number;
+  /** Calls of those that came to nothing (`failedCalls`). */
+  outboundFailures: number;
   /** Were its event, result, log and outbound calls let go to make room? */
   isThinned: boolean;
 }
@@ -43,6 +46,7 @@ export function recordedInvocation(
     replayOf,
     logLines: logs.length,
     outboundCalls: outbound.length,
+    outboundFailures: failedCalls(outbound).length,
     isThinned: false,
   };
 }
@@ -79,6 +83,7 @@ export function factsOfInvocation(one: RecordedInvocation, httpStatus: number | 
     trigger: one.trigger,
     durationMs: durationOf(one),
     outboundCalls: one.outboundCalls,
+    outboundFailures: one.outboundFailures,
     logLines: one.logLines,
     isCold: one.cold,
     executionId: one.executionId,
@@ -91,7 +96,7 @@ export function factsOfInvocation(one: RecordedInvocation, httpStatus: number | 
 
 /** One row of the list. */
 export function shownSummary(one: RecordedInvocation, seq: number, httpStatus: number | undefined): JsonObject {
-  const { executionId, lambdaId, lambdaName, trigger, cold, outcome, logLines, outboundCalls } = one;
+  const { executionId, lambdaId, lambdaName, trigger, cold, outcome, logLines, outboundCalls, outboundFailures } = one;
   return {
     seq,
     executionId,
@@ -108,12 +113,13 @@ export function shownSummary(one: RecordedInvocation, seq: number, httpStatus: n
     ...(one.replayOf !== undefined && { replayOf: one.replayOf }),
     logLines,
     outboundCalls,
+    outboundFailures,
   };
 }
 
 /** One invocation with all that is kept of it; secrets in its event and result are hidden. */
 export function shownRecorded(one: RecordedInvocation): JsonObject {
-  const { context, event, value, isThinned, replayOf } = one;
+  const { context, event, value, isThinned, replayOf, outboundFailures } = one;
   const { creds: _creds, headers, user, ...call } = context;
   const whole = shownInvocation({ ...one, outcome: outcomeOf(one) });
   return {
@@ -125,6 +131,7 @@ export function shownRecorded(one: RecordedInvocation): JsonObject {
       ...(user && { user }),
       body: shownBody(event, headers['content-type']),
     },
+    outboundFailures,
     ...(value.kind !== 'nothing' && { resultBytes: value.body.sizeBytes }),
     ...(replayOf !== undefined && { replayOf }),
     ...(isThinned && { isThinned }),

@@ -49,6 +49,8 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
   const { invocations, exchanges } = recorder;
   const router = express.Router({ caseSensitive: true });
   const statusOf = (executionId: Uuid) => exchanges.find(executionId)?.item.status;
+  const failuresOf = (executionId: Uuid | undefined) =>
+    executionId === undefined ? 0 : (invocations.find(executionId)?.item.outboundFailures ?? 0);
   const getInvocation = (id: string) => {
     const found = invocations.find(id.toLowerCase());
     if (found) return found;
@@ -84,7 +86,7 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
     res.json({
       seq,
       ...shownRecorded(item),
-      ...(exchange && { request: shownWholeExchange(exchange.item, exchange.seq) }),
+      ...(exchange && { request: shownWholeExchange(exchange.item, exchange.seq, item.outboundFailures) }),
     });
   });
 
@@ -130,10 +132,10 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
         (endpoint === undefined || item.endpointId === endpoint) &&
         (plane === undefined || item.plane === plane) &&
         isInScope(item.endpointId) &&
-        query(factsOfExchange(item)),
+        query(factsOfExchange(item, failuresOf(item.executionId))),
     });
     res.json({
-      requests: items.map(({ seq, item }) => shownExchange(item, seq)),
+      requests: items.map(({ seq, item }) => shownExchange(item, seq, failuresOf(item.executionId))),
       total: exchanges.size,
       newest: exchanges.newest,
       run: recorder.run,
@@ -146,7 +148,7 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
     const { seq } = req.params;
     const found = /^\d{1,15}$/.test(seq) ? exchanges.at(Number(seq)) : undefined;
     if (!found) throw new PlatformError(404, `request '${seq.slice(0, 64)}' is not among the newest ${MAX_EXCHANGES}`);
-    res.json(shownWholeExchange(found.item, found.seq));
+    res.json(shownWholeExchange(found.item, found.seq, failuresOf(found.item.executionId)));
   });
   return router;
 }

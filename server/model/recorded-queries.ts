@@ -9,6 +9,8 @@ export interface InvocationFacts {
   trigger: string;
   durationMs: number;
   outboundCalls: number;
+  /** Calls of those that came to nothing. */
+  outboundFailures: number;
   logLines: number;
   isCold: boolean;
   executionId: string;
@@ -29,6 +31,7 @@ const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
   { name: 'trigger', valueOf: ({ trigger }) => trigger },
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },
   { name: 'out', valueOf: ({ outboundCalls }) => outboundCalls },
+  { name: 'outbound', valueOf: outboundWord },
   { name: 'logs', valueOf: ({ logLines }) => logLines },
   { name: 'start', valueOf: ({ isCold }) => (isCold ? 'cold' : 'warm') },
   { name: 'http', valueOf: ({ httpStatus }) => httpStatus },
@@ -36,6 +39,12 @@ const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
   { name: 'log', valueOf: (facts) => facts.log() },
   { name: 'event', valueOf: (facts) => facts.event() },
 ];
+
+/** How the calls went that a lambda made: `none` when it made none. */
+function outboundWord({ outboundCalls, outboundFailures }: InvocationFacts): string {
+  if (outboundCalls === 0) return 'none';
+  return outboundFailures > 0 ? 'error' : 'ok';
+}
 
 /** A query of invocations, e.g. `status:error lambda:webform dur:>200 text`. */
 export function invocationQuery(text: string): Query<InvocationFacts> {
@@ -55,6 +64,8 @@ export interface ExchangeFacts {
   status: number | undefined;
   durationMs: number;
   peer: string;
+  /** Calls that came to nothing of those that the lambda behind it made. */
+  outboundFailures: number;
   /** Beginnings of the bodies. */
   body(): readonly string[];
 }
@@ -66,6 +77,7 @@ const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },
   { name: 'peer', valueOf: ({ peer }) => peer },
   { name: 'plane', valueOf: ({ plane }) => plane },
+  { name: 'outbound', valueOf: ({ outboundFailures }) => (outboundFailures > 0 ? 'error' : undefined) },
   { name: 'body', valueOf: (facts) => facts.body() },
 ];
 

@@ -47,7 +47,7 @@ export const emulatorOperations: readonly Operation[] = [
   }),
   rowsOf('Caught leads')('get /inspect/leads', 'listLeads', 'Web forms that the CRM stand-in caught, oldest first', {
     right: SEES_ALL,
-    query: ['lead_email', 'lead_since', 'lead_execution', 'wait_s'],
+    query: ['lead_email', 'lead_since', 'lead_execution', 'lead_refused', 'wait_s'],
     success: ok(listOf(ref('Lead'))),
     errors: [400, 403, 503],
   }),

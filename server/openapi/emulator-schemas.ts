@@ -43,11 +43,18 @@ export const emulatorSchemas = {
   Lead: z.object({
     id,
     receivedAt: z.iso.datetime(),
-    oid: z.string().describe('The CRM organization that the form was meant for'),
+    oid: z
+      .string()
+      .optional()
+      .describe('The CRM organization that the form was meant for; only a refused form may have none'),
     fields: z.array(z.object({ name: z.string(), value: z.string() })),
     mapped: z.record(z.string(), z.string()).describe("The fields under the web form's own names"),
     source: z.object({ host: z.string(), path: z.string() }),
     remote: z.string(),
+    refused: z
+      .object({ status: z.int(), message: z.string() })
+      .optional()
+      .describe('Of a form that was not taken: what its sender was told'),
     executionId: id.optional().describe('The invocation that sent it, if a lambda of this platform did'),
     sender: z
       .object({

@@ -159,6 +159,11 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     schema: { type: 'string', format: 'date-time' },
     description: 'Only leads of this moment or later',
   },
+  lead_refused: {
+    name: 'refused',
+    schema: flag,
+    description: 'With `true` the forms that the CRM stand-in refused, each with what its sender was told as `refused`',
+  },
   lead_execution: { name: 'execution', schema: uuid, description: 'Only leads that this invocation sent' },
   dry_run: { name: 'dryRun', schema: flag, description: 'Only tell what would be changed' },
   prune: {

@@ -7,7 +7,7 @@ import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { type Certificate, loadOrCreateCertificate } from './certificate.ts';
 import { CrmStandIn } from './crm-stand-in.ts';
-import { type Lead, parseLead, parseLeadFilter } from './lead.ts';
+import { type Lead, parseLead, parseLeadFilter, type RefusedForm } from './lead.ts';
 
 const FORM_PATH = '/servlet/servlet.WebToLead';
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -33,7 +33,9 @@ class MemoryLog<T> implements KeyedLog<T> {
 describe('the CRM stand-in', () => {
   let certificate: Certificate;
   let leads: MemoryLog<Lead>;
+  let refusedForms: MemoryLog<RefusedForm>;
   let told: Lead[];
+  let toldRefused: RefusedForm[];
   let deletions: number;
   let nowMs: number;
   const senders = new Map([[EXECUTION, { lambdaId: LAMBDA, lambdaName: 'web-form', event: '{}', crmOid: '1' }]]);
@@ -46,18 +48,22 @@ describe('the CRM stand-in', () => {
   });
   beforeEach(async () => {
     leads = new MemoryLog();
+    refusedForms = new MemoryLog();
     told = [];
+    toldRefused = [];
     deletions = 0;
     nowMs = START_MS;
     let count = 0;
     crm = new CrmStandIn({
       leads,
+      refusedForms,
       certificate,
       nowMs: () => nowMs,
       newId: () => `lead-${++count}`,
       senderOf: (executionId) => senders.get(executionId),
       maxLeads: 3,
       onLead: (lead) => told.push(lead),
+      onRefused: (form) => toldRefused.push(form),
       onDeleted: () => {
         deletions += 1;
       },
@@ -96,6 +102,43 @@ describe('the CRM stand-in', () => {
     expect(crm.listLeads(parseLeadFilter({ execution: EXECUTION }))).toEqual([known]);
     expect(() => parseLeadFilter({ execution: 'nonsense' })).toThrow('is not the id of an invocation');
     expect(parseLead({ ...known, id: LAMBDA })).toEqual({ ...known, id: LAMBDA });
+  });
+
+  it('keeps a form that it refuses apart from the leads, with what its sender was told', async () => {
+    const refused = parseLeadFilter({ refused: 'true' });
+    const answer = await send('oid=&first_name=Ada&email=a%40x', {
+      headers: { ...FORM, [EXECUTION_HEADER]: EXECUTION },
+    });
+    await send('{}', { headers: { 'Content-Type': 'application/json' } });
+    await send(form({}), { path: '/servlet/elsewhere' });
+    await send('', { method: 'GET' });
+    expect(crm.listLeads()).toEqual([]);
+    expect(crm.listLeads(parseLeadFilter({ refused: 'false' }))).toEqual([]);
+    const [without, json, elsewhere, ...none] = crm.listLeads(refused);
+    expect(none).toEqual([]);
+    expect(without).toMatchObject({
+      mapped: { firstName: 'Ada', email: 'a@x' },
+      executionId: EXECUTION,
+      sender: { lambdaName: 'web-form' },
+      refused: { status: 400, message: answer.body.trim() },
+    });
+    expect(without).not.toHaveProperty('oid');
+    expect(json).toMatchObject({ fields: [], refused: { status: 415 } });
+    expect(elsewhere).toMatchObject({ source: { path: '/servlet/elsewhere' }, refused: { status: 404 } });
+    expect(toldRefused).toEqual([without, json, elsewhere]);
+    expect(() => parseLeadFilter({ refused: 'yes' })).toThrow('is neither true nor false');
+
+    await send('email=d%40x');
+    expect(crm.listLeads(refused)).toHaveLength(3);
+    expect(await crm.deleteLead(json?.id ?? '')).toBe(true);
+    await send(form({}));
+    expect(await crm.deleteLeads()).toBe(3);
+    expect(crm.listLeads(refused)).toEqual([]);
+  });
+
+  it('answers why it refuses a form when there is no room to keep that, too', async () => {
+    refusedForms.failure = new Error('ENOSPC');
+    expect(await send('email=a%40x')).toMatchObject({ status: 400, body: expect.stringContaining("'oid'") });
   });
 
   it('deletes one lead, or all of them, and says so', async () => {
@@ -268,32 +311,20 @@ describe('the CRM stand-in', () => {
     expect(() => parseLeadFilter(query)).toThrow(reason);
   });
 
-  it('waits for a lead to come', async () => {
-    const waiting = crm.waitFor((lead) => lead.mapped.email === 'wanted@example.com', 10_000);
-    await send(form({ email: 'other@example.com' }));
-    await send(form({ email: 'wanted@example.com' }));
-    expect((await waiting).id).toBe('lead-2');
-  });
-
-  it('waits no time for a lead that is here', async () => {
-    await send(form({}));
-    expect((await crm.waitFor(() => true, 0)).id).toBe('lead-1');
-  });
-
-  it('says how many leads there are when the wanted one does not come', async () => {
-    await send(form({}));
-    await expect(crm.waitFor(() => false, 1)).rejects.toThrow(/within 1 ms; 1 other/);
-  });
-
-  it('tells who waits that it was stopped, and may be stopped twice', async () => {
-    const waiting = crm.waitFor(() => true, 10_000);
-    const failed = expect(waiting).rejects.toThrow(/stopped/);
-    await Promise.all([crm.stop(), failed]);
+  it('may be stopped twice', async () => {
+    await crm.stop();
     await crm.stop();
   });
 
   it('says which port it could not have', async () => {
-    const second = new CrmStandIn({ leads, certificate, nowMs: () => nowMs, newId: () => 'x', maxLeads: 3 });
+    const second = new CrmStandIn({
+      leads,
+      refusedForms,
+      certificate,
+      nowMs: () => nowMs,
+      newId: () => 'x',
+      maxLeads: 3,
+    });
     await expect(second.start({ host: '127.0.0.1', port })).rejects.toThrow(`127.0.0.1:${port}`);
     await second.stop();
   });

@@ -8,7 +8,15 @@ import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Certificate } from './certificate.ts';
-import { type Lead, type LeadFilter, type LeadSender, mapLead, matchesLead } from './lead.ts';
+import {
+  type Lead,
+  type LeadField,
+  type LeadFilter,
+  type LeadSender,
+  mapLead,
+  matchesLead,
+  type RefusedForm,
+} from './lead.ts';
 import { readLeadForm } from './read-lead-form.ts';
 
 const executionHeader = z.guid().transform((id) => id.toLowerCase());
@@ -21,23 +29,22 @@ const STOP_GRACE_MS = 1_000;
 export interface CrmStandInOptions {
   /** Where leads are kept. */
   leads: KeyedLog<Lead>;
+  /** Where forms are kept that were not taken. */
+  refusedForms: KeyedLog<RefusedForm>;
   certificate: Certificate;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
   newId(): string;
-  /** Above this number the oldest are dropped; at least 1. */
+  /** Above this number the oldest are dropped, of leads and of refused forms; at least 1. */
   maxLeads: number;
   /** What is known of an invocation that sent a form. */
   senderOf?(executionId: Uuid): LeadSender | undefined;
   /** Told of each lead once it is kept. */
   onLead?(lead: Lead): void;
+  /** Told of each form that was refused once it is kept. */
+  onRefused?(form: RefusedForm): void;
   /** Told when leads were deleted. */
   onDeleted?(): void;
-}
-
-interface Waiter {
-  accept(lead: Lead): void;
-  reject(error: Error): void;
 }
 
 /**
@@ -46,7 +53,6 @@ interface Waiter {
  */
 export class CrmStandIn {
   readonly #options: CrmStandInOptions;
-  readonly #waiters = new Set<Waiter>();
   #server: Server | undefined;
 
   constructor(options: CrmStandInOptions) {
@@ -83,9 +89,8 @@ export class CrmStandIn {
     return { host: at.host, port: (server.address() as AddressInfo).port, caPem: certPem };
   }
 
-  /** Ends: requests under way get a second to finish, and whoever waits for a lead is told. */
+  /** Ends: requests under way get a second to finish. */
   async stop(): Promise<void> {
-    for (const waiter of this.#waiters) waiter.reject(new Error('the CRM stand-in was stopped'));
     const server = this.#server;
     this.#server = undefined;
     if (!server) return;
@@ -96,64 +101,39 @@ export class CrmStandIn {
     clearTimeout(grace);
   }
 
-  /** The leads asked for, newest last. */
-  listLeads(filter: LeadFilter = {}): Lead[] {
-    return [...this.#options.leads.entries()].map(([, lead]) => lead).filter((lead) => matchesLead(lead, filter));
+  /** The leads asked for, or the refused forms if those are; newest last. */
+  listLeads(filter: LeadFilter = {}): (Lead | RefusedForm)[] {
+    const kept: KeyedLog<Lead | RefusedForm> = filter.isRefused ? this.#options.refusedForms : this.#options.leads;
+    return [...kept.entries()].map(([, lead]) => lead).filter((lead) => matchesLead(lead, filter));
   }
 
-  /** Deletes a lead. Resolves to whether there was one of this id. */
+  /** Deletes a lead or a refused form. Resolves to whether there was one of this id. */
   async deleteLead(id: string): Promise<boolean> {
-    const wasThere = await this.#options.leads.remove(id);
+    const { leads, refusedForms } = this.#options;
+    const wasThere = (await leads.remove(id)) || (await refusedForms.remove(id));
     if (wasThere) this.#options.onDeleted?.();
     return wasThere;
   }
 
-  /** Deletes all leads that are here now. Resolves to how many. */
+  /** Deletes all leads and refused forms that are here now. Resolves to how many. */
   async deleteLeads(): Promise<number> {
-    const { leads, onDeleted } = this.#options;
-    const ids = [...leads.entries()].map(([id]) => id);
-    const wereThere = await Promise.all(ids.map((id) => leads.remove(id)));
+    const { leads, refusedForms, onDeleted } = this.#options;
+    const wereThere = await Promise.all(
+      [leads, refusedForms].flatMap((log) => [...log.entries()].map(([id]) => log.remove(id))),
+    );
     onDeleted?.();
     return wereThere.filter(Boolean).length;
   }
 
-  /**
-   * The first lead of that kind: one that is here already, otherwise the next to come.
-   *
-   * @throws Error when none came within timeoutMs, or when the stand-in is stopped meanwhile
-   */
-  waitFor(isWanted: (lead: Lead) => boolean, timeoutMs: number): Promise<Lead> {
-    const here = this.listLeads().find(isWanted);
-    if (here) return Promise.resolve(here);
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer);
-        this.#waiters.delete(waiter);
-      };
-      const waiter: Waiter = {
-        accept: (lead) => {
-          if (!isWanted(lead)) return;
-          end();
-          resolve(lead);
-        },
-        reject: (error) => {
-          end();
-          reject(error);
-        },
-      };
-      const timer = setTimeout(() => {
-        waiter.reject(
-          new Error(`no such lead came within ${timeoutMs} ms; ${this.#options.leads.size} other leads are here`),
-        );
-      }, timeoutMs);
-      this.#waiters.add(waiter);
-    });
-  }
-
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { leads, onLead } = this.#options;
+    let form = this.#emptyForm(request);
     try {
-      const lead = await this.#read(request);
-      await this.#keep(lead);
+      const fields = await readForm(request, form.source.path);
+      form = { ...form, fields, mapped: mapLead(fields) };
+      const lead = { ...form, oid: oidIn(fields) };
+      await this.#keep(leads, lead);
+      onLead?.(lead);
       const returnUrl = returnUrlOf(lead);
       if (returnUrl) response.writeHead(302, { Location: returnUrl }).end();
       else
@@ -165,35 +145,21 @@ export class CrmStandIn {
         );
     } catch (thrown) {
       const error = toPlatformError(thrown);
-      const message = error.status === 500 ? `the lead could not be kept: ${String(error.cause)}` : error.message;
-      send(response, error.status, 'text/plain', `${message}\n`, error.headers);
+      const { status } = error;
+      const message = status === 500 ? `the lead could not be kept: ${String(error.cause)}` : error.message;
+      if (request.method === 'POST') await this.#keepRefused({ ...form, refused: { status, message } });
+      send(response, status, 'text/plain', `${message}\n`, error.headers);
     }
   }
 
-  async #read(request: IncomingMessage): Promise<Lead> {
-    const target = request.url ?? '/';
-    const at = target.indexOf('?');
-    const path = at < 0 ? target : target.slice(0, at);
-    if (path !== FORM_PATH)
-      throw new PlatformError(404, `this CRM stand-in has only the form endpoint POST ${FORM_PATH}`);
-    if (request.method !== 'POST') {
-      throw new PlatformError(405, `a form is sent with POST, not ${request.method}`, { headers: { Allow: 'POST' } });
-    }
-    const fields = await readLeadForm(request, new URLSearchParams(at < 0 ? '' : target.slice(at)));
-    const oid = fields.find(({ name }) => name === 'oid')?.value.trim();
-    if (!oid) {
-      throw new PlatformError(
-        400,
-        "the form has no 'oid': the id of the CRM organization is always required; nothing was kept",
-      );
-    }
+  /** What is known of a form before it is read. */
+  #emptyForm(request: IncomingMessage): Omit<Lead, 'oid'> {
     return {
       id: this.#options.newId(),
       receivedAt: new Date(this.#options.nowMs()).toISOString(),
-      oid,
-      fields,
-      mapped: mapLead(fields),
-      source: { host: request.headers.host ?? '', path: target },
+      fields: [],
+      mapped: {},
+      source: { host: request.headers.host ?? '', path: request.url ?? '/' },
       remote: request.socket.remoteAddress ?? '',
       ...this.#originOf(request),
     };
@@ -207,15 +173,43 @@ export class CrmStandIn {
     return { executionId, ...(sender && { sender }) };
   }
 
-  async #keep(lead: Lead): Promise<void> {
-    const { leads, maxLeads } = this.#options;
-    await leads.put(lead.id, lead);
-    const surplus = [...leads.entries()].slice(0, Math.max(0, leads.size - maxLeads));
-    // The lead is kept: that an old one cannot be removed is none of its sender's business, and tried again with the next.
-    await Promise.allSettled(surplus.map(([id]) => leads.remove(id)));
-    for (const waiter of this.#waiters) waiter.accept(lead);
-    this.#options.onLead?.(lead);
+  async #keep<Form extends Lead | RefusedForm>(log: KeyedLog<Form>, form: Form): Promise<void> {
+    await log.put(form.id, form);
+    const surplus = [...log.entries()].slice(0, Math.max(0, log.size - this.#options.maxLeads));
+    // The form is kept: that an old one cannot be removed is none of its sender's business, and tried again with the next.
+    await Promise.allSettled(surplus.map(([id]) => log.remove(id)));
   }
+
+  /** For those who look for a lead that is not there; the sender is answered whether or not there is room for it. */
+  async #keepRefused(form: RefusedForm): Promise<void> {
+    const { refusedForms, onRefused } = this.#options;
+    await this.#keep(refusedForms, form).then(
+      () => onRefused?.(form),
+      () => undefined,
+    );
+  }
+}
+
+/** The fields of the form in a request. Throws PlatformError for a request that brings none. */
+async function readForm(request: IncomingMessage, target: string): Promise<LeadField[]> {
+  const at = target.indexOf('?');
+  const path = at < 0 ? target : target.slice(0, at);
+  if (path !== FORM_PATH) {
+    throw new PlatformError(404, `this CRM stand-in has only the form endpoint POST ${FORM_PATH}`);
+  }
+  if (request.method !== 'POST') {
+    throw new PlatformError(405, `a form is sent with POST, not ${request.method}`, { headers: { Allow: 'POST' } });
+  }
+  return readLeadForm(request, new URLSearchParams(at < 0 ? '' : target.slice(at)));
+}
+
+function oidIn(fields: readonly LeadField[]): string {
+  const oid = fields.find(({ name }) => name === 'oid')?.value.trim();
+  if (oid) return oid;
+  throw new PlatformError(
+    400,
+    "the form has no 'oid': the id of the CRM organization is always required; no lead was made",
+  );
 }
 
 /** Where the form wants its sender to go next; only web addresses count. */

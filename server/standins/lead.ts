@@ -43,6 +43,13 @@ export interface Lead {
   sender?: LeadSender;
 }
 
+/** A form that the CRM stand-in did not take: a lead that is lost unless it is sent again. */
+export interface RefusedForm extends Omit<Lead, 'oid'> {
+  oid?: string;
+  /** What its sender was answered. */
+  refused: { status: number; message: string };
+}
+
 /** Who sent a lead, and why. */
 export interface LeadSender {
   lambdaId: Uuid;
@@ -106,26 +113,30 @@ export interface LeadFilter {
   sinceMs?: number | undefined;
   /** Sent by this invocation. */
   executionId?: Uuid | undefined;
+  /** Those that were refused, in place of those that were taken. */
+  isRefused?: boolean | undefined;
 }
 
 const leadQuery = z.strictObject({
   email: z.string('is given at most once').optional(),
   since: z.iso.datetime({ offset: true, error: 'is not a time such as 2026-01-31T09:30:00Z' }).optional(),
   execution: z.guid('is not the id of an invocation').optional(),
+  refused: z.enum(['true', 'false'], 'is neither true nor false').optional(),
 });
 
-/** The filter in the query of `GET /inspect/leads?email=&since=&execution=`. Throws 400 for anything else in it. */
+/** The filter in the query of `GET /inspect/leads?email=&since=&execution=&refused=`. Throws 400 for anything else in it. */
 export function parseLeadFilter(query: unknown): LeadFilter {
-  const { email, since, execution } = parseWith(leadQuery, query);
+  const { email, since, execution, refused } = parseWith(leadQuery, query);
   return {
     email,
     sinceMs: since === undefined ? undefined : Date.parse(since),
     executionId: execution?.toLowerCase(),
+    isRefused: refused === 'true',
   };
 }
 
-/** Is the lead one of those asked for? */
-export function matchesLead(lead: Lead, { email, sinceMs, executionId }: LeadFilter): boolean {
+/** Is the lead one of those asked for, taken or not? */
+export function matchesLead(lead: Lead | RefusedForm, { email, sinceMs, executionId }: LeadFilter): boolean {
   return (
     (email === undefined || lead.mapped.email?.toLowerCase() === email.toLowerCase()) &&
     (sinceMs === undefined || Date.parse(lead.receivedAt) >= sinceMs) &&

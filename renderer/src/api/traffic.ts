@@ -19,6 +19,8 @@ export interface RecordedRequest {
   endpointId?: string;
   executionId?: string;
   userId?: string;
+  /** Calls that the lambda behind it made and that came to nothing. */
+  outboundFailures?: number;
 }
 
 /** A body as it was kept: text, or base64 of what is none. */

@@ -2,9 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { load } from '../api/client.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { keys } from '../api/query-client.ts';
+import { useRefusedForms } from '../api/refused-forms.ts';
 import type { TypeCounts } from '../api/tree.ts';
 import { useScope } from '../api/world.ts';
 import type { ScreenName } from '../screens/registry.ts';
+
+/** What went wrong on a screen and waits for somebody to look at it. */
+export function useRailAlerts(): Partial<Record<ScreenName, { count: number; text: string }>> {
+  const { length: count } = useRefusedForms();
+  return count === 0 ? {} : { leads: { count, text: count === 1 ? '1 refused form' : `${count} refused forms` } };
+}
 
 /** How many there are of what each screen shows, in the scope; what is not known is left out. */
 export function useRailCounts(): Partial<Record<ScreenName, number>> {

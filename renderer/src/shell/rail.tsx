@@ -1,35 +1,47 @@
-import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
+import { PanelLeftClose, PanelLeftOpen, TriangleAlert } from 'lucide-react';
 import { IconButton } from '../parts/button.tsx';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useValue } from '../value-store.ts';
 import { useIsNarrowWindow } from './narrow-window.ts';
 import { PlaceLink } from './place-link.tsx';
-import { useRailCounts } from './rail-counts.ts';
+import { useRailAlerts, useRailCounts } from './rail-counts.ts';
 
 /** The way to every screen; 208 pixels wide, or 52 with the icons only, as it is in a narrow window. */
 export function Rail({ current }: { current: ScreenName }) {
   const counts = useRailCounts();
+  const alerts = useRailAlerts();
   const isWindowNarrow = useIsNarrowWindow();
   const isRailNarrow = useValue(preferences).isRailNarrow || isWindowNarrow;
   const link = (name: ScreenName) => {
     const { title, icon: Icon, letter } = screens[name];
     const isCurrent = name === current;
     const count = counts[name];
+    const alert = alerts[name];
     return (
       <li key={name}>
         <PlaceLink
           to={{ screen: name }}
           isCurrent={isCurrent}
-          {...(isRailNarrow && { label: title })}
+          {...(isRailNarrow && { label: alert ? `${title}, ${alert.text}` : title })}
           className={`flex h-[30px] items-center gap-2.5 rounded-md px-2.5 ${
             isCurrent ? 'bg-accent-soft font-medium text-accent' : 'text-muted hover:bg-raised hover:text-text'
           } ${isRailNarrow ? 'justify-center' : ''}`}
         >
-          <span title={isRailNarrow ? `${title} (g ${letter})` : undefined}>
+          <span
+            title={isRailNarrow ? `${title} (g ${letter})` : undefined}
+            className={isRailNarrow && alert ? 'text-error' : ''}
+          >
             <Icon aria-hidden size={16} strokeWidth={1.7} />
           </span>
           {!isRailNarrow && <span className="flex-1">{title}</span>}
+          {!isRailNarrow && alert && (
+            <span className="inline-flex items-center gap-1 text-[11px] text-error" title={alert.text}>
+              <TriangleAlert aria-hidden size={12} />
+              {alert.count.toLocaleString('en')}
+              <span className="sr-only">refused</span>
+            </span>
+          )}
           {!isRailNarrow && count !== undefined && (
             <span className={`text-[11px] ${isCurrent ? '' : 'text-faint'}`}>{count.toLocaleString('en')}</span>
           )}

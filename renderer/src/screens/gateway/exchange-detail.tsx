@@ -59,7 +59,7 @@ export function ExchangeDetail({ seq }: { seq: number }) {
     <>
       <div className="border-b border-line px-4 py-2.5">
         <div className="flex items-center gap-2">
-          <StatusState status={exchange.status} />
+          <StatusState status={exchange.status} outboundFailures={exchange.outboundFailures} />
           <Badge>{exchange.method}</Badge>
           <h2 className="mono min-w-0 truncate text-[13px]">{exchange.target}</h2>
           {close}

@@ -28,7 +28,12 @@ const PLANES = [
 ];
 
 const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
-  { id: 'status', header: 'Status', width: 92, cell: ({ status }) => <StatusState status={status} /> },
+  {
+    id: 'status',
+    header: 'Status',
+    width: 128,
+    cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
+  },
   {
     id: 'time',
     header: 'Time',
@@ -80,7 +85,7 @@ export default function GatewayScreen() {
           what="traffic"
           faultOf={faultOf}
           example="status:>=500 method:post dur:>200"
-          suggestions={['status:>=500', 'status:401', 'method:post', 'dur:>200', 'body:"some text"']}
+          suggestions={['status:>=500', 'outbound:error', 'status:401', 'method:post', 'dur:>200', 'body:"some text"']}
         />
       }
       actions={

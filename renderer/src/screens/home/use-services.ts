@@ -6,6 +6,7 @@ import { live } from '../../api/live.ts';
 import { type PlatformStatus, usePlatformStatus } from '../../api/platform-status.ts';
 import { type PulseFault, usePulse } from '../../api/pulse.ts';
 import { keys } from '../../api/query-client.ts';
+import { type RefusedForm, useRefusedForms } from '../../api/refused-forms.ts';
 import { perMinute } from '../../api/traffic.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
 import { useNowMs } from '../../parts/amount.tsx';
@@ -54,6 +55,7 @@ export function useServices(): Service[] {
     queryKey: [keys.leads, 'all'],
     queryFn: ({ signal }) => load<{ at?: string; receivedAt?: string }[]>('/inspect/leads', {}, signal),
   }).data;
+  const refused = useRefusedForms();
   const scm = useQuery({
     queryKey: [keys.pipelines, 'scm'],
     queryFn: ({ signal }) => load<{ url: string; projects: unknown[] }>('/inspect/scm', {}, signal),
@@ -120,7 +122,9 @@ export function useServices(): Service[] {
     {
       name: 'CRM stand-in',
       place: { screen: 'leads' },
-      ...stateOf('crm'),
+      ...(refused.length > 0 && !isLost
+        ? { condition: 'error' as const, word: count(refused.length, 'form refused', 'forms refused') }
+        : stateOf('crm')),
       address: status?.addresses.crmUrl,
       facts: `${count(leads?.length ?? 0, 'lead')} caught`,
       counted: ['lead', 'leads'],
@@ -131,6 +135,7 @@ export function useServices(): Service[] {
           nowMs,
           MINUTES,
         ),
+      lastError: refusalOf(refused.at(-1)),
     },
     {
       name: 'Source control stand-in',
@@ -142,6 +147,11 @@ export function useServices(): Service[] {
       lastError: failedRun(lastRun) ?? scmFault(pulse.scm?.lastFault),
     },
   ];
+}
+
+/** The newest form that the CRM did not take: where it stands, and why. */
+function refusalOf(form: RefusedForm | undefined): Service['lastError'] {
+  return form && { text: form.refused.message, place: { screen: 'leads', search: { sel: form.id } } };
 }
 
 /** Every container, wherever it is: what is not well concerns whoever looks at the whole. */

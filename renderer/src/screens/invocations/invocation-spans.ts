@@ -1,4 +1,5 @@
-import type { InvocationDetail, OutboundCall } from './use-invocations.ts';
+import { isFailedCall } from '../../../../server/model/failed-call.ts';
+import type { InvocationDetail } from './use-invocations.ts';
 import type { Span } from './waterfall.tsx';
 
 /** What the steps of the gateway are called. */
@@ -48,7 +49,7 @@ export function spansOf(invocation: InvocationDetail): Span[] {
       note: hostOf(call.url),
       startMs: Date.parse(call.startedAt),
       endMs: Date.parse(call.startedAt) + call.durationMs,
-      tone: isBad(call) ? ('error' as const) : ('outbound' as const),
+      tone: isFailedCall(call) ? ('error' as const) : ('outbound' as const),
       depth: 1,
     })),
     ...(isAwaited && request && endMs > finishedMs
@@ -72,10 +73,6 @@ function gatewaySteps(steps: readonly { name: string; afterMs: number }[], arriv
     const startMs = arrivedMs + (steps[index - 1]?.afterMs ?? 0);
     return [{ name: shown, startMs, endMs: arrivedMs + afterMs, tone: 'gateway' as const, depth: 1 }];
   });
-}
-
-export function isBad({ status, error }: OutboundCall): boolean {
-  return error !== undefined || status === undefined || status >= 400;
 }
 
 function hostOf(url: string): string {

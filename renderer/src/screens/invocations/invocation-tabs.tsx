@@ -1,3 +1,4 @@
+import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { BodyView } from '../../parts/http-message.tsx';
@@ -5,7 +6,6 @@ import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { isBad } from './invocation-spans.ts';
 import type { InvocationDetail, InvocationEvent, OutboundCall } from './use-invocations.ts';
 
 /** What the lambda was given: its event, and what it can read of the call. */
@@ -42,7 +42,7 @@ export function OutboundTab({ calls, leadHref }: { calls: readonly OutboundCall[
       {calls.map((call) => (
         <li key={`${call.startedAt} ${call.url}`} className="border-b border-line/60 px-4 py-2">
           <p className="flex items-center gap-2">
-            <State is={isBad(call) ? 'error' : 'ok'}>{call.status ?? 'no answer'}</State>
+            <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no answer'}</State>
             <Badge>{call.method}</Badge>
             {call.caughtBy && <Badge tone="running">caught by the {call.caughtBy.toUpperCase()} stand-in</Badge>}
             <span className="ml-auto text-muted">

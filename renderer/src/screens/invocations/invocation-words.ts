@@ -3,17 +3,26 @@ import type { Condition } from '../../parts/state.tsx';
 interface Ended {
   /** Undefined while it waits or runs. */
   outcome?: { ok: boolean; failure?: string } | undefined;
+  /** Calls that it made and that came to nothing. */
+  outboundFailures?: number | undefined;
 }
 
-/** How it went, in one word: `running`, `ok`, or the kind of its failure. */
-export function statusOf({ outcome }: Ended): string {
+/** How it went, in a word or two: `running`, `ok`, the kind of its failure, or that a call it made came to nothing. */
+export function statusOf({ outcome, outboundFailures }: Ended): string {
   if (!outcome) return 'running';
-  return outcome.ok ? 'ok' : (outcome.failure ?? 'error');
+  if (!outcome.ok) return outcome.failure ?? 'error';
+  return outboundFailures ? callsFailed(outboundFailures) : 'ok';
 }
 
-export function conditionOf({ outcome }: Ended): Condition {
+/** So many calls came to nothing, in words. */
+export function callsFailed(count: number): string {
+  return count === 1 ? 'call failed' : `${count.toLocaleString('en')} calls failed`;
+}
+
+export function conditionOf({ outcome, outboundFailures }: Ended): Condition {
   if (!outcome) return 'running';
-  if (outcome.ok) return 'ok';
+  // What happened to its purpose counts: a lead that the CRM refused is lost although the visitor read SUCCESS.
+  if (outcome.ok) return outboundFailures ? 'error' : 'ok';
   return outcome.failure === 'busy' || outcome.failure === 'interrupted' ? 'warning' : 'error';
 }
 

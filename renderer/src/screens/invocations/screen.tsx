@@ -17,7 +17,15 @@ import { InvocationDetailPane } from './invocation-detail.tsx';
 import { conditionOf, statusOf } from './invocation-words.ts';
 import { type BegunInvocation, type InvocationSummary, useInvocations } from './use-invocations.ts';
 
-const SUGGESTIONS = ['status:error', 'dur:>200', 'trigger:gateway', 'http:>=500', 'start:cold', 'log:"some text"'];
+const SUGGESTIONS = [
+  'status:error',
+  'outbound:error',
+  'dur:>200',
+  'trigger:gateway',
+  'http:>=500',
+  'start:cold',
+  'log:"some text"',
+];
 
 /** One that has ended, or one that waits or runs. */
 type Row = Pick<
@@ -163,7 +171,7 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
       align: 'end',
       cell: (row) => (
         <span className="inline-flex items-center gap-2">
-          <Bar share={Math.min(1, row.durationMs / longestMs)} isError={row.outcome?.ok === false} />
+          <Bar share={Math.min(1, row.durationMs / longestMs)} isError={conditionOf(row) === 'error'} />
           <Duration ms={row.durationMs} />
         </span>
       ),
@@ -175,7 +183,20 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
       align: 'end',
       cell: ({ httpStatus }) => <span className="text-muted">{httpStatus}</span>,
     },
-    { id: 'out', header: 'Out', width: 44, align: 'end', cell: ({ outboundCalls }) => outboundCalls },
+    {
+      id: 'out',
+      header: 'Out',
+      width: 64,
+      align: 'end',
+      cell: ({ outboundCalls, outboundFailures }) =>
+        outboundFailures ? (
+          <span className="text-error" title={`${outboundFailures} of ${outboundCalls} calls came to nothing`}>
+            {outboundFailures} of {outboundCalls}
+          </span>
+        ) : (
+          outboundCalls
+        ),
+    },
     {
       id: 'result',
       header: 'Result',

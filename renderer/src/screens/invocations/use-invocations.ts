@@ -22,6 +22,8 @@ export interface InvocationSummary {
   replayOf?: string;
   logLines: number;
   outboundCalls: number;
+  /** Calls of those that came to nothing. */
+  outboundFailures: number;
 }
 
 /** One that waits or runs. */

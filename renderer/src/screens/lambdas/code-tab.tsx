@@ -4,12 +4,16 @@ import type { PlatformRecord } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import type { EditorProblem } from '../../parts/editor-props.ts';
+import { State } from '../../parts/state.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
 import { useValue } from '../../value-store.ts';
 import { faultPlaceOf, problemAt } from './fault-place.ts';
 import { LinkBar, LinkDialog } from './link-bar.tsx';
 import { PackageCode } from './package-code.tsx';
 import { type Run, runs } from './runs.ts';
+import { unsetVariablesIn } from './unset-variables.ts';
 import type { CodeDraftState } from './use-code-draft.ts';
+import { useLineage } from './use-lineage.ts';
 import type { useWorkbench } from './use-workbench.ts';
 
 export interface CodeTabProps {
@@ -56,6 +60,7 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
           </span>
         </div>
       )}
+      <UnsetVariables lambda={lambda} source={link ? draft.stored : draft.source} />
       <div className="min-h-0 flex-1">
         <CodeEditor
           label={`Code of ${lambda.name}`}
@@ -70,6 +75,24 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
       </div>
       {isLinking && <LinkDialog workbench={workbench} isDirty={draft.isDirty} onClose={() => setLinking(false)} />}
     </div>
+  );
+}
+
+/** What would be undefined when the code runs, said before it does. */
+function UnsetVariables({ lambda, source }: { lambda: PlatformRecord; source: string }) {
+  const above = useLineage(lambda).data;
+  const names = useMemo(() => (above ? unsetVariablesIn(source, [lambda, ...above]) : []), [source, lambda, above]);
+  if (names.length === 0) return null;
+  return (
+    <p role="status" className="flex flex-wrap items-center gap-x-2 border-b border-line px-4 py-1">
+      <State is="warning">
+        The code reads {names.length === 1 ? 'a variable that is' : 'variables that are'} not set:
+      </State>
+      <span className="mono">{names.join(', ')}</span>
+      <PlaceLink to={{ screen: 'lambdas', id: lambda.id, search: { tab: 'env' } }}>
+        Set {names.length === 1 ? 'it' : 'them'}
+      </PlaceLink>
+    </p>
   );
 }
 

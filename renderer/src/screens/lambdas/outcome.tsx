@@ -1,3 +1,4 @@
+import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import { Duration } from '../../parts/amount.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Badge, State } from '../../parts/state.tsx';
@@ -51,11 +52,10 @@ export function Outcome({ result, isMarked }: { result: RunResult; isMarked: boo
 
 function OutboundLine({ call, executionId }: { call: RunResult['outbound'][number]; executionId: string }) {
   const { method, url, durationMs, status, error, caughtBy, rules } = call;
-  const isBad = error !== undefined || status === undefined || status >= 400;
   return (
     <div>
       <p className="flex flex-wrap items-center gap-2">
-        <State is={isBad ? 'error' : 'ok'}>{status ?? 'no answer'}</State>
+        <State is={isFailedCall(call) ? 'error' : 'ok'}>{status ?? 'no answer'}</State>
         <Badge>{method}</Badge>
         <Duration ms={durationMs} />
         {caughtBy === 'crm' && (

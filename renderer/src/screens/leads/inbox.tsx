@@ -21,6 +21,7 @@ const FIELDS: readonly QueryField<Lead>[] = [
   { name: 'company', valueOf: ({ mapped }) => mapped.company },
   { name: 'email', valueOf: ({ mapped }) => mapped.email },
   { name: 'oid', valueOf: ({ oid }) => oid },
+  { name: 'is', valueOf: ({ refused }) => (refused ? 'refused' : 'taken') },
   { name: 'lambda', valueOf: ({ sender }) => sender?.lambdaName },
   { name: 'execution', valueOf: ({ executionId }) => executionId },
 ];
@@ -89,14 +90,16 @@ const SENDER: GridColumn<Lead> = {
     </span>
   ),
 };
-const OID: GridColumn<Lead> = { id: 'oid', header: 'oid', width: 92, cell: (lead) => <OidState lead={lead} /> };
+const OID: GridColumn<Lead> = { id: 'oid', header: 'CRM', width: 92, cell: (lead) => <CrmState lead={lead} /> };
 const COLUMNS = [TIME, NAME, COMPANY, EMAIL, SENDER, OID];
 /** Beside a detail there is room for less; who sent it stands in there. */
 const FEW_COLUMNS = [TIME, NAME, COMPANY, EMAIL, OID];
 
-function OidState({ lead: { oid, sender } }: { lead: Lead }) {
+/** What the CRM makes of it: taken, under the right organization or another one, or refused. */
+function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {
+  if (refused) return <State is="error">refused</State>;
   if (sender?.crmOid === undefined) return <State is="ok">present</State>;
-  return oid === sender.crmOid ? <State is="ok">ok</State> : <State is="error">another</State>;
+  return oid === sender.crmOid ? <State is="ok">ok</State> : <State is="error">another oid</State>;
 }
 
 /** What the CRM stand-in has caught, and one of it in detail. */
@@ -131,8 +134,7 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
                 text={
                   <>
                     A form that a lambda sends to its CRM is caught here; the real CRM never sees it. A form without{' '}
-                    <code>oid</code> is refused, as the CRM would: look at the outbound calls of its{' '}
-                    <PlaceLink to={{ screen: 'invocations' }}>invocation</PlaceLink>.
+                    <code>oid</code> is refused, as the CRM would, and stands here in red.
                   </>
                 }
               >

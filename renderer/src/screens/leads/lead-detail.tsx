@@ -8,7 +8,7 @@ import { JsonView } from '../../parts/json-view.tsx';
 import { State } from '../../parts/state.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { type MappingRow, mappingOf, payloadOf, type Verdict } from './mapping.ts';
+import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unreadMembersOf, type Verdict } from './mapping.ts';
 import { Marked } from './marked-text.tsx';
 import { type Lead, useDeleteLeads } from './use-leads.ts';
 
@@ -51,7 +51,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           <Copy text={lead.id} what="id of the lead" className="scale-90" />
         </p>
         <p className="text-muted">
-          Caught <Time at={lead.receivedAt} /> on its way to{' '}
+          {lead.refused ? 'Refused' : 'Caught'} <Time at={lead.receivedAt} /> on its way to{' '}
           <span className="mono break-all">
             {source.host || 'the CRM'}
             {source.path}
@@ -74,7 +74,9 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
         </p>
       </div>
       {deletion.error && <FailureNote failure={failureOf(deletion.error)} />}
+      {lead.refused && <Refusal refused={lead.refused} />}
       <Summary rows={rows} sender={sender} />
+      <Unread members={unreadMembersOf(lead)} />
       <table className="w-full table-fixed">
         <caption className="sr-only">Fields of the form beside what they come from</caption>
         <thead>
@@ -131,15 +133,52 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
   );
 }
 
+/** Why the CRM did not take it, in its words. */
+function Refusal({ refused: { status, message } }: { refused: NonNullable<Lead['refused']> }) {
+  return (
+    <div role="note" className="mx-4 my-3 rounded-md border border-error/40 bg-error-soft px-3 py-2">
+      <p>
+        <strong className="font-semibold">The CRM refused this form ({status}).</strong> This lead is lost unless the
+        form is sent again.
+      </p>
+      <p className="mono mt-1 break-words">{message}</p>
+    </div>
+  );
+}
+
+/** What was given and ended nowhere: often a name that is spelled in another way. */
+function Unread({ members }: { members: readonly UnreadMember[] }) {
+  if (members.length === 0) return null;
+  return (
+    <div className="border-b border-line px-4 py-2">
+      <State is="warning">Given, but in no field of the form</State>
+      <ul aria-label="Given, but in no field of the form" className="mt-1 list-disc pl-5">
+        {members.map(({ name, meant }) => (
+          <li key={name} className="break-words">
+            <span className="mono">payload.{name}</span>
+            {meant !== undefined && (
+              <span className="text-muted">
+                : did you mean <code>{meant}</code>?
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
 /** Whether the table was kept to, and what to do about it. */
 function Summary({ rows, sender }: { rows: readonly MappingRow[]; sender: Lead['sender'] }) {
   const wrong = rows.filter(({ verdict }) => verdict === 'wrong');
   const right = rows.filter(({ verdict }) => verdict === 'ok').length;
+  const absent = rows.filter(({ verdict }) => verdict === 'absent').length;
   const isOid = wrong.some(({ field }) => field === 'oid');
   return (
     <div className="border-b border-line px-4 py-2">
-      <State is={wrong.length > 0 ? 'error' : 'ok'}>
-        {right} of {right + wrong.length} fields are as the CRM integration wants them
+      <State is={wrong.length > 0 ? 'error' : absent > 0 ? 'warning' : 'ok'}>
+        {right} of {right + wrong.length + absent} fields are as the CRM integration wants them
+        {absent > 0 && `, ${absent} ${absent === 1 ? 'was' : 'were'} not given`}
       </State>
       {wrong.length > 0 && (
         <>

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../../server/model/json.ts';
+import { nearestOf } from '../../../../server/model/nearest.ts';
 import type { Lead } from './use-leads.ts';
 
 /**
@@ -51,6 +52,25 @@ export function payloadOf({ sender }: Pick<Lead, 'sender'>): { payload?: JsonObj
   }
   const payload = isJsonObject(event) ? event.payload : undefined;
   return isJsonObject(payload) ? { payload, why: '' } : { why: "its event has no 'payload'" };
+}
+
+/** A member of the payload that none of the table's rows reads. */
+export interface UnreadMember {
+  name: string;
+  /** The member that was probably meant: it is not there, and its name is almost the same. */
+  meant: string | undefined;
+}
+
+/** What somebody gave and no field of the form holds, neither by the table nor as it is. */
+export function unreadMembersOf(lead: Lead): UnreadMember[] {
+  const { payload } = payloadOf(lead);
+  if (!payload) return [];
+  const sent = new Set(lead.fields.map(({ value }) => value));
+  const known = [...MEMBERS.map(([, member]) => member), 'message'];
+  const missing = known.filter((member) => textOf(payload[member]) === '');
+  return Object.keys(payload)
+    .filter((name) => !known.includes(name) && textOf(payload[name]) !== '' && !sent.has(textOf(payload[name])))
+    .map((name) => ({ name, meant: nearestOf(name, missing) }));
 }
 
 /** Every row of the table, then the fields that only this form has. */
