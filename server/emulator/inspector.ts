@@ -108,6 +108,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       delete: (id) => crm.deleteLead(id),
       deleteAll: () => crm.deleteLeads(),
     },
+    refusalOf: (executionId) => crm.refusalOf(executionId),
     machine: new TimeMachine(store, (changes) => {
       const { limits, allowedHostPaths } = config;
       const rules = { view, referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
 import { queryOf, singleParameter } from '../http/query.ts';
@@ -15,6 +14,7 @@ import type { LambdaRoutesOptions } from './lambda-routes.ts';
 import { factsOfExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
 import { factsOfInvocation, shownRecorded, shownSummary } from './recorded-invocation.ts';
 import { MAX_EXCHANGES, MAX_INVOCATIONS, type Recorder } from './recorder.ts';
+import { replay } from './replay.ts';
 import { scopeOf } from './scope.ts';
 import { shownInvocation } from './shown-invocation.ts';
 
@@ -95,25 +95,12 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
     const { item } = getInvocation(String(req.params.id));
     const { caller } = target(req, 'invoke', ['lambdas'], item.lambdaId);
     const { event } = parseWith(replayWish, (await readJson(req)) ?? {}, '');
-    const isKept = !item.isThinned && item.event.bytes.length === item.event.sizeBytes;
-    if (event === undefined && !isKept) {
-      throw new PlatformError(
-        409,
-        `the event of invocation ${item.executionId} was too large to keep, or had to make room; send one`,
-      );
-    }
-    const executionId = randomUUID();
-    recorder.noteReplay(executionId, item.executionId);
-    // Whoever asks has it done in his own name: the credentials of the first caller are not his to use.
-    const creds = req.headers.authorization ?? '';
-    const { authorization: _first, cookie: _cookie, ...headers } = item.context.headers;
-    const body = event === undefined ? item.event.bytes : bytesOf(event, headers['content-type']);
-    const invocation = await invoker.invoke(item.lambdaId, {
-      executionId,
-      trigger: 'manual',
-      body,
-      context: { ...item.context, headers, creds, user: { id: caller.userId, name: caller.name } },
-    });
+    const invocation = await replay(
+      { recorder, invoker },
+      item,
+      { caller, creds: req.headers.authorization ?? '' },
+      event,
+    );
     res.json({ ...shownInvocation(invocation), replayOf: item.executionId });
   });
 
@@ -155,12 +142,6 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
 
 function shownBegun({ acceptedAtMs, ...begun }: BegunInvocation): object {
   return { ...begun, acceptedAt: new Date(acceptedAtMs).toISOString() };
-}
-
-/** An event that was written anew: text as it is for a lambda that was sent text, everything else as JSON. */
-function bytesOf(event: unknown, contentType: string | undefined): Uint8Array {
-  const isText = typeof event === 'string' && contentType !== undefined && !/json/i.test(contentType);
-  return Buffer.from(isText ? event : JSON.stringify(event));
 }
 
 function readQuery<Facts>(query: Query<Facts>): (facts: Facts) => boolean {

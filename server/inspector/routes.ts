@@ -15,6 +15,7 @@ import type { Arrivals } from './arrivals.ts';
 import type { ContainerLog } from './container-log.ts';
 import { type ContainerDesk, containerRoutes } from './container-routes.ts';
 import { deliveryRoutes, type RunDemoPipeline, type ScmInspection } from './delivery-routes.ts';
+import { failureRoutes } from './failure-routes.ts';
 import { historyRoutes, type WorldGuard } from './history-routes.ts';
 import { type KeyMaker, keyRoutes } from './key-routes.ts';
 import { type LogPages, lambdaRoutes, type TargetOf } from './lambda-routes.ts';
@@ -52,6 +53,8 @@ export interface InspectorOptions {
   /** Told of each lead under the topic LEADS, and of each line of a log. */
   arrivals: Arrivals;
   leads: LeadDesk;
+  /** What the CRM told the sender of a form that it refused, if this invocation sent one. */
+  refusalOf(executionId: string): string | undefined;
   /** What the window is told, and signs in with. */
   window: {
     feed: LiveFeed;
@@ -129,6 +132,8 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   const { feed, sessions, recorder, status, pulse, endpoints, urlFor } = options.window;
   inspect.use(sessionRoutes(sessions, { guard, callerOf, windowUrl: urlFor }));
   inspect.use(recorderRoutes({ recorder, view, guard, invoker: options.invoker, target }));
+  const { machine, invoker, refusalOf } = options;
+  inspect.use(failureRoutes({ recorder, view, guard, machine, invoker, target, refusalOf }));
   inspect.get('/events', (req, res) => {
     guard.viewer(req);
     feed.attend(req, res);

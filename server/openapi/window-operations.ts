@@ -29,6 +29,36 @@ const recordedRequest = z.looseObject({
   userId: id.optional(),
 });
 
+/** A run of invocations of one lambda that came to nothing. */
+const failure = z.object({
+  lambdaId: id,
+  lambdaName: z.string(),
+  lambdaPath: z.string().optional().describe('Absent when the lambda is gone'),
+  kind: z
+    .enum(['form', 'call', 'invocation'])
+    .describe('What came to nothing: a form for the CRM, a call of the lambda, or its invocation'),
+  text: z.string().describe('What went wrong, in words'),
+  count: z.int().describe('How many failed one after the other'),
+  lost: z.int().describe('How many of them no replay has made good yet'),
+  since: time,
+  newest: id,
+  first: id,
+  isOver: z.boolean().describe('Has something gone well since?'),
+  lastGood: z.object({ executionId: id, at: time }).optional(),
+  suspects: z
+    .array(
+      z.object({
+        seq: z.int(),
+        at: time,
+        by: z.string(),
+        via: z.string(),
+        resource: z.object({ id, type: z.string(), name: z.string(), path: z.string() }),
+        deeds: z.array(z.string()).describe('Such as `removed CRM_OID`'),
+      }),
+    )
+    .describe('Commits that changed something just before, the likeliest first'),
+});
+
 /** What the window is sent and answered. */
 export const windowSchemas = {
   SessionWish: z.union([z.object({ code: z.string() }), z.object({ username: z.string(), password: z.string() })]),
@@ -94,6 +124,19 @@ export const windowSchemas = {
       .optional()
       .describe('The request that caused it, as `GET /inspect/traffic/{seq}` gives it'),
     isThinned: z.boolean().optional().describe('Its texts had to make room for newer ones'),
+  }),
+  Failure: failure,
+  FailureList: z.object({ failures: z.array(failure) }),
+  FailureReplay: z.strictObject({
+    revert: z.int().min(1).optional().describe('A commit to undo first; for the root user'),
+  }),
+  FailureReplayed: z.object({
+    commit: z.looseObject({ seq: z.int() }).optional().describe('The one that undid `revert`'),
+    replayed: z.int(),
+    good: z.int().describe('How many of them went well now'),
+    notKept: z.int().describe('How many could not be replayed: their events were not kept'),
+    left: z.int().describe('How many are left for another request'),
+    invocations: z.array(z.object({ executionId: id, replayOf: id, isGood: z.boolean() })),
   }),
   Replay: z.strictObject({ event: z.unknown().optional().describe('Instead of the event that it was given') }),
   TrafficPage: z.object({
@@ -181,6 +224,26 @@ export const windowOperations: readonly Operation[] = [
     success: ok(ref('Invocation')),
     errors: [403, 404, 409],
   }),
+  window('get /inspect/failures', 'listFailures', 'What fails now, and what was changed before it did', {
+    description: 'Every lambda whose newest invocation failed, or made a call that came to nothing.',
+    success: ok(ref('FailureList')),
+    errors: [403],
+  }),
+  window('get /inspect/failures/{execution_id}', 'readFailure', 'Why an invocation failed, and what failed like it', {
+    success: ok(ref('Failure')),
+    errors: [403, 404],
+  }),
+  window(
+    'post /inspect/failures/{execution_id}/replay',
+    'replayFailure',
+    'Undo the cause, and run again what was lost',
+    {
+      description: 'What a replay has made good already is not run again.',
+      body: { schema: ref('FailureReplay'), optional: true },
+      success: ok(ref('FailureReplayed')),
+      errors: [400, 403, 404, 409],
+    },
+  ),
   window('get /inspect/traffic', 'listTraffic', 'The newest requests to the platform', {
     right: SEES_ALL,
     description: 'To the management API and to public endpoints, but not those of the window itself. Newest first.',

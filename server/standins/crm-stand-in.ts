@@ -107,6 +107,14 @@ export class CrmStandIn {
     return [...kept.entries()].map(([, lead]) => lead).filter((lead) => matchesLead(lead, filter));
   }
 
+  /** What the sender of a refused form was told; undefined when none of this invocation's was refused. */
+  refusalOf(executionId: Uuid): string | undefined {
+    for (const [, form] of this.#options.refusedForms.entries()) {
+      if (form.executionId === executionId) return form.refused.message;
+    }
+    return undefined;
+  }
+
   /** Deletes a lead or a refused form. Resolves to whether there was one of this id. */
   async deleteLead(id: string): Promise<boolean> {
     const { leads, refusedForms } = this.#options;

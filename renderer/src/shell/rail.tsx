@@ -39,7 +39,7 @@ export function Rail({ current }: { current: ScreenName }) {
             <span className="inline-flex items-center gap-1 text-[11px] text-error" title={alert.text}>
               <TriangleAlert aria-hidden size={12} />
               {alert.count.toLocaleString('en')}
-              <span className="sr-only">refused</span>
+              <span className="sr-only"> refused</span>
             </span>
           )}
           {!isRailNarrow && count !== undefined && (

@@ -1,4 +1,5 @@
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
+import { Failing } from './failing.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { ServiceCard } from './service-card.tsx';
 import { useServices } from './use-services.ts';
@@ -10,6 +11,7 @@ export default function HomeScreen() {
     <ScreenFrame title="Home">
       <div className="min-h-0 flex-1 overflow-auto p-4">
         <div className="mx-auto flex max-w-6xl flex-col gap-6">
+          <Failing />
           <section aria-labelledby="services">
             <h2 id="services" className="eyebrow mb-2">
               Services

@@ -1,6 +1,7 @@
 import { Download, GitCompare, Link2, Pencil, RotateCcw, Terminal, X } from 'lucide-react';
 import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
+import { useFailure } from '../../api/failures.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
@@ -15,6 +16,8 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { CompareTab } from './compare-tab.tsx';
+import { FailureStory } from './failure-story.tsx';
+import { capital } from './failure-words.ts';
 import { spansOf } from './invocation-spans.ts';
 import { EventTab, FactsTab, LogsTab, OutboundTab, ResultTab } from './invocation-tabs.tsx';
 import { adviceOn, conditionOf, statusOf } from './invocation-words.ts';
@@ -163,26 +166,35 @@ function Detail({ invocation, previousId }: { invocation: InvocationDetail; prev
           Its event, log and result had to make room for newer ones.
         </p>
       )}
-      {!outcome.ok && (
-        <div className="mx-4 mt-3 rounded-md border border-error/40 bg-error-soft px-3 py-2">
-          <p>
-            <strong className="font-semibold">Why it failed.</strong>{' '}
-            <span className="mono break-words">{outcome.message}</span>
-          </p>
-          <p className="mt-1 text-muted">{adviceOn(outcome.failure)}</p>
-        </div>
-      )}
+      {conditionOf(invocation) !== 'ok' && <WhyItFailed invocation={invocation} />}
       <div className="border-b border-line px-4 pt-3 pb-2">
         <Waterfall spans={spansOf(invocation)} />
       </div>
       <Tabs
         label="Parts of the invocation"
         tabs={tabs}
-        value={tab ?? (outcome.ok ? 'event' : 'logs')}
+        value={tab ?? (outcome.ok ? (invocation.outboundFailures > 0 ? 'outbound' : 'event') : 'logs')}
         onChange={(next) => change({ tab: next })}
       />
       {isEditing && <ReplayDialog invocation={invocation} onClose={() => setEditing(false)} />}
     </>
+  );
+}
+
+/** What went wrong, what to do about it, and what probably caused it. */
+function WhyItFailed({ invocation: { executionId, outcome } }: { invocation: InvocationDetail }) {
+  const run = useFailure(executionId);
+  return (
+    <div role="note" className="mx-4 mt-3 rounded-md border border-error/40 bg-error-soft px-3 py-2">
+      <p>
+        <strong className="font-semibold">Why it failed.</strong>{' '}
+        <span className="mono break-words">{outcome.ok ? run && capital(run.text) : outcome.message}</span>
+      </p>
+      <p className="mt-1 text-muted">
+        {outcome.ok ? 'Whoever called it was told that all went well.' : adviceOn(outcome.failure)}
+      </p>
+      {run && <FailureStory run={run} />}
+    </div>
   );
 }
 

@@ -92,8 +92,8 @@ const SENDER: GridColumn<Lead> = {
 };
 const OID: GridColumn<Lead> = { id: 'oid', header: 'CRM', width: 92, cell: (lead) => <CrmState lead={lead} /> };
 const COLUMNS = [TIME, NAME, COMPANY, EMAIL, SENDER, OID];
-/** Beside a detail there is room for less; who sent it stands in there. */
-const FEW_COLUMNS = [TIME, NAME, COMPANY, EMAIL, OID];
+/** Beside a detail there is room for less: what tells them apart comes first; who sent it stands in there. */
+const FEW_COLUMNS = [OID, TIME, NAME, COMPANY, EMAIL];
 
 /** What the CRM makes of it: taken, under the right organization or another one, or refused. */
 function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {

@@ -1,5 +1,6 @@
 import { Check, CircleHelp, Minus, Plus, Trash2, X } from 'lucide-react';
 import { failureOf } from '../../api/failure.ts';
+import { useFailure } from '../../api/failures.ts';
 import { Time } from '../../parts/amount.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
@@ -8,6 +9,7 @@ import { JsonView } from '../../parts/json-view.tsx';
 import { State } from '../../parts/state.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { FailureStory } from '../invocations/failure-story.tsx';
 import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unreadMembersOf, type Verdict } from './mapping.ts';
 import { Marked } from './marked-text.tsx';
 import { type Lead, useDeleteLeads } from './use-leads.ts';
@@ -74,7 +76,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
         </p>
       </div>
       {deletion.error && <FailureNote failure={failureOf(deletion.error)} />}
-      {lead.refused && <Refusal refused={lead.refused} />}
+      {lead.refused && <Refusal refused={lead.refused} executionId={executionId} />}
       <Summary rows={rows} sender={sender} />
       <Unread members={unreadMembersOf(lead)} />
       <table className="w-full table-fixed">
@@ -134,7 +136,13 @@ function Row({ row: { field, from, expected, value, verdict, why } }: { row: Map
 }
 
 /** Why the CRM did not take it, in its words. */
-function Refusal({ refused: { status, message } }: { refused: NonNullable<Lead['refused']> }) {
+function Refusal({
+  refused: { status, message },
+  executionId,
+}: {
+  refused: NonNullable<Lead['refused']>;
+  executionId: string | undefined;
+}) {
   return (
     <div role="note" className="mx-4 my-3 rounded-md border border-error/40 bg-error-soft px-3 py-2">
       <p>
@@ -142,8 +150,14 @@ function Refusal({ refused: { status, message } }: { refused: NonNullable<Lead['
         form is sent again.
       </p>
       <p className="mono mt-1 break-words">{message}</p>
+      {executionId !== undefined && <Cause executionId={executionId} />}
     </div>
   );
+}
+
+function Cause({ executionId }: { executionId: string }) {
+  const run = useFailure(executionId);
+  return run && <FailureStory run={run} />;
 }
 
 /** What was given and ended nowhere: often a name that is spelled in another way. */

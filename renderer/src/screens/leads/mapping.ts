@@ -35,6 +35,7 @@ const MEMBERS = [
   ['employees', 'size'],
 ] as const;
 const LEAD_SOURCE = 'Website';
+const OID_SOURCE = "the lambda's CRM_OID";
 /** Stands for the custom field while the form has none. */
 const MESSAGE_FIELD = '(a custom field)';
 /** Custom fields are named by ids of the CRM organization. */
@@ -87,7 +88,9 @@ export function mappingOf(lead: Lead): MappingRow[] {
   };
   const known = new Set<string>(['oid', 'lead_source', ...MEMBERS.map(([field]) => field), custom ?? '']);
   return [
-    compared('oid', "the lambda's CRM_OID", sender?.crmOid, sender ? 'the lambda has no CRM_OID' : noPayload),
+    sent.get('oid')?.trim()
+      ? compared('oid', OID_SOURCE, sender?.crmOid, sender ? 'the lambda has no CRM_OID' : noPayload)
+      : missingOid(sender?.crmOid, sent.get('oid')),
     compared('lead_source', 'constant', LEAD_SOURCE),
     ...MEMBERS.map(([field, member]) => compared(field, `payload.${member}`, inPayload(member))),
     compared(custom ?? MESSAGE_FIELD, 'payload.message', inPayload('message')),
@@ -119,6 +122,13 @@ function judge(
   if (value === expected) return { verdict: 'ok', why: 'as it was given' };
   if (value === undefined) return { verdict: 'wrong', why: 'given, but not in the form' };
   return { verdict: 'wrong', why: value === '' ? 'given, but sent empty' : 'another value was sent' };
+}
+
+/** Nobody can do without it: the CRM refuses a form that has none. */
+function missingOid(expected: string | undefined, value: string | undefined): MappingRow {
+  const advice = expected ? adviceFor('oid', OID_SOURCE) : 'set CRM_OID in the environment of the lambda';
+  const why = value === undefined ? 'the form does not have the field' : 'sent empty';
+  return { field: 'oid', from: OID_SOURCE, expected, value, verdict: 'wrong', why, advice };
 }
 
 /** What to change so that a field is right. */

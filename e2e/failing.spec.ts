@@ -1,0 +1,94 @@
+import { WEB_FORM } from '../server/model/web-form.ts';
+import { expectNoFaults } from './axe.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+const sendForm = (platform: WindowPlatform, firstName: string) =>
+  platform.call('/website/lead', { payload: { ...WEB_FORM.payload, firstName } });
+const failing = (page: Page) => page.getByRole('region', { name: 'Failing' });
+const leads = (page: Page) => page.getByRole('grid', { name: 'Leads' }).getByRole('row');
+
+/** Takes a variable away from the demo's form, as a colleague might. @returns the number of the commit */
+async function forget(platform: WindowPlatform, page: Page, name: string): Promise<number> {
+  const found = await platform.ask(page, 'GET', '/meta/demo/lambdas?name=contact-form');
+  const [{ id }] = found.body as [{ id: string }]; // as the API document says
+  const patch = [{ op: 'remove', path: `/properties/env/${name}` }];
+  expect((await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${id}`, patch)).status).toBe(200);
+  const history = await platform.ask(page, 'GET', '/inspect/history?limit=1');
+  return (history.body as { newest: number }).newest;
+}
+
+test('a lead that is missing is explained where one looks first, and brought back by one press', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  await sendForm(platform, 'Ada');
+  const commit = await forget(platform, page, 'CRM_OID');
+  for (const name of ['Grace', 'Margaret']) expect(await (await sendForm(platform, name)).text()).toBe('SUCCESS');
+
+  await expect(failing(page)).toContainText(
+    /contact-form: the CRM refused this form: the form has no 'oid'.*\(2 times/,
+  );
+  await expect(failing(page)).toContainText(
+    new RegExp(`Since root removed CRM_OID on contact-form .* in commit ${commit}`),
+  );
+  await expect(page.getByRole('navigation', { name: 'Screens' })).toContainText('2 refused');
+  await expect(page.getByRole('listitem').filter({ hasText: 'CRM stand-in' })).toContainText('2 forms refused');
+  await expectNoFaults(page);
+
+  // The one press of the story.
+  await failing(page).getByRole('button', { name: 'Undo it, and send the 2 lost forms again' }).click();
+  await expect(page.getByText('2 of 2 lost forms arrived.')).toBeVisible();
+  await expect(failing(page)).toBeHidden();
+
+  await platform.open(page, 'leads?q=is:taken');
+  await expect(leads(page)).toHaveCount(4);
+  await expect(leads(page).filter({ hasText: 'Grace' })).toHaveCount(1);
+  await expect(leads(page).filter({ hasText: 'Margaret' })).toHaveCount(1);
+});
+
+test('a lost lead is red wherever one meets it: in the list, the traffic, the inbox', async ({ page, platform }) => {
+  await platform.open(page);
+  await forget(platform, page, 'CRM_OID');
+  await platform.call('/website/lead', { payload: { firstName: 'Ada', Company: 'Engines', newsletter: 'yes' } });
+
+  await platform.open(page, 'invocations?q=outbound:error');
+  const row = page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1);
+  await expect(row).toContainText(/call failed.*1 of 1/);
+  await row.click();
+  const detail = page.getByRole('region', { name: 'Invocation', exact: true });
+  await expect(detail.getByRole('note')).toContainText("The CRM refused this form: the form has no 'oid'");
+  await expect(detail.getByRole('tab', { name: 'Outbound', selected: true })).toBeVisible();
+
+  await platform.open(page, 'gateway?q=outbound:error');
+  await expect(page.getByRole('grid', { name: 'Requests' }).getByRole('row').nth(1)).toContainText('200, call failed');
+
+  await platform.open(page, 'leads');
+  await expect(leads(page).nth(1)).toContainText(/Ada.*refused/);
+  await leads(page).nth(1).click();
+  const lead = page.getByRole('region', { name: 'Lead', exact: true });
+  await expect(lead.getByRole('note')).toContainText('The CRM refused this form (400).');
+  await expect(lead).toContainText(/2 of 10 fields are as the CRM integration wants them, 7 were not given/);
+  await expect(lead.getByRole('list', { name: 'Given, but in no field of the form' })).toContainText(
+    /payload\.Company: did you mean company\?.*payload\.newsletter/,
+  );
+  await expectNoFaults(page);
+  await lead.getByRole('button', { name: 'Undo it, and send the lost form again' }).click();
+  await expect(lead).toContainText('The form was sent again since, and arrived.');
+  await expect(leads(page)).toHaveCount(3);
+});
+
+test('code that reads a variable that is not set says so before it is run', async ({ page, platform }) => {
+  await platform.open(page);
+  await forget(platform, page, 'CRM_PATH');
+  await platform.open(page, 'lambdas');
+  await page
+    .getByRole('link', { name: /contact-form/ })
+    .or(page.getByRole('row', { name: /contact-form/ }))
+    .first()
+    .click();
+  const notice = page.getByRole('status').filter({ hasText: 'not set' });
+  await expect(notice).toContainText(/reads a variable that is not set:.*CRM_PATH/);
+  await notice.getByRole('link', { name: 'Set it' }).click();
+  await expect(page.getByRole('tab', { name: 'Environment', selected: true })).toBeVisible();
+});

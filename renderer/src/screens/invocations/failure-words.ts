@@ -1,0 +1,45 @@
+import type { FailureRun } from '../../api/failures.ts';
+
+/** What `POST /inspect/failures/{id}/replay` answers. */
+export interface Replayed {
+  replayed: number;
+  good: number;
+  notKept: number;
+  left: number;
+}
+
+/** What came to nothing is called so: one, and several of them. */
+const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {
+  form: ['lost form', 'lost forms'],
+  call: ['failed invocation', 'failed invocations'],
+  invocation: ['failed invocation', 'failed invocations'],
+};
+
+const counted = (count: number, [one, several]: readonly [string, string]) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
+
+/** What the button does: `send the 2 lost forms again`. */
+export function sendAgainWords({ kind, lost }: Pick<FailureRun, 'kind' | 'lost'>): string {
+  const what = lost === 1 ? `the ${NAMES[kind][0]}` : `the ${counted(lost, NAMES[kind])}`;
+  return kind === 'form' ? `send ${what} again` : `replay ${what}`;
+}
+
+/** What has become of it all once nothing is lost any more. */
+export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): string {
+  const [one, several] = kind === 'form' ? ['The form was', 'All of the forms were'] : ['It was', 'All of them were'];
+  return `${count === 1 ? one : several} sent again since, and arrived.`;
+}
+
+/** What came of it, in a sentence. */
+export function outcomeWords({ kind }: Pick<FailureRun, 'kind'>, { replayed, good, notKept, left }: Replayed): string {
+  const deed = kind === 'form' ? 'arrived' : 'went well';
+  const parts = [`${good.toLocaleString('en')} of ${counted(replayed, NAMES[kind])} ${deed}`];
+  if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not kept`);
+  if (left > 0) parts.push(`${left.toLocaleString('en')} are left; press once more`);
+  return `${parts.join('; ')}.`;
+}
+
+/** As a sentence begins. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
