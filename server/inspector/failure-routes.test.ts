@@ -158,7 +158,7 @@ describe('A run of failures', () => {
     expect(await inspect('GET', `/failures/${randomUUID()}`)).toMatchObject(refusal(404));
   });
 
-  it('is undone by root only; replayed by who may invoke the lambda', async () => {
+  it('is undone by root only; replayed by who may see it and invoke the lambda', async () => {
     const form = await makeForm();
     await form.submit({ name: 'Good' });
     await form.patch([{ op: 'remove', path: '/properties/env/CRM_OID' }]);
@@ -167,6 +167,8 @@ describe('A run of failures', () => {
     const user = await makeAccount(platform, 'stranger');
     const auth = user.bearer;
     expect(await inspect('GET', `/failures/${lost}`, undefined, auth)).toMatchObject(refusal(403));
+    expect(await inspect('POST', `/failures/${lost}/replay`, {}, auth)).toMatchObject(refusal(403));
+    await grant(platform.root, '/root', 'org.view', user.id);
     expect(await inspect('POST', `/failures/${lost}/replay`, {}, auth)).toMatchObject(refusal(403));
     await grant(platform.root, `/acme/lambdas/${form.lambda.id}`, 'lambda.invoke', user.id);
     expect(await inspect('POST', `/failures/${lost}/replay`, { revert: seq }, auth)).toMatchObject(refusal(403));

@@ -74,6 +74,7 @@ export function failureRoutes(options: FailureRoutesOptions): Router {
     res.json(await shownRun(options, getRun(req.params.id)));
   });
   router.post('/failures/:id/replay', async (req, res) => {
+    guard.viewer(req);
     const run = getRun(String(req.params.id));
     const { caller } = target(req, 'invoke', ['lambdas'], run.lambdaId);
     const { revert } = parseWith(replayWish, (await readJson(req)) ?? {}, '');

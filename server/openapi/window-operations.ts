@@ -225,11 +225,13 @@ export const windowOperations: readonly Operation[] = [
     errors: [403, 404, 409],
   }),
   window('get /inspect/failures', 'listFailures', 'What fails now, and what was changed before it did', {
+    right: SEES_ALL,
     description: 'Every lambda whose newest invocation failed, or made a call that came to nothing.',
     success: ok(ref('FailureList')),
     errors: [403],
   }),
   window('get /inspect/failures/{execution_id}', 'readFailure', 'Why an invocation failed, and what failed like it', {
+    right: SEES_ALL,
     success: ok(ref('Failure')),
     errors: [403, 404],
   }),
@@ -238,6 +240,7 @@ export const windowOperations: readonly Operation[] = [
     'replayFailure',
     'Undo the cause, and run again what was lost',
     {
+      right: [...SEES_ALL, ...may('lambda.invoke', 'execution_id')],
       description: 'What a replay has made good already is not run again.',
       body: { schema: ref('FailureReplay'), optional: true },
       success: ok(ref('FailureReplayed')),
