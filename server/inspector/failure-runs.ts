@@ -18,7 +18,7 @@ export interface FailureRun {
 }
 
 /** Did it fail its purpose: by itself, or by a call that came to nothing? */
-export function isFailure({ outcome, outboundFailures }: RecordedInvocation): boolean {
+function isFailure({ outcome, outboundFailures }: RecordedInvocation): boolean {
   return !outcome.ok || outboundFailures > 0;
 }
 
