@@ -18,7 +18,7 @@ export async function buildChild({ outFile }) {
     logLevel: 'warn',
     ssr: { noExternal: true, target: 'node' },
     build: {
-      ssr: join(root, 'server', 'lambdas', 'child', 'bootstrap.ts'),
+      ssr: join(root, 'server', 'lambdas', 'child', 'entry.ts'),
       outDir: dirname(outFile),
       emptyOutDir: false,
       copyPublicDir: false,

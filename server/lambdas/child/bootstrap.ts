@@ -21,13 +21,15 @@ import { messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
 import { loadHandler } from './load-handler.ts';
 import { NothingLeft } from './nothing-left.ts';
+import { handDown } from './offspring.ts';
 import { OutboundCalls } from './outbound-calls.ts';
-import { OutboundHooks, preloadHooks } from './outbound-hooks.ts';
+import { OutboundLine } from './outbound-line.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
 
 // Taken at start: a lambda may replace the globals of its own process.
 const { stdout, stderr, platform, pid } = process;
 const kill = process.kill.bind(process);
+const [, childFile = ''] = process.argv;
 const NativePromise = Promise;
 
 /** An event has the size of a request body; the gateway holds that limit (D-185), this one only has to be above it. */
@@ -49,7 +51,7 @@ const outboundCalls = new OutboundCalls((news) => {
 
 const nothingLeft = new NothingLeft(control);
 
-const hooks = new OutboundHooks(outboundCalls, () => (current > 0 ? executionId : undefined));
+const line = new OutboundLine(outboundCalls, () => (current > 0 ? executionId : undefined));
 
 type SentHead =
   | MessageHead
@@ -62,6 +64,11 @@ type SentHead =
 
 function send(type: number, head: SentHead, body?: Uint8Array): void {
   writeFrame(control, type, head, body);
+}
+
+/** A line for the log of the call that runs. */
+function note(text: string): void {
+  if (current > 0) send(FrameType.note, { number: current, message: text });
 }
 
 /** The emulator is gone: so is this process, with everything it started. */
@@ -77,7 +84,8 @@ async function load(head: LoadHead): Promise<void> {
     process.argv = [process.execPath, head.file];
     resultLimitBytes = head.resultLimitBytes;
     nothingLeft.watchTimers();
-    hooks.install(head.outbound);
+    line.install(head.outbound);
+    handDown(childFile, () => ({ routes: line.routes, executionId }), note);
     if (head.isDebugged) tellInspector();
     handler = await loadHandler(head.file, head.exportName);
     send(FrameType.loaded, {});
@@ -101,11 +109,12 @@ function invoke(head: InvokeHead, body: Buffer): void {
   // On its own, ahead of the handler: whoever dies without having begun may be replaced silently.
   send(FrameType.began, { number: head.number });
   const [event, context] = eventAndContext(body, head.context);
+  line.renew();
   nothingLeft.begin();
   runHandler(handler, event, context, {
     limitBytes: resultLimitBytes,
     whenNothingIsLeft: (then) => nothingLeft.wait(then),
-    note: (text) => send(FrameType.note, { number: head.number, message: text }),
+    note,
     done: (outcome) => void answer(head.number, outcome),
   });
 }
@@ -144,9 +153,11 @@ control.on('data', (chunk: Buffer) => {
     // As: both ends of the channel are ours, and this is the emulator's.
     if (type === FrameType.load) void load(head as LoadHead);
     else if (type === FrameType.invoke) invoke(head as InvokeHead, body);
-    else if (type === FrameType.rules) hooks.change((head as RulesHead).rules);
+    else if (type === FrameType.rules) line.change((head as RulesHead).rules);
   }
 });
 control.on('error', leave);
 control.on('close', leave);
-if (process.argv[2] === 'spare') setImmediate(preloadHooks);
+// Every lambda's calls go by it; a process that waits for its lambda has the time.
+if (process.argv[2] === 'spare')
+  setImmediate(() => ['https', 'child_process', 'worker_threads'].map((name) => require(`node:${name}`)));

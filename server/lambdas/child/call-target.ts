@@ -1,37 +1,43 @@
+import { isIP } from 'node:net';
 import type { OutboundTarget } from '../../model/outbound-rule.ts';
 import type { CrmHost } from '../protocol.ts';
 
-type Named = { hostname?: unknown; host?: unknown; port?: unknown; protocol?: unknown };
+/** What connections are asked for with: the options that net.connect and tls.connect have in common. */
+export interface ConnectOptions {
+  host?: string;
+  port?: number | string;
+  path?: string;
+  servername?: string;
+  ALPNProtocols?: unknown;
+  timeout?: number;
+  lookup?: LookupFunction;
+  [name: string]: unknown;
+}
 
-const USUAL_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+type LookupFunction = typeof import('node:dns').lookup;
 
 /**
- * Whom a call is for, by the arguments of http.request, of fetch and the like; undefined when they name no host.
- *
- * @param protocol of the function: `https:` for https.request
+ * The options among the arguments of net.connect, tls.connect or Socket.connect: an object, a port and maybe a host, a path, or
+ * the array that Node has made of them already.
  */
-export function targetOf(
-  [first, second]: readonly unknown[],
-  protocol: string,
-  crm: CrmHost | undefined,
-): OutboundTarget | undefined {
-  const named = [partsIn(second), partsIn(first), urlIn(first)];
-  const text = named.map((parts) => parts.hostname ?? parts.host).find((host) => typeof host === 'string' && host);
-  if (typeof text !== 'string') return undefined;
-  const hostname = text.toLowerCase().replace(/^\[|\]$/g, '');
-  const spoken = named.map((parts) => parts.protocol).find((one) => typeof one === 'string' && one in USUAL_PORTS);
-  const port = named.map((parts) => Number(parts.port)).find((number) => number > 0);
+export function connectOptionsIn(args: readonly unknown[]): ConnectOptions {
+  const [first, second, third] = Array.isArray(args[0]) ? (args[0] as unknown[]) : args;
+  // As: what is not there is undefined, and nobody relies on more.
+  if (typeof first === 'object' && first !== null) return first as ConnectOptions;
+  const isPort = typeof first === 'number' || (typeof first === 'string' && /^\d+$/.test(first));
+  const options = [second, third].find((one) => typeof one === 'object' && one !== null) as ConnectOptions | undefined;
+  if (!isPort) return { ...options, path: String(first) };
+  return { ...options, port: first, ...(typeof second === 'string' && { host: second }) };
+}
+
+/** Whom a connection is for; undefined when it is no TCP connection. */
+export function targetOf(options: ConnectOptions, crm: CrmHost | undefined): OutboundTarget | undefined {
+  const port = Number(options.port);
+  if (options.path || !(port > 0)) return undefined;
+  const host = String(options.host || 'localhost');
+  // Who has looked up the address himself says with TLS which name he means.
+  const named = isIP(host) && options.servername ? String(options.servername) : host;
+  const hostname = named.toLowerCase().replace(/^\[|\]$/g, '');
   const isCrm = crm !== undefined && hostname === crm.hostname && (crm.port === undefined || port === crm.port);
-  return { hostname, port: port ?? USUAL_PORTS[String(spoken ?? protocol)] ?? 443, isCrm };
-}
-
-/** An object of options, or a URL object: they have the same names. */
-function partsIn(value: unknown): Named {
-  return typeof value === 'object' && value !== null ? value : {};
-}
-
-/** A URL as text, or that of a Request. */
-function urlIn(value: unknown): Named {
-  const text = typeof value === 'object' && value !== null && 'url' in value ? value.url : value;
-  return typeof text === 'string' && URL.canParse(text) ? new URL(text) : {};
+  return { hostname, port, isCrm };
 }

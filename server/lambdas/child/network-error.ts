@@ -1,9 +1,7 @@
-import type { NetworkError } from '../../model/outbound-rule.ts';
+import type { NetworkError, OutboundTarget } from '../../model/outbound-rule.ts';
 
 /** The error that Node gives when the network fails in that way; its message says that a rule made it up. */
-export function networkError(code: NetworkError, address: string, rule: string): Error {
-  const { hostname, protocol, port: named } = new URL(address);
-  const port = Number(named) || (protocol === 'http:' ? 80 : 443);
+export function networkError(code: NetworkError, { hostname, port }: OutboundTarget, rule: string): Error {
   const made = (message: string, details: object) =>
     Object.assign(new Error(`${message} (outbound rule: ${rule})`), { code, ...details });
   switch (code) {

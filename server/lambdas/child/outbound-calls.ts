@@ -1,7 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
 import type { ClientRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import type { MetRule } from '../../model/outbound-rule.ts';
 import type { OutboundHead } from '../protocol.ts';
 import { messageOf } from './error-text.ts';
 
@@ -10,37 +11,31 @@ export type OutboundNews = Omit<OutboundHead, 'number'>;
 
 const LONGEST_URL = 2_048;
 
-/** What Node tells of a request made with fetch. */
-interface FetchRequest {
+/** What undici, Node's own behind fetch or one from npm, tells of a request. */
+interface UndiciRequest {
   method: string;
   origin: string;
   path: string;
 }
 
 /**
- * Reports every HTTP call made with node:http, node:https or fetch. It only listens to Node's diagnostics channels: a call
- * behaves exactly as it would without.
+ * Reports every HTTP call made with node:http, node:https, fetch or undici, and whatever else is answered in this process. It only
+ * listens to diagnostics channels: a call behaves exactly as it would without.
  */
 export class OutboundCalls {
+  /** The rules that decide about a call to a URL. */
+  rulesOf: (url: string) => MetRule[] = () => [];
   readonly #report: (news: OutboundNews) => void;
   readonly #ids = new WeakMap<object, number>();
   readonly #hidden = new WeakSet<object>();
-  /** What stands for a call whose own request is yet to be made. */
-  readonly #placeholders = new AsyncLocalStorage<object>();
+  /** The call that a connection carries now. */
+  readonly #carried = new WeakMap<Socket, object>();
   #lastId = 0;
 
   constructor(report: (news: OutboundNews) => void) {
     this.#report = report;
     this.#watchHttp();
-    this.#watchFetch();
-  }
-
-  /** A call starts; `request` stands for it from now on. Does nothing when it has started already. */
-  start(request: object, method: string, url: string): void {
-    if (this.#hidden.has(request) || this.#ids.has(request)) return;
-    this.#lastId += 1;
-    this.#ids.set(request, this.#lastId);
-    this.#report({ id: this.#lastId, method, url: url.slice(0, LONGEST_URL) });
+    this.#watchUndici();
   }
 
   /** Something became known of a call. Does nothing for a request that never started. */
@@ -54,15 +49,42 @@ export class OutboundCalls {
     this.#hidden.add(request);
   }
 
-  /** Makes the request of a call that has started already: it stands for that call from then on. */
-  goOn<T>(placeholder: object, make: () => T): T {
-    return this.#placeholders.run(placeholder, make);
+  /** The call that has arrived by a connection which was led here; it starts now unless it is known already. */
+  answering(socket: Socket, method: string, url: string): object {
+    const known = this.#carried.get(socket);
+    if (known && this.#ids.has(known)) return known;
+    const call = {};
+    this.#start(call, method, url);
+    this.#carried.set(socket, call);
+    return call;
+  }
+
+  /** It is over. */
+  answered(socket: Socket, call: object): void {
+    this.#carried.delete(socket);
+    this.tell(call, { ended: true });
+  }
+
+  /** A call starts; `request` stands for it from now on. */
+  #start(request: object, method: string, url: string): void {
+    if (this.#hidden.has(request) || this.#ids.has(request)) return;
+    this.#lastId += 1;
+    this.#ids.set(request, this.#lastId);
+    const rules = this.rulesOf(url);
+    const known = { id: this.#lastId, method, url: url.slice(0, LONGEST_URL) };
+    this.#report({ ...known, ...(rules.length > 0 && { rules }) });
   }
 
   #watchHttp(): void {
     on<{ request: ClientRequest }>('http.client.request.start', ({ request }) => {
+      const carried = request.socket && this.#carried.get(request.socket);
+      const id = carried ? this.#ids.get(carried) : undefined;
+      // Its head was sent before its end was known, and has arrived already.
+      if (id !== undefined) this.#ids.set(request, id);
       const host = request.getHeader('host') ?? request.host;
-      this.start(request, request.method, `${request.protocol}//${host}${request.path}`);
+      this.#start(request, request.method, `${request.protocol}//${host}${request.path}`);
+      if (request.socket) this.#carried.set(request.socket, request);
+      else request.prependOnceListener('socket', (socket) => this.#carried.set(socket, request));
       request.on(errorMonitor, (error) => this.tell(request, { error: messageOf(error), ended: true }));
       request.on('close', () => this.tell(request, { ended: true }));
     });
@@ -71,21 +93,18 @@ export class OutboundCalls {
     );
   }
 
-  #watchFetch(): void {
-    on<{ request: FetchRequest }>('undici:request:create', ({ request }) => {
-      const placeholder = this.#placeholders.getStore();
-      const id = placeholder && this.#ids.get(placeholder);
-      if (!placeholder || id === undefined)
-        return this.start(request, request.method, `${request.origin}${request.path}`);
-      // Only the first: where that is redirected to is a call of its own.
-      this.#ids.delete(placeholder);
-      this.#ids.set(request, id);
-    });
-    on<{ request: FetchRequest; response: { statusCode: number } }>('undici:request:headers', (message) =>
+  #watchUndici(): void {
+    on<{ request: UndiciRequest }>('undici:request:create', ({ request }) =>
+      this.#start(request, request.method, `${request.origin}${request.path}`),
+    );
+    on<{ request: UndiciRequest; socket: Socket }>('undici:client:sendHeaders', ({ request, socket }) =>
+      this.#carried.set(socket, request),
+    );
+    on<{ request: UndiciRequest; response: { statusCode: number } }>('undici:request:headers', (message) =>
       this.tell(message.request, { status: message.response.statusCode }),
     );
-    on<{ request: FetchRequest }>('undici:request:trailers', ({ request }) => this.tell(request, { ended: true }));
-    on<{ request: FetchRequest; error: unknown }>('undici:request:error', ({ request, error }) =>
+    on<{ request: UndiciRequest }>('undici:request:trailers', ({ request }) => this.tell(request, { ended: true }));
+    on<{ request: UndiciRequest; error: unknown }>('undici:request:error', ({ request, error }) =>
       this.tell(request, { error: messageOf(error), ended: true }),
     );
   }

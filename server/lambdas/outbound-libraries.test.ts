@@ -1,0 +1,121 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EXECUTION_HEADER } from '../model/execution-header.ts';
+import type { OutboundRule } from '../model/outbound-rule.ts';
+import type { StandInAddress } from './protocol.ts';
+import { answerOf, ServiceForTests } from './service-for-tests.ts';
+
+/*
+ * Real libraries, as lambdas call a CRM with them: each posts a form to https://crm.example, and says status and text of the answer
+ * or the code of the error (D-200).
+ */
+const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', 'node_modules');
+const AT = "'https://crm.example/lead'";
+const BODY = "'lead=1'";
+
+const libraries: Record<string, string> = {
+  axios: `require('axios').post(${AT}, ${BODY}, { validateStatus: null }).then((r) => r.status + ' ' + r.data)`,
+  'axios with fetch': `require('axios').post(${AT}, ${BODY}, { adapter: 'fetch', validateStatus: null }).then((r) => r.status + ' ' + r.data)`,
+  'node-fetch': `import('file://' + require.resolve('node-fetch')).then(({ default: f }) => f(${AT}, { method: 'POST', body: ${BODY} })).then(async (r) => r.status + ' ' + await r.text())`,
+  got: `got().then((g) => g.post(${AT}, { body: ${BODY}, throwHttpErrors: false, retry: { limit: 0 } })).then((r) => r.statusCode + ' ' + r.body)`,
+  'got with HTTP/2': `got().then((g) => g.post(${AT}, { body: ${BODY}, http2: true, throwHttpErrors: false, retry: { limit: 0 } })).then((r) => r.statusCode + ' ' + r.body)`,
+  request: `new Promise((ok, no) => require('request').post({ url: ${AT}, body: ${BODY} }, (e, r, body) => e ? no(e) : ok(r.statusCode + ' ' + body)))`,
+  superagent: `require('superagent').post(${AT}).type('form').send(${BODY}).ok(() => true).then((r) => r.status + ' ' + r.text)`,
+  needle: `require('needle')('post', ${AT}, ${BODY}, { parse: false }).then((r) => r.statusCode + ' ' + r.body)`,
+  ky: `import('file://' + require.resolve('ky')).then(({ default: k }) => k.post(${AT}, { body: ${BODY}, throwHttpErrors: false, retry: 0 })).then(async (r) => r.status + ' ' + await r.text())`,
+  'undici fetch': `require('undici').fetch(${AT}, { method: 'POST', body: ${BODY} }).then(async (r) => r.status + ' ' + await r.text())`,
+  'undici request': `require('undici').request(${AT}, { method: 'POST', body: ${BODY} }).then(async (r) => r.statusCode + ' ' + await r.body.text())`,
+  'undici pool': `new (require('undici').Pool)('https://crm.example').request({ path: '/lead', method: 'POST', body: ${BODY} }).then(async (r) => r.statusCode + ' ' + await r.body.text())`,
+  jsforce: `new Promise((ok, no) => new (require('jsforce').Connection)({ instanceUrl: 'https://crm.example', accessToken: 'a' }).request({ method: 'POST', url: '/lead', body: ${BODY}, headers: { 'content-type': 'text/plain' } }, { noContentResponse: true }).then((r) => ok('200 ' + r), (e) => e.code ? no(e) : ok(e.message.includes('Answered') ? '503 ' + e.message : String(e))))`,
+  fetch: `fetch(${AT}, { method: 'POST', body: ${BODY} }).then(async (r) => r.status + ' ' + await r.text())`,
+  https: `new Promise((ok, no) => { const sent = require('https').request(${AT}, { method: 'POST' }, (r) => { let t = ''; r.on('data', (d) => { t += d }).on('end', () => ok(r.statusCode + ' ' + t)) }).on('error', no); sent.end(${BODY}) })`,
+  'https with an array of headers': `new Promise((ok, no) => { const sent = require('https').request(${AT}, { method: 'POST', headers: ['host', 'crm.example', 'content-length', '6'] }, (r) => { let t = ''; r.on('data', (d) => { t += d }).on('end', () => ok(r.statusCode + ' ' + t)) }).on('error', no); sent.end(${BODY}) })`,
+  http2: `new Promise((ok, no) => { const s = require('http2').connect('https://crm.example').on('error', no); let status, t = '';
+    const r = s.request({ ':path': '/lead', ':method': 'POST' }).on('response', (h) => { status = h[':status'] }).on('data', (d) => { t += d }).on('end', () => { s.close(); ok(status + ' ' + t) }).on('error', () => {}); r.end(${BODY}) })`,
+  'raw tls': raw("require('tls').connect({ host: 'crm.example', port: 443, servername: 'crm.example' }, say)"),
+  'raw tls by port and host': raw("require('tls').connect(443, 'crm.example', {}, say)"),
+  'raw net': raw("require('net').connect(80, 'crm.example', say)"),
+  'a worker thread': `new Promise((ok, no) => new (require('worker_threads').Worker)(\`
+    fetch(${AT}, { method: 'POST', body: ${BODY} }).then(async (r) => r.status + ' ' + await r.text(), (e) => 'error ' + (e.cause || e).code).then((t) => require('worker_threads').parentPort.postMessage(t))\`, { eval: true })
+    .on('error', no).on('message', (t) => { const [, code] = /^error (.*)/.exec(t) || []; code ? no({ code }) : ok(t) }))`,
+  'a Node child process': child("require('child_process').execFile(process.execPath, ['-e', source], done)"),
+  'a Node child process with an environment of its own': child(
+    "require('child_process').execFile('node', ['-e', source], { env: { PATH: process.env.PATH } }, done)",
+  ),
+  'a Node child process of a shell': child("require('child_process').exec('node -e \"' + source + '\"', done)"),
+  'a Node child process that is waited for': `new Promise((ok, no) => { ${SOURCE()} const t = require('child_process').execFileSync(process.execPath, ['-e', source]).toString().trim(); const [, code] = /^error (.*)/.exec(t) || []; code ? no({ code }) : ok(t) })`,
+};
+
+/** HTTP by hand. */
+function raw(connect: string): string {
+  return `new Promise((ok, no) => { const say = () => s.write('POST /lead HTTP/1.1\\r\\nHost: crm.example\\r\\nConnection: close\\r\\nContent-Length: 6\\r\\n\\r\\nlead=1');
+    let t = ''; const s = ${connect}; s.on('error', no).on('data', (d) => { t += d }).on('end', () => ok(t.slice(9, 12) + ' ' + t.split('\\r\\n\\r\\n')[1].replace(/^[0-9a-f]+\\r\\n|\\r\\n0$/g, ''))) })`;
+}
+
+function SOURCE(): string {
+  return `const source = \`fetch('https://crm.example/lead', { method: 'POST', body: 'lead=1' }).then(async (r) => console.log(r.status + ' ' + await r.text()), (e) => console.log('error ' + e.cause.code))\`;`;
+}
+
+function child(run: string): string {
+  return `new Promise((ok, no) => { ${SOURCE()} const done = (e, out) => { const t = String(out).trim(); const [, code] = /^error (.*)/.exec(t) || []; e ? no(e) : code ? no({ code }) : ok(t) }; ${run} })`;
+}
+
+const arrived: { execution: unknown; body: string }[] = [];
+const standInServer = createServer(async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  arrived.push({ execution: request.headers[EXECUTION_HEADER], body });
+  response.end('caught');
+});
+let standIn: StandInAddress;
+let rules: OutboundRule[] = [];
+let bed: ServiceForTests;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => standInServer.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  standIn = { host: '127.0.0.1', port: (standInServer.address() as AddressInfo).port };
+  bed = await ServiceForTests.start({ outbound: { crm: 'catch', crmAddress: () => standIn, rules: () => rules } });
+});
+afterAll(async () => {
+  await bed.stop();
+  standInServer.close();
+  standInServer.closeAllConnections();
+});
+beforeEach(() => {
+  arrived.length = 0;
+});
+
+function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): void {
+  rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
+  bed.service.applyRules();
+}
+
+describe.each(Object.entries(libraries))('a call by %s', (_name, call) => {
+  it('is caught, and blocked, failed and delayed by rules', async () => {
+    change();
+    const code = `const got = () => import('file://' + require.resolve('got')).then((m) => m.default);
+      exports.run = () => (${call}).then((t) => t.trim(), (e) => { while (e.cause) e = e.cause; return 'error ' + (e.code || e.message) })`;
+    const id = bed.lambda(code, { timeout: 30, env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
+
+    const caught = await bed.invoke(id);
+    expect(answerOf(caught)).toBe('200 caught');
+    expect(arrived).toEqual([{ execution: caught.executionId, body: 'lead=1' }]);
+
+    change({ host: '*.example', action: 'block' });
+    expect(answerOf(await bed.invoke(id))).toBe('error ECONNREFUSED');
+    change({ host: '{crm}', action: 'fail', error: 'ECONNRESET' });
+    expect(answerOf(await bed.invoke(id))).toBe('error ECONNRESET');
+    change({ host: '{crm}', action: 'fail', status: 503 });
+    expect(answerOf(await bed.invoke(id))).toBe('503 Answered by an outbound rule: fail with 503 for {crm}');
+    expect(arrived).toHaveLength(1);
+
+    change({ host: '{crm}', action: 'delay', delayMs: 300 });
+    const delayed = await bed.invoke(id);
+    expect(answerOf(delayed)).toBe('200 caught');
+    expect(delayed.finishedAtMs - (delayed.startedAtMs ?? 0)).toBeGreaterThanOrEqual(300);
+  });
+});
