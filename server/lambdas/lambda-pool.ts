@@ -46,6 +46,8 @@ export class LambdaPool {
   /** Every process there is, loaded or not. */
   readonly #processes = new Set<LambdaProcess>();
   readonly #workers = new Set<Worker>();
+  /** Calls that are answered, and whose records are not closed yet. */
+  readonly #open = new Map<RunningCall, Promise<void>>();
   /** Last used last. */
   readonly #idle: Worker[] = [];
   /** Places in the queue for calls that are about to come. */
@@ -124,7 +126,8 @@ export class LambdaPool {
     this.#pump();
     const ends = [...this.#running.values()].map(({ done }) => done);
     for (const process of this.#processes) process.kill(failure);
-    await Promise.all([...ends, ...[...this.#processes].map(({ exited }) => exited)]);
+    for (const running of this.#open.keys()) running.closeRecord();
+    await Promise.all([...ends, ...this.#open.values(), ...[...this.#processes].map(({ exited }) => exited)]);
   }
 
   /** Is there a process that has been or can be given calls? */
@@ -235,7 +238,7 @@ export class LambdaPool {
 
   #run(worker: Worker, running: RunningCall): void {
     const { process } = worker;
-    const { id, name, isDebugged } = this.#definition;
+    const { id, name, isDebugged, isIsolated } = this.#definition;
     const timeoutMs = isDebugged ? DEBUGGED_TIMEOUT_MS : this.#definition.timeoutMs;
     const { executionId, context, body } = running.call;
     const startedAtMs = this.#host.nowMs();
@@ -249,6 +252,7 @@ export class LambdaPool {
         running.startedAtMs = startedAtMs;
       },
       outbound: (news) => running.addOutbound(news, this.#host.nowMs()),
+      goesOn: () => running.hasOpenOutbound,
       noted: (text) => this.#note(running, text),
       ended: (ending) => {
         clearTimeout(timer);
@@ -256,9 +260,11 @@ export class LambdaPool {
         // It died of an earlier call, before this one had begun: another process can take it.
         const diedBefore =
           ending.kind === 'gone' && ending.failure.failure === 'crash' && !hasBegun && process.calls > 1;
+        const recorded = diedBefore ? undefined : this.#finish(running, outcomeOf(ending), ending.kind === 'outcome');
         if (diedBefore) this.#waiting.unshift(running);
-        else this.#finish(running, outcomeOf(ending));
-        this.#release(worker);
+        // The end of an isolated process would be that of what it still has under way.
+        if (recorded && isIsolated) void recorded.then(() => this.#release(worker));
+        else this.#release(worker);
       },
     });
     this.#running.set(process, running);
@@ -304,9 +310,20 @@ export class LambdaPool {
     this.#pump();
   }
 
-  #finish(running: RunningCall, outcome: Outcome): void {
+  /** Answers at once. While an outbound call goes on the record stays open, and what is returned is there until it is closed. */
+  #finish(running: RunningCall, outcome: Outcome, mayGoOn = false): Promise<void> | undefined {
     if (!outcome.ok && outcome.failure !== 'busy') this.#note(running, `${outcome.failure}: ${outcome.message}`);
-    this.#host.onInvocation(running.finish(this.#definition, outcome, this.#host.nowMs()), running.call);
+    const invocation = running.finish(this.#definition, outcome, this.#host.nowMs());
+    if (!mayGoOn || !running.hasOpenOutbound) {
+      this.#host.onInvocation(invocation, running.call);
+      return undefined;
+    }
+    const recorded = running.closed(invocation, this.#host.nowMs).then((record) => {
+      this.#open.delete(running);
+      this.#host.onInvocation(record, running.call);
+    });
+    this.#open.set(running, recorded);
+    return recorded;
   }
 
   #note(running: RunningCall | undefined, text: string): void {

@@ -34,6 +34,8 @@ export type Ending = { kind: 'outcome'; head: OutcomeHead; body: Buffer } | { ki
 export interface CallListener {
   began(): void;
   outbound(news: OutboundHead): void;
+  /** Is it still to be told of outbound calls after its end? */
+  goesOn(): boolean;
   /** A line about it for the log. */
   noted(text: string): void;
   ended(ending: Ending): void;
@@ -69,6 +71,8 @@ export class LambdaProcess {
   readonly #output: OutputLines;
   #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
   #listener: CallListener | undefined;
+  /** Calls that have ended while something they had sent was under way. */
+  readonly #earlier = new Map<number, CallListener>();
   #resolveExited: (why: LambdaFailure) => void = () => {};
   #calls = 0;
   /** Loading, or at work for a call, or still delivering what it wrote meanwhile. */
@@ -138,6 +142,7 @@ export class LambdaProcess {
 
   /** Has its handler called. One call at a time, after `load`. */
   call(context: InvokeHead['context'], body: Uint8Array, listener: CallListener): void {
+    for (const [number, earlier] of this.#earlier) if (!earlier.goesOn()) this.#earlier.delete(number);
     this.#calls += 1;
     this.#listener = listener;
     this.#isBusy = true;
@@ -248,7 +253,8 @@ export class LambdaProcess {
         return;
       case FrameType.outbound: {
         const news = outboundHead.parse(head);
-        if (news.number === this.#calls) this.#listener?.outbound(news);
+        const isCurrent = news.number === this.#calls && this.#listener;
+        (isCurrent || this.#earlier.get(news.number))?.outbound(news);
         return;
       }
       case FrameType.note: {
@@ -275,6 +281,7 @@ export class LambdaProcess {
   #ended(ending: Ending): void {
     const listener = this.#listener;
     this.#listener = undefined;
+    if (listener?.goesOn()) this.#earlier.set(this.#calls, listener);
     // What the process wrote before it answered has arrived with the answer, but on other pipes: this turn of the event
     // loop still reads them. Only then the call is over.
     if (listener) {

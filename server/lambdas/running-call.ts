@@ -4,6 +4,8 @@ import type { OutboundHead } from './protocol.ts';
 
 /** Outbound calls kept in the record of one invocation. */
 const KEPT_OUTBOUND = 1_000;
+/** An outbound call that is under way when the handler answers is given that long before the record is closed (D-138). */
+const OPEN_OUTBOUND_MS = 1_000;
 
 /** One accepted call from waiting to its record. */
 export class RunningCall {
@@ -21,6 +23,7 @@ export class RunningCall {
   readonly #logs: LogLine[] = [];
   readonly #outbound = new Map<number, OutboundCall & { hasEnded: boolean }>();
   #resolve: (invocation: Invocation) => void = () => {};
+  #closeRecord: (() => void) | undefined;
 
   constructor(call: LambdaCall, acceptedAtMs: number, order: number) {
     this.call = call;
@@ -50,6 +53,34 @@ export class RunningCall {
     if (error !== undefined) known.error = error;
     known.durationMs = nowMs - known.startedAtMs;
     known.hasEnded ||= ended === true || status !== undefined;
+    if (!this.hasOpenOutbound) this.closeRecord();
+  }
+
+  /** Is an outbound call under way? */
+  get hasOpenOutbound(): boolean {
+    return [...this.#outbound.values()].some(({ hasEnded }) => !hasEnded);
+  }
+
+  /** After `finish`: resolves with the record when no outbound call is under way any more, at the latest after a second. */
+  async closed(invocation: Invocation, nowMs: () => number): Promise<Invocation> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, OPEN_OUTBOUND_MS);
+      this.#closeRecord = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#closeRecord = undefined;
+    return { ...invocation, outbound: this.#outboundAt(nowMs()) };
+  }
+
+  /** Nothing more will come. */
+  closeRecord(): void {
+    this.#closeRecord?.();
+  }
+
+  #outboundAt(nowMs: number): OutboundCall[] {
+    return [...this.#outbound.values()].map((outbound) => closed(outbound, nowMs));
   }
 
   /** Makes the record and settles `done`. */
@@ -66,7 +97,7 @@ export class RunningCall {
       outcome,
       ...(lambda.accept !== undefined && { accept: lambda.accept }),
       logs: this.#logs,
-      outbound: [...this.#outbound.values()].map((outbound) => closed(outbound, nowMs)),
+      outbound: this.#outboundAt(nowMs),
     };
     this.#resolve(invocation);
     return invocation;

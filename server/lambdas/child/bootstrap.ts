@@ -44,11 +44,16 @@ let current = 0;
 let executionId: string | undefined;
 /** While the outcome of the call is known and not sent yet. */
 let sendOutcome: (() => void) | undefined;
-/** What is sent between calls belongs to none. */
+/** The call of the lambda that each outbound call belongs to: it may go on after the handler has answered. */
+const callOf = new Map<number, number>();
 const outboundCalls = new OutboundCalls((news) => {
-  if (current > 0) send(FrameType.outbound, { ...news, number: current });
+  if (news.method !== undefined && current > 0) callOf.set(news.id, current);
+  const number = callOf.get(news.id);
+  // What is sent between calls belongs to none.
+  if (number === undefined) return;
+  send(FrameType.outbound, { ...news, number });
+  if (news.ended) callOf.delete(news.id);
 });
-
 const nothingLeft = new NothingLeft(control);
 
 const line = new OutboundLine(outboundCalls, () => (current > 0 ? executionId : undefined));
