@@ -1,7 +1,8 @@
 import type { Authenticator, Caller, Identification, Judge } from '../model/caller.ts';
-import { forbidden, PlatformError } from '../model/errors.ts';
+import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { demandRight } from '../model/rights.ts';
 import type { EndpointSecurity } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -59,7 +60,7 @@ export class CallerCheck {
 
   /** Throws 403 unless the caller is root or has the right (D-117, D-118). */
   requireRight(caller: Caller, action: string, resourceId: Uuid): void {
-    if (!caller.isRoot && !this.#judge.may(caller, action, resourceId)) throw forbidden(action);
+    if (!caller.isRoot) demandRight(this.#judge, { caller, action, resource: { id: resourceId } });
   }
 
   #bearerChallenge(who: Identification): string {

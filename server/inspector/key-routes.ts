@@ -2,8 +2,9 @@ import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
 import { readJson } from '../http/read-body.ts';
 import type { Caller, Judge } from '../model/caller.ts';
-import { forbidden, PlatformError } from '../model/errors.ts';
+import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
+import { demandRight } from '../model/rights.ts';
 import { USER } from '../model/type-names.ts';
 import { parseWith } from '../model/validate.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -59,7 +60,7 @@ export function keyRoutes({ view, judge, keys, callerOf }: KeyRoutesOptions): Ro
     const { userId, orgId } = parseWith(wish, await readJson(req));
     const user = view.find(userId.toLowerCase());
     if (user?.type !== USER) throw new PlatformError(404, `user ${userId} not found`);
-    if (caller.userId !== user.id && !judge.may(caller, 'user.update', user.id)) throw forbidden('user.update');
+    if (caller.userId !== user.id) demandRight(judge, { caller, action: 'user.update', resource: user });
     return [user.id, orgId?.toLowerCase()] as const;
   };
 

@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/jso
 import type { StoredResource } from '../model/record.ts';
 import { fullNamesOf, resourceTypes } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
+import { secretPlaces } from '../model/secrets.ts';
 import { segmentsOf } from '../store/pointer.ts';
 
 /** Stands for a value that nobody may read: a password's hash, a secret's values, a provider's credentials (D-029, D-066). */
@@ -12,8 +13,8 @@ export const HIDDEN = '<hidden>';
 /** Member names from a record down; `*` is every element. */
 type Place = readonly string[];
 
-function placesOf({ hashed = [], unreadable = [] }: ResourceType): Place[] {
-  return [...hashed, ...unreadable].map((place) => ['properties', ...place.split('.')]);
+function placesOf(type: ResourceType): Place[] {
+  return secretPlaces(type).map(({ at }) => ['properties', ...at.map(String)]);
 }
 
 const placesByType = new Map(

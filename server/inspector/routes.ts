@@ -2,11 +2,12 @@ import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { queryOf, singleParameter } from '../http/query.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
-import { forbidden, PlatformError } from '../model/errors.ts';
+import { PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import type { LogParameters } from '../model/log-query.ts';
 import { typeOf } from '../model/registry.ts';
+import { demandRight } from '../model/rights.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
 import { type AccessDesk, accessRoutes } from './access-routes.ts';
@@ -104,7 +105,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   const guard: WorldGuard = {
     viewer(req) {
       const caller = callerOf(req);
-      if (!judge.may(caller, 'org.view', view.root.id)) throw forbidden('org.view');
+      demandRight(judge, { caller, action: 'org.view', resource: view.root });
       return caller;
     },
     root(req) {
@@ -121,7 +122,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
       throw new PlatformError(404, `${words.join(' or ')} ${id} not found`);
     }
     const action = `${typeOf(resource).noun}.${verb}`;
-    if (!judge.may(caller, action, resource.id)) throw forbidden(action);
+    demandRight(judge, { caller, action, resource });
     return { caller, resource };
   };
 

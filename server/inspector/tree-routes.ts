@@ -1,11 +1,12 @@
 import express, { type Request, type Router } from 'express';
 import { queryOf, singleParameter } from '../http/query.ts';
 import type { Caller, Judge } from '../model/caller.ts';
-import { forbidden, PlatformError } from '../model/errors.ts';
+import { PlatformError } from '../model/errors.ts';
 import { lineage } from '../model/hierarchy.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
+import { demandRight } from '../model/rights.ts';
 import { isTypeWord, type TypeWord, typeWords } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldGuard } from './history-routes.ts';
@@ -38,7 +39,7 @@ export function treeRoutes({ view, judge, guard }: TreeRoutesOptions): Router {
     const resource = view.find(id);
     if (!resource) throw new PlatformError(404, `resource ${id} not found`);
     const isSeen = mayView(caller);
-    if (!isSeen(resource)) throw forbidden(`${typeOf(resource).noun}.view`);
+    demandRight(judge, { caller, action: `${typeOf(resource).noun}.view`, resource });
     return { resource, isSeen };
   };
   const nodes = (records: readonly StoredResource[]): TreeNode[] => records.map((one) => nodeOf(view, one));

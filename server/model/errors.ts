@@ -53,9 +53,16 @@ export class PlatformError extends Error {
   }
 }
 
-/** The 403 of D-118. */
-export function forbidden(action: string): PlatformError {
-  return new PlatformError(403, `You do not have permission to perform this action. Failed: '${action}'`);
+/** The 403 of D-118. @param where names the resource that the right is missing on */
+export function forbidden(action: string, where: ErrorDetail): PlatformError {
+  return new PlatformError(403, `You do not have permission to perform this action. Failed: '${action}'`, {
+    details: [where],
+  });
+}
+
+/** The 403 for what only the root user may do (D-118). */
+export function rootOnly(action: string): PlatformError {
+  return forbidden(action, { pointer: '/', message: 'only the root user may do this; sign in as root' });
 }
 
 /** A 400 that points at one member of the record. */

@@ -53,8 +53,6 @@ export interface ReadContext {
   fullName(type: string): string;
   /** Live state that is not part of the world: a container's or lambda's status and counters, merged into properties. */
   live(resource: StoredResource): JsonObject;
-  /** May this provider's credentials be shown (D-066)? */
-  showCredentials(provider: StoredResource): boolean;
 }
 
 /** How a name has to look, beyond D-031. */
@@ -85,16 +83,17 @@ export interface ResourceType {
   readonly unknownParentStatus?: 404 | 422;
   /** Rights verbs beyond create, view, update, delete, e.g. `scale`. */
   readonly verbs?: readonly string[];
-  /** Schema of `properties` in written form. Strict objects refuse unknown members, loose keep them, plain drop them (D-033). */
+  /**
+   * Schema of `properties` in written form. Strict objects refuse unknown members, loose keep them, plain drop them (D-033). What
+   * a property names (`reference-facts.ts`) and which nobody reads back (`secret-facts.ts`) stands on it.
+   */
   readonly properties: z.ZodType;
   /** Properties that only the server sets; ignored in POST and PUT, not editable by PATCH (D-028, D-093). `parent` is always one. */
   readonly serverSet: readonly string[];
-  /** Never rendered (D-029). */
+  /** Of the server-set ones those that are never rendered (D-029). What a client writes and nobody reads is a secret fact of its schema. */
   readonly hidden?: readonly string[];
-  /** Further values that nobody reads back: member names below `properties`, `*` for every element, e.g. `items.*.value` (D-029, D-066). */
-  readonly unreadable?: readonly string[];
-  /** Stored as a one-way hash. */
-  readonly hashed?: readonly string[];
+  /** Of a user: properties that this user may change without any right (D-117). */
+  readonly ownProperties?: readonly string[];
   readonly nameRule?: NameRule;
   /** Sibling names are unique per parent (default), or in the whole world (D-184). */
   readonly nameScope?: 'parent' | 'world';
@@ -109,7 +108,8 @@ export interface ResourceType {
   /** Further full names with their ids that records of this word may have (providers, rules). The abstract one is `name` itself. */
   readonly subTypes?: Readonly<Record<string, Uuid>>;
   /**
-   * The rules that need more than the record: existence and kind of what it names, conflicts, compatibility.
+   * The rules that need more than the record: conflicts, compatibility. What the record newly names is there, of that type, and
+   * within the writer's reach; what it named before may be gone.
    * Returns the properties to store (normalised, defaults of containers filled in) and companions; throws PlatformError.
    */
   admit?(draft: Draft, context: WriteContext): { properties: JsonObject; companions?: Companion[] };
@@ -119,12 +119,6 @@ export interface ResourceType {
   release?(record: StoredResource, view: WorldView): void;
   /** The stored properties as a client sees them; `parent`, live state and hidden ones are dealt with by the renderer. Default: as stored. */
   present?(record: StoredResource, context: ReadContext): JsonObject;
-  /** Ids of the resources that the record names in its properties. */
-  references?(record: Pick<StoredResource, 'properties'>): Uuid[];
-  /** The properties without any mention of a resource that is being deleted; called for its referrers (D-072, D-079, D-129). Returns undefined when nothing changes. */
-  forget?(record: StoredResource, gone: Uuid): JsonObject | undefined;
-  /** Is a referrer of this type a workload that keeps what it names from being deleted without force (D-129, D-079)? */
-  readonly holds?: boolean;
   /** What `?embed=` knows (D-037): word to the records that take the property's place. */
   readonly embed?: Readonly<Record<string, (record: StoredResource, view: WorldView) => StoredResource[]>>;
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { resourceTypes, typeOfWord } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
+import { secretPlaces } from '../model/secrets.ts';
 import { fullNameOf } from '../model/type-names.ts';
 import { isTypeWord } from '../model/type-words.ts';
 import { envelopeSchema } from '../resources/envelope.ts';
@@ -73,16 +74,12 @@ function withWriteOnly(schema: JsonObject, [step, ...rest]: readonly string[]): 
 function propertiesSchema(type: ResourceType): JsonObject {
   const { properties: written, ...rest } = jsonSchemaOf(type.properties);
   const properties: JsonObject = isJsonObject(written) ? { ...written } : {};
-  const hidden = type.hidden ?? [];
-  for (const name of hidden) {
-    if (isJsonObject(properties[name])) properties[name] = { ...properties[name], writeOnly: true };
-  }
-  for (const place of type.unreadable ?? []) {
-    const [name = '', ...inside] = place.split('.');
+  for (const { at } of secretPlaces(type)) {
+    const [name = '', ...inside] = at.map(String);
     if (isJsonObject(properties[name])) properties[name] = withWriteOnly(properties[name], inside);
   }
   for (const name of type.serverSet) {
-    if (!hidden.includes(name)) properties[name] = { readOnly: true, description: 'Set by the server' };
+    if (!type.hidden?.includes(name)) properties[name] = { readOnly: true, description: 'Set by the server' };
   }
   for (const word of Object.keys(type.embed ?? {})) {
     if (!isTypeWord(word) || Object.hasOwn(properties, word)) continue;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Judge } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -6,6 +7,7 @@ import { typeOf } from '../model/registry.ts';
 import type { Companion, Draft, WriteContext } from '../model/resource-type.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from './act.ts';
+import { demandReach, type Naming } from './reach.ts';
 
 /** What a record shall be, as its writer wants it: properties in written form, checked by the type's schema. */
 export type Wish = Draft & Pick<StoredResource, 'tags' | 'variables'>;
@@ -19,6 +21,7 @@ export interface Drafted {
 export interface DraftsOptions {
   view: WorldView;
   limits: WriteContext['limits'];
+  judge: Judge;
   allowedHostPaths: readonly string[];
   nowMs(): number;
   newId(): Uuid;
@@ -37,9 +40,10 @@ export class Drafts {
     this.#options = options;
   }
 
-  /** A new record. Throws 409 for a taken name, and what its type throws. */
+  /** A new record. Throws 409 for a taken name, 403 for what it names out of reach, and what its type throws. */
   create(act: Act, wish: Wish, parent: StoredResource): Drafted {
     this.#demandFreeName(wish, parent);
+    demandReach(this.#naming(act, parent), wish);
     const { properties, companions = [] } = typeOf(wish).admit?.(wish, this.#contextBelow(parent)) ?? passed(wish);
     const at = this.#now();
     const by = act.caller.userId;
@@ -48,7 +52,7 @@ export class Drafts {
     return { record, companions };
   }
 
-  /** A record after a change; the very same one when nothing changes. Throws 409 for a taken name, and what its type throws. */
+  /** A record after a change; the very same one when nothing changes. Throws as create does. */
   update(act: Act, before: StoredResource, wish: Wish): Drafted {
     const { description: _d, tags: _t, variables: _v, ...kept } = before;
     const as = (properties: StoredResource['properties']): StoredResource => ({
@@ -60,6 +64,7 @@ export class Drafts {
     if (isDeepStrictEqual(before, as(wish.properties))) return { record: before, companions: [] };
     const parent = this.#options.view.find(before.parent ?? before.id) ?? before;
     if (wish.name !== before.name) this.#demandFreeName(wish, parent);
+    demandReach(this.#naming(act, parent), wish, before);
     const context = { ...this.#contextBelow(parent), previous: before };
     const { properties, companions = [] } = typeOf(before).admit?.(wish, context) ?? passed(wish);
     const after = as(properties);
@@ -82,6 +87,11 @@ export class Drafts {
     if (others.every((one) => this.#options.isMoving(one.id))) return;
     const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).noun} '${parent.name}'`;
     throw new PlatformError(409, `${noun} '${wish.name}' already exists ${where}`);
+  }
+
+  #naming(act: Act, parent: StoredResource): Naming {
+    const { view, judge } = this.#options;
+    return { view, judge, caller: act.caller, parent };
   }
 
   #contextBelow(parent: StoredResource): WriteContext {

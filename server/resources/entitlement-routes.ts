@@ -5,6 +5,7 @@ import { parseUuid, type Uuid } from '../model/ids.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { applyPatch, parsePatch } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
+import { aGroup, aUser } from '../model/reference-facts.ts';
 import { typeOf } from '../model/registry.ts';
 import { typeIdOf, USER } from '../model/type-names.ts';
 import { SECURITY_KEY } from '../model/types/brand-keys.ts';
@@ -94,7 +95,8 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
       throw new PlatformError(409, `the action of entitlement ${entitlement.id} is '${action}' and cannot be changed`);
     }
     const identities = written.properties.identities.map((id) => id.toLowerCase());
-    identities.forEach(demandIdentity);
+    const known = new Set(entitlement.identities);
+    for (const [index, id] of identities.entries()) demandIdentity(request, resource, id, index, known);
     const { value } = written.properties;
     const wanted = { identities, ...(value !== undefined && { value }) };
     const after = await service.setGrants(request.act, resource.id, (before) => ({
@@ -130,11 +132,19 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     return { status: 204 };
   };
 
-  const demandIdentity = (id: Uuid, index: number): void => {
+  /** Whoever is newly named has to be there and, unless he is of the organization or one above, to be seen by the caller (D-117). */
+  const demandIdentity = (
+    request: ResourceRequest,
+    resource: StoredResource,
+    id: Uuid,
+    index: number,
+    known: ReadonlySet<Uuid>,
+  ): void => {
+    const pointer = `/properties/identities/${index}`;
     const found = view.find(id);
-    if (found?.type !== USER && found?.type !== GROUP) {
-      throw invalid(`/properties/identities/${index}`, `names no user or group: ${id}`);
-    }
+    if (found?.type !== USER && found?.type !== GROUP) throw invalid(pointer, `names no user or group: ${id}`);
+    if (known.has(id)) return;
+    service.demandWithin(request.act, resource, found.type === USER ? aUser : aGroup, found, pointer);
   };
 
   /** The lists of an endpoint's enabled security plugin follow the identities of its invoke entitlement (D-120). */

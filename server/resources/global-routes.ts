@@ -1,4 +1,4 @@
-import { forbidden } from '../model/errors.ts';
+import { rootOnly } from '../model/errors.ts';
 import { refuseListPatch } from './record-routes.ts';
 import { type Answer, created, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -42,5 +42,5 @@ export function globalRoutes(service: ResourceService): Route[] {
 }
 
 function demandRoot(request: ResourceRequest): void {
-  if (!request.act.caller.isRoot) throw forbidden('org.update');
+  if (!request.act.caller.isRoot) throw rootOnly('org.update');
 }

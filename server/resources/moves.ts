@@ -6,6 +6,7 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { demandFit, getProvider, isContainerEngine, isLambdaProvider } from '../model/types/provider-rules.ts';
 import type { Act } from './act.ts';
+import { boundIn } from './bound-mounts.ts';
 import type { Action, Policies } from './policies.ts';
 import type { ResourceService } from './resource-service.ts';
 
@@ -125,11 +126,12 @@ export class Moves {
       wish: { parent: target.id },
       copy: (from) => {
         const there = view.named(typeOf(from).word, from.name, target.id).find((one) => !this.#moving.has(one.id));
+        const bound = boundIn(view, from, target);
         if (there) {
-          const updated = { ...there, properties: carriedOver(there, from) };
+          const updated = { ...there, properties: carriedOver(there, bound) };
           return this.#service.drafts.update(act, there, updated).record;
         }
-        return this.#copyOf(act, from, target, this.#providerAt(from, target));
+        return this.#copyOf(act, bound, target, this.#providerAt(from, target));
       },
     });
   }
@@ -220,12 +222,17 @@ export class Moves {
     return this.#service.drafts.create(act, wish, parent).record;
   }
 
-  /** The source's provider if it fits the target environment, else the first visible one of its type that does (D-133). */
+  /** The source's provider if it is not its environment's own and fits the target, else the first visible one of its type that does (D-133). */
   #providerAt(source: StoredResource, target: StoredResource): Uuid {
     const { view } = this.#service;
     const own = getProvider(view, idIn(source.properties.provider) ?? '');
     const candidates = [...lineage(view, target)].flatMap((at) => [...view.children(at.id, 'providers')]);
     const fits = (provider: StoredResource) => {
+      // Nothing at the target refers to the source's environment.
+      if (provider.parent === source.parent && provider.parent !== target.id) {
+        const isShared = [...lineage(view, target)].some(({ id }) => id === provider.parent);
+        if (!isShared) return false;
+      }
       try {
         demandFit(view, provider, target);
         return true;
@@ -258,7 +265,7 @@ function following(record: StoredResource, source: StoredResource, copy: StoredR
   return { ...record, properties: Object.fromEntries(properties) };
 }
 
-/** What a promotion carries over to a resource that is there already: code or image, env, labels, port mappings (D-133). */
+/** What a promotion carries over to a resource that is there already: code or image, env, labels, port mappings, mounts (D-133). */
 const CARRIED = [
   'code',
   'code_type',
@@ -270,6 +277,8 @@ const CARRIED = [
   'env',
   'labels',
   'port_mappings',
+  'volumes',
+  'secrets',
 ];
 
 function carriedOver(existing: StoredResource, source: StoredResource): JsonObject {

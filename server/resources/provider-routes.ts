@@ -1,5 +1,5 @@
 import { singleParameter } from '../http/query.ts';
-import { forbidden, PlatformError } from '../model/errors.ts';
+import { PlatformError, rootOnly } from '../model/errors.ts';
 import type { ProviderDefaults } from './provider-defaults.ts';
 import { ok, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -11,7 +11,7 @@ export function providerRoutes(service: ResourceService, defaults: ProviderDefau
       verb: 'post',
       path: '/root/providers/initialize',
       handle: async (request) => {
-        if (!request.act.caller.isRoot) throw forbidden('provider.create');
+        if (!request.act.caller.isRoot) throw rootOnly('provider.create');
         const providers = await defaults.initialize(request.act);
         return ok({ status: 'initialized', providers: providers.map((one) => request.renderer.link(one)) });
       },

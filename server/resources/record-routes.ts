@@ -21,7 +21,7 @@ export function recordRoutes(service: ResourceService): Route[] {
     return created(await service.create(request.act, parent.id, word, await request.json()), request.renderer);
   };
   const patch = async (request: ResourceRequest, resource: StoredResource): Promise<Answer> => {
-    service.demand(request.act, `${typeOf(resource).noun}.update`, resource);
+    service.demandChange(request.act, resource);
     const operations = parsePatch(await request.patchJson());
     const { renderer } = request;
     const patched = await service.patch(request.act, resource.id, operations, (seen) => renderer.record(seen));

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { Link, ReadContext } from '../model/resource-type.ts';
+import { withoutSecrets } from '../model/secrets.ts';
 import { typeIdOf, USER } from '../model/type-names.ts';
 import type { WorldView } from '../model/world-view.ts';
 
@@ -35,7 +36,6 @@ export class Renderer {
       link: (resource) => this.link(resource),
       fullName: (type) => this.fullName(type),
       live: options.live,
-      showCredentials: options.showCredentials ?? (() => false),
     };
   }
 
@@ -101,8 +101,8 @@ export class Renderer {
       ...this.#options.live(resource),
       ...(parent && { parent: this.link(parent) }),
     };
-    for (const name of type.hidden ?? []) delete properties[name];
-    return properties;
+    const { showCredentials = () => false } = this.#options;
+    return withoutSecrets(resource, properties, () => showCredentials(resource));
   }
 
   /** The property that an embedding makes: a plural word names a list, a singular one the one record there is. */

@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
-import type { Judge } from '../model/caller.ts';
-import { forbidden, PlatformError } from '../model/errors.ts';
+import { PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
+import type { ReferenceTarget } from '../model/reference-facts.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
 import type { Companion, ResourceType } from '../model/resource-type.ts';
+import { demandRight } from '../model/rights.ts';
+import { hashedProperties } from '../model/secrets.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldStore } from '../store/world-store.ts';
@@ -14,6 +17,7 @@ import { type DeletionWish, planDeletion } from './deletion.ts';
 import { Drafts, type DraftsOptions } from './drafts.ts';
 import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from './envelope.ts';
 import type { Policies } from './policies.ts';
+import { demandWithin } from './reach.ts';
 import { patchedDocument, writtenForm } from './written-form.ts';
 
 /** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
@@ -28,7 +32,6 @@ export interface GrantChange {
 
 export interface ResourceServiceOptions extends Omit<DraftsOptions, 'view'> {
   store: Pick<WorldStore, 'view' | 'commit'>;
-  judge: Judge;
   policies: Policies;
   /** One-way hash of a user's password. */
   hashPassword(password: string): Promise<string>;
@@ -55,12 +58,38 @@ export class ResourceService {
 
   /** Throws 403 unless the caller may do the action on the resource (D-117, D-118). */
   demand(act: Act, action: string, resource: StoredResource): void {
-    if (!this.may(act, action, resource)) throw forbidden(action);
+    demandRight(this.#options.judge, { caller: act.caller, action, resource });
+  }
+
+  /** Throws 403 unless what is named in a record below `parent`, or in the rights of that, is within the caller's reach (D-117). */
+  demandWithin(
+    act: Act,
+    parent: StoredResource,
+    target: ReferenceTarget,
+    resource: StoredResource,
+    pointer: string,
+  ): void {
+    demandWithin(
+      { view: this.view, judge: this.#options.judge, caller: act.caller, parent },
+      target,
+      resource,
+      pointer,
+    );
   }
 
   /** May the caller do the action on the resource (D-117)? */
   may(act: Act, action: string, resource: StoredResource): boolean {
     return this.#options.judge.may(act.caller, action, resource.id);
+  }
+
+  /**
+   * Throws 403 unless the caller may change a resource: everybody may change some of what stands in his own user's record (D-117).
+   *
+   * @param after what would become of it, if that is known already
+   */
+  demandChange(act: Act, before: StoredResource, verb = 'update', after = before): void {
+    const isOwn = before.id === act.caller.userId && changesOnly(before, after, typeOf(before).ownProperties);
+    if (!isOwn) this.demand(act, `${typeOf(before).noun}.${verb}`, before);
   }
 
   /** Throws 403 without the right to view. */
@@ -182,7 +211,7 @@ export class ResourceService {
     verb: string,
     wish: (before: StoredResource) => Envelope,
   ): Promise<StoredResource> {
-    this.demand(act, `${typeOf(this.#present(id)).noun}.${verb}`, this.#present(id));
+    this.demandChange(act, this.#present(id), verb);
     for (;;) {
       const before = this.#present(id);
       const type = typeOf(before);
@@ -192,7 +221,9 @@ export class ResourceService {
       if (this.view.find(id) !== before) continue;
       const after = { ...envelope, id, type: before.type, properties: written };
       const { record, companions } = this.drafts.update(act, before, after);
-      return record === before ? before : this.#enact(act, verb, record, companions);
+      if (record === before) return before;
+      this.demandChange(act, before, verb, record);
+      return this.#enact(act, verb, record, companions);
     }
   }
 
@@ -217,7 +248,7 @@ export class ResourceService {
   /** Properties with what must never be stored in plain replaced by its hash. */
   async #sealed(type: ResourceType, properties: JsonObject, before?: StoredResource): Promise<JsonObject> {
     const sealed = { ...properties };
-    for (const name of type.hashed ?? []) {
+    for (const name of hashedProperties(type)) {
       const value = sealed[name];
       if (typeof value === 'string' && value !== before?.properties[name]) {
         sealed[name] = await this.#options.hashPassword(value);
@@ -242,4 +273,13 @@ export class ResourceService {
   #unlessSuppressed(record: StoredResource): StoredResource {
     return this.#options.policies.suppresses(record) ? { ...record, state: 'Pending' } : record;
   }
+}
+
+/** Do two versions of a record differ in nothing but these properties, and in who changed it when? */
+function changesOnly(before: StoredResource, after: StoredResource, names: readonly string[] = []): boolean {
+  const rest = ({ modified: _, properties, ...record }: StoredResource) => ({
+    ...record,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name))),
+  });
+  return isDeepStrictEqual(rest(before), rest(after));
 }

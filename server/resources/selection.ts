@@ -4,6 +4,7 @@ import { isUuid } from '../model/ids.ts';
 import { idIn, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
+import { hiddenProperties } from '../model/secrets.ts';
 import { parseTypeName, providerTypesMatching } from '../model/type-names.ts';
 import type { Renderer } from './renderer.ts';
 import { type Answer, ok, type ResourceRequest } from './request.ts';
@@ -83,7 +84,7 @@ function subTypeCriterion(wanted: string): (resource: StoredResource) => boolean
 function fieldOf(resource: StoredResource, name: string, renderer: Renderer): Json | undefined {
   const stored = resource.properties;
   // Hidden values are no criteria: a filter must not tell what a read does not.
-  if (Object.hasOwn(stored, name) && !typeOf(resource).hidden?.includes(name)) return stored[name];
+  if (Object.hasOwn(stored, name) && !hiddenProperties(typeOf(resource)).includes(name)) return stored[name];
   if (name === 'name' || name === 'description' || name === 'id') return resource[name];
   return memberOf(renderer.properties(resource), name);
 }

@@ -3,6 +3,7 @@ import { type JsonObject, memberOf } from '../model/json.ts';
 import { applyPatch } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
+import { hiddenProperties } from '../model/secrets.ts';
 
 /** The record as its writer left it: what can be parsed like the body of a request. */
 export function writtenForm({
@@ -46,7 +47,7 @@ export function patchedDocument(
   return applyPatch(patchedForm(record, shown), shown, operations, {
     renamable: type.renamable ?? true,
     serverSet: ['parent', ...type.serverSet],
-    unreadable: type.hidden ?? [],
+    unreadable: hiddenProperties(type),
     replaceCreates: type.replaceCreates ?? [],
     ...(type.rewrite && { rewrite: type.rewrite }),
   });

@@ -8,7 +8,7 @@ import { isEntitled } from './entitlements.ts';
 export function createJudge(view: WorldView): Judge {
   return {
     may(caller, action, resourceId) {
-      if (caller.isRoot) return true;
+      if (caller.isRoot || (action === 'user.view' && resourceId === caller.userId)) return true;
       const resource = view.find(resourceId);
       if (!resource) return false;
       if (resource.owner === caller.userId) return true;

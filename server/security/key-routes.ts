@@ -2,10 +2,11 @@ import { Router } from 'express';
 import { z } from 'zod';
 import { readJson } from '../http/read-body.ts';
 import type { Caller } from '../model/caller.ts';
-import { forbidden, invalid } from '../model/errors.ts';
+import { invalid } from '../model/errors.ts';
 import { ORGANIZATION, owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { demandRight } from '../model/rights.ts';
 import { parseWith } from '../model/validate.ts';
 import { isUsableIn } from './accounts.ts';
 import { type SecurityOptions, SecurityRequest } from './security-request.ts';
@@ -59,7 +60,7 @@ export function keyRoutes(options: SecurityOptions): Router {
   /** Of whom there is nothing to end, nobody need be the owner. */
   function demandOwn(caller: Caller, accountId: Uuid | undefined): void {
     if (accountId === undefined || accountId === caller.userId) return;
-    if (!judge.may(caller, 'user.update', accountId)) throw forbidden('user.update');
+    demandRight(judge, { caller, action: 'user.update', resource: view.find(accountId) ?? { id: accountId } });
   }
 
   return router;

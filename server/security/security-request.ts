@@ -1,9 +1,10 @@
 import type { Request } from 'express';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
-import { forbidden, PlatformError } from '../model/errors.ts';
+import { PlatformError } from '../model/errors.ts';
 import { findOrganization } from '../model/hierarchy.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { demandRight } from '../model/rights.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { AccountForms } from './account-forms.ts';
 import type { AccountWriter } from './account-writer.ts';
@@ -76,7 +77,7 @@ export class SecurityRequest {
 
   /** Throws 403 unless the caller may do that to the resource (D-117, D-118). */
   demand(caller: Caller, action: string, resource: StoredResource): void {
-    if (!this.#options.judge.may(caller, action, resource.id)) throw forbidden(action);
+    demandRight(this.#options.judge, { caller, action, resource });
   }
 
   /** Those of the resources that the caller may see (D-118). */

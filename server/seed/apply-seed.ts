@@ -5,17 +5,18 @@ import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
+import { replaceReferences } from '../model/references.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
+import { hashedProperties, replaceSecrets } from '../model/secrets.ts';
 import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { pointerTo } from '../model/validate.ts';
 import { madeVolumes, withMadeVolumes } from './inline-volumes.ts';
 import { pruneWorld } from './prune-world.ts';
-import { type GrantEntry, grantsOf, plainGrants } from './seed-grants.ts';
+import { type GrantEntry, grantsOf, identityWords, plainGrants } from './seed-grants.ts';
 import { descendants, type Seed, type SeedNode } from './seed-node.ts';
-import { identityWords, replaceReferences } from './seed-references.ts';
 import { type Found, LITERAL, SeedScope } from './seed-scope.ts';
-import { NOT_EXPORTED, replaceSecrets, storedSecret } from './seed-secrets.ts';
+import { NOT_EXPORTED, storedSecret } from './seed-secrets.ts';
 import type { SeedTarget } from './seed-target.ts';
 import { operationsTo } from './seed-update.ts';
 
@@ -132,7 +133,7 @@ class Application {
   async #written(node: SeedNode, stored: StoredResource | undefined): Promise<JsonObject | undefined> {
     if (!node.properties) return undefined;
     const referring = this.#referring(node, (found) => this.#idOf(found));
-    const whole = replaceSecrets(node.word, referring, (value, path) => {
+    const whole = replaceSecrets(typeOfWord(node.word), referring, (value, path) => {
       if (value !== NOT_EXPORTED) return value;
       const kept = stored && storedSecret(stored.properties, referring, path);
       if (kept !== undefined) return kept;
@@ -141,7 +142,7 @@ class Application {
     });
     if (!stored) return whole;
     const kept = { ...withMadeVolumes(whole, stored, this.#target.view) };
-    for (const name of typeOfWord(node.word).hashed ?? []) {
+    for (const name of hashedProperties(typeOfWord(node.word))) {
       const [wanted, hash] = [kept[name], stored.properties[name]];
       if (wanted === hash || typeof hash !== 'string') continue;
       const isKept = typeof wanted === 'string' ? await this.#target.isPassword(wanted, hash) : wanted === undefined;

@@ -1,12 +1,12 @@
 import type { Uuid } from '../model/ids.ts';
 import { isJsonObject, type JsonObject, memberOf } from '../model/json.ts';
+import { replaceAt } from '../model/property-places.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { mountedIds } from '../model/types/mounts.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { place, replaceAt } from './property-places.ts';
 
-const MOUNT = place('volumes.*');
+const MOUNT = ['volumes', '*'];
 const REQUEST = 'volume_resource';
 
 /** The wanted properties of a container or job in which a volume that was asked for and made before (D-045) is not asked for again. */

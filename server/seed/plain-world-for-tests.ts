@@ -4,6 +4,7 @@ import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Grant, StoredResource } from '../model/record.ts';
+import { referencesOf } from '../model/references.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
 import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
@@ -41,7 +42,7 @@ export class PlainWorld implements SeedTarget {
       ownedBy: () => [],
       all: (word) => all().filter((one) => typeOf(one).word === word),
       named: (word, name, parentId) => this.view.children(parentId ?? '', word).filter((one) => one.name === name),
-      referrers: (id) => all().filter((one) => typeOf(one).references?.(one).includes(id)),
+      referrers: (id) => all().filter((one) => referencesOf(one).includes(id)),
     };
   }
 

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { isUuid, type Uuid } from '../model/ids.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
+import { replaceReferences } from '../model/references.ts';
 import { typeOf } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
+import { replaceSecrets } from '../model/secrets.ts';
 import { fullNameOf } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { entriesOf } from './seed-grants.ts';
-import { identityWords, replaceReferences } from './seed-references.ts';
+import { entriesOf, identityWords } from './seed-grants.ts';
 import { LITERAL } from './seed-scope.ts';
-import { replaceSecrets } from './seed-secrets.ts';
 
 /** How a resource is written. */
 export interface FormOptions {
@@ -48,7 +48,7 @@ function propertiesOf(record: StoredResource, { refer, secret, sourceOf }: FormO
   const named = replaceReferences(type.word, Object.fromEntries(written), (text, words) =>
     isUuid(text) ? refer(text.toLowerCase(), words) : LITERAL + text,
   );
-  const properties = replaceSecrets(type.word, named, secret);
+  const properties = replaceSecrets(type, named, secret);
   const { code } = properties;
   if (type.word !== 'lambdas' || typeof code !== 'string') return properties;
   const source = sourceOf(code);

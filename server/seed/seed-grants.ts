@@ -1,6 +1,10 @@
 import type { Uuid } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Grant } from '../model/record.ts';
+import type { TypeWord } from '../model/type-words.ts';
+
+/** The types that an identity of an entitlement may be of. */
+export const identityWords: readonly TypeWord[] = ['groups', 'users'];
 
 /** What is added to and removed from the entitlements of one resource, by action (D-115). */
 export type Grants = Readonly<Record<string, Grant>>;

@@ -1,29 +1,7 @@
 import { type Json, type JsonObject, memberOf } from '../model/json.ts';
-import type { TypeWord } from '../model/type-words.ts';
-import { type Place, place, replaceAt } from './property-places.ts';
 
 /** Stands in a document for a value that nobody may read: applied, it keeps what is stored. */
 export const NOT_EXPORTED = '<not exported>';
-
-const places: Partial<Record<TypeWord, Place>> = {
-  users: place('password'),
-  secrets: place('items.*.value'),
-  providers: place('config.auth.credentials'),
-};
-
-/**
- * A copy of a resource's properties in which each value that nobody may read is replaced (D-029, D-066).
- *
- * @param replace gets the value and its path in the properties
- */
-export function replaceSecrets(
-  word: TypeWord,
-  properties: JsonObject,
-  replace: (value: Json, path: readonly string[]) => Json,
-): JsonObject {
-  const at = places[word];
-  return at ? replaceAt(properties, at, replace) : properties;
-}
 
 /**
  * The stored value that the one at a path in other properties of that resource would take the place of: an item of a secret is known

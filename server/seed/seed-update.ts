@@ -3,10 +3,10 @@ import type { Operation } from 'fast-json-patch';
 import type { Json, JsonObject } from '../model/json.ts';
 import { memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
+import { replaceReferences } from '../model/references.ts';
 import { typeOf } from '../model/registry.ts';
 import { pointerTo } from '../model/validate.ts';
 import type { SeedNode } from './seed-node.ts';
-import { replaceReferences } from './seed-references.ts';
 
 /**
  * The JSON Patch that makes of a stored record what a node says: each member that the node has becomes what it is there, the

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
-import { isUuid } from '../ids.ts';
-import { memberOf } from '../json.ts';
+import { aProvider, idOf, referenceFacts } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import { demandFreeRoute } from './endpoint-conflicts.ts';
 import { demandFit, isGatewayManager, providerIdOf } from './provider-rules.ts';
-import { uuid } from './schema-parts.ts';
 
 export const API = 'Resource::Api';
 
@@ -20,7 +18,14 @@ export const api: ResourceType = {
   parents: ['environments'],
   unknownParentStatus: 422,
   properties: z.strictObject({
-    provider: z.looseObject({ id: uuid.optional(), locations: z.array(z.string()).optional() }).optional(),
+    provider: z
+      .looseObject({
+        id: idOf({ to: aProvider('GatewayManager'), whenGone: 'follows' }).optional(),
+        locations: z
+          .array(z.string().register(referenceFacts, { to: aProvider('Kong'), whenGone: 'follows' }))
+          .optional(),
+      })
+      .optional(),
   }),
   serverSet: [],
   nameRule: {
@@ -28,7 +33,6 @@ export const api: ResourceType = {
     maxLength: 255,
     hint: 'begin with a letter or digit and consist of letters, digits, dots, underscores and hyphens',
   },
-  holds: true,
 
   admit(draft, { view, parent, previous }) {
     if (draft.name === 'results') throw invalid('/name', "'results' is reserved: it is a path of the gateway");
@@ -43,11 +47,5 @@ export const api: ResourceType = {
       for (const endpoint of view.children(draft.id, 'apiendpoints')) demandFreeRoute(view, draft.name, endpoint);
     }
     return { properties: draft.properties };
-  },
-
-  references(record) {
-    const locations = memberOf(record.properties.provider, 'locations');
-    const gateways = Array.isArray(locations) ? locations.filter(isUuid) : [];
-    return [providerIdOf(record) ?? [], gateways.map((id) => id.toLowerCase())].flat();
   },
 };

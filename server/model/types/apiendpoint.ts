@@ -2,16 +2,17 @@ import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { StoredResource } from '../record.ts';
+import { idOf } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 import { CONTAINER } from './container.ts';
 import { demandFreeRoute } from './endpoint-conflicts.ts';
-import { listedIdentities, pluginsSchema, withoutIdentity } from './endpoint-plugins.ts';
+import { pluginsSchema } from './endpoint-plugins.ts';
 import { locationOf, publicUrlOf } from './gateway-address.ts';
 import { LAMBDA } from './lambda.ts';
 import { findServiceAddress } from './port-mappings.ts';
-import { anyCaseOf, typed, uuid } from './schema-parts.ts';
+import { anyCaseOf, typed } from './schema-parts.ts';
 
 export const API_ENDPOINT = 'Resource::ApiEndpoint';
 
@@ -40,7 +41,18 @@ const properties = z.strictObject({
     .optional()
     .describe('Answers requests to these hosts'),
   implementation_type: z.enum(['lambda', 'container']),
-  implementation_id: uuid,
+  // A deleted target stays named: the endpoint answers 503 until it is re-pointed (D-130).
+  implementation_id: idOf({
+    to: {
+      decidedBy: 'implementation_type',
+      targets: {
+        lambda: { word: 'lambdas', right: 'invoke', free: 'public' },
+        container: { word: 'containers', right: 'view' },
+      },
+    },
+    whenGone: 'keeps',
+    missing: 400,
+  }),
   container_port_name: z.string().optional().describe('An exposed port mapping of the container; required for one'),
   methods: z
     .array(anyCaseOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'))
@@ -59,6 +71,21 @@ const properties = z.strictObject({
   auth_type: z.string().optional().describe('Stored only'),
   http_method: z.string().optional().describe('Stored only'),
 });
+
+/** Throws 400 unless the port is one that the container exposes; one that it has given up since stays (D-096). */
+function demandPort(sent: z.output<typeof properties>, view: WorldView, previous: StoredResource | undefined): void {
+  const { implementation_id: id, container_port_name: name } = sent;
+  const before = previous?.properties;
+  const isNew = before?.implementation_id !== id || before.container_port_name !== name;
+  const container = view.find(id);
+  if (!isNew || !container || findServiceAddress(container, name)) return;
+  throw invalid(
+    '/properties/container_port_name',
+    name === undefined
+      ? 'is required for a container'
+      : `names no port mapping of container '${container.name}' with expose_endpoint true`,
+  );
+}
 
 /** Where the gateway finds the target, for information (D-060); undefined when the target is gone. */
 function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | undefined {
@@ -83,23 +110,12 @@ export const apiendpoint: ResourceType = {
   properties,
   serverSet: ['provider', 'location_id', 'upstream_url', 'public_url'],
 
-  admit(draft, { view, parent }) {
+  admit(draft, { view, parent, previous }) {
     const sent = typed(properties, draft);
     if (sent.resource === undefined && !sent.hosts?.length) {
       throw invalid('/properties/resource', 'is required unless hosts are given');
     }
-    const target = view.find(sent.implementation_id);
-    if (target?.type !== targetTypes[sent.implementation_type]) {
-      throw invalid('/properties/implementation_id', `names no ${sent.implementation_type}: ${sent.implementation_id}`);
-    }
-    if (sent.implementation_type === 'container' && !findServiceAddress(target, sent.container_port_name)) {
-      throw invalid(
-        '/properties/container_port_name',
-        sent.container_port_name === undefined
-          ? 'is required for a container'
-          : `names no port mapping of container '${target.name}' with expose_endpoint true`,
-      );
-    }
+    if (sent.implementation_type === 'container') demandPort(sent, view, previous);
     demandFreeRoute(view, parent.name, draft);
     return { properties: draft.properties };
   },
@@ -117,10 +133,4 @@ export const apiendpoint: ResourceType = {
     );
     return { ...record.properties, ...Object.fromEntries(present) };
   },
-
-  references({ properties: stored }) {
-    return [String(stored.implementation_id), ...listedIdentities(stored)];
-  },
-  // A deleted target stays named: the endpoint answers 503 until it is re-pointed (D-130).
-  forget: (record, gone) => withoutIdentity(record.properties, gone),
 };

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
+import { aProvider, idOf, referenceFacts, storedOnly } from '../reference-facts.ts';
 import type { Companion, Draft, ReadContext, ResourceType, WriteContext } from '../resource-type.ts';
 import { parseWith } from '../validate.ts';
 import type { WorldView } from '../world-view.ts';
-import { demandSecrets, mountedId, mountedIds, secretMounts, withoutMount } from './mounts.ts';
+import { demandMounts, mountedIds, secretMounts } from './mounts.ts';
 import { admitPortMappings, portMappings } from './port-mappings.ts';
-import { demandFit, getProvider, isContainerEngine, providerIdOf } from './provider-rules.ts';
-import { anyCaseOf, dnsName, envMap, providerRef, stringMap, typed, uuid } from './schema-parts.ts';
+import { demandFit, isContainerEngine, newlyNamedProvider, providerIdOf } from './provider-rules.ts';
+import { anyCaseOf, dnsName, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
 const healthCheck = z.looseObject({
@@ -23,12 +24,20 @@ const healthCheck = z.looseObject({
   port: z.int().min(1).max(65535).optional(),
 });
 
+/** Of a volume to be created: it is looked at when that is. */
+const inlineProvider = storedOnly({
+  id: z
+    .string()
+    .register(referenceFacts, { to: aProvider('CaaS'), whenGone: 'keeps', isStoredOnly: true })
+    .optional(),
+});
+
 const volumeMount = z
   .looseObject({
     mount_path: z.string().min(1),
-    volume_id: uuid.optional(),
+    volume_id: idOf({ to: { word: 'volumes', right: 'view' }, whenGone: 'unmounted', missing: 400 }).optional(),
     volume_resource: z
-      .looseObject({ name: z.string(), properties: z.looseObject({}) })
+      .looseObject({ name: z.string(), properties: z.looseObject({ provider: inlineProvider.optional() }) })
       .optional()
       .describe('A volume to be created in the environment'),
   })
@@ -45,7 +54,7 @@ const containerProperties = z.object({
   container_type: anyCaseOf('DOCKER'),
   image: z.string().min(1).describe('As the engine pulls it, e.g. nginx:1.27'),
   // Without what every read adds to it.
-  provider: providerRef.overwrite(({ name: _name, resource_type: _type, ...sent }) => sent),
+  provider: runBy('CaaS').overwrite(({ name: _name, resource_type: _type, ...sent }) => sent),
   cpus: z.number().gt(0).default(1),
   memory: z.number().min(4).default(128).describe('MB'),
   disk: z.number().min(0).default(0).describe('MB; stored only'),
@@ -103,9 +112,7 @@ function admitVolumes(draft: Draft, context: WriteContext): { volumes: JsonObjec
       companions.push(companion);
       return { ...rest, volume_id: companion.id };
     }
-    const id = mountedId(mount, 'volumes') ?? '';
-    if (context.view.find(id)?.type !== VOLUME) throw invalid(`${at}/volume_id`, `names no volume: ${id}`);
-    return { ...rest, volume_id: id };
+    return rest;
   });
   return { volumes, companions };
 }
@@ -117,12 +124,12 @@ function admit(draft: Draft, context: WriteContext): { properties: JsonObject; c
   if (sent.num_instances > limits.maxInstances) {
     throw invalid('/properties/num_instances', `must be at most ${limits.maxInstances}`);
   }
-  const provider = getProvider(view, sent.provider.id);
-  if (!isContainerEngine(provider.type)) {
+  const provider = newlyNamedProvider(draft, context);
+  if (provider && !isContainerEngine(provider.type)) {
     throw new PlatformError(400, `provider '${provider.name}' is not a container engine: it is a ${provider.type}`);
   }
-  demandFit(view, provider, parent);
-  demandSecrets(view, sent.secrets);
+  if (provider) demandFit(view, provider, parent);
+  demandMounts(draft, context);
   const port_mappings = admitPortMappings(draft.properties);
   const { volumes, companions } = admitVolumes(draft, context);
   return { properties: { ...draft.properties, port_mappings, volumes }, companions };
@@ -136,11 +143,7 @@ export const definition = {
   replaceable: true,
   renamable: false,
   patchedAsShown: ['provider', 'port_mappings'],
-  holds: true,
   admit,
-  references: (record) =>
-    [providerIdOf(record) ?? [], mountedIds(record, 'volumes'), mountedIds(record, 'secrets')].flat(),
-  forget: (record, gone) => withoutMount(record, 'volumes', gone) ?? withoutMount(record, 'secrets', gone),
 } as const satisfies Partial<ResourceType>;
 
 /** Properties that the server works out, besides the live ones (D-048). */

@@ -1,17 +1,20 @@
 import { z } from 'zod';
-import type { Uuid } from '../ids.ts';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { aGroup, aUser, type ReferenceTarget, referenceFacts, spellings } from '../reference-facts.ts';
 import { validationMessage } from '../validation-message.ts';
-import { brandKeys, findBrandKey, SECURITY_KEY } from './brand-keys.ts';
+import { brandKeys, SECURITY_KEY } from './brand-keys.ts';
 
 /** Ids of users or groups, kept in the letter case that was sent (D-120). */
-const identities = z.array(z.guid('must be a UUID'));
+function identities(to: ReferenceTarget) {
+  return z.array(z.guid('must be a UUID').register(referenceFacts, { to, whenGone: 'forgets' }));
+}
 
-const security = z.looseObject({
-  enabled: z.boolean(),
-  users: identities.optional(),
-  groups: identities.optional(),
-});
+const security = z
+  .looseObject({
+    enabled: z.boolean(),
+    users: identities(aUser).optional(),
+    groups: identities(aGroup).optional(),
+  })
+  .register(spellings, { pattern: SECURITY_KEY.source });
 
 const rateLimit = z
   .looseObject({
@@ -41,35 +44,3 @@ export const pluginsSchema = z
       }
     }
   });
-
-/** The security plugin among an endpoint's properties, with the key it was sent under. */
-function findSecurity(properties: JsonObject): { plugins: JsonObject; key: string; plugin: JsonObject } | undefined {
-  const { plugins } = properties;
-  if (!isJsonObject(plugins)) return undefined;
-  const key = findBrandKey(plugins, SECURITY_KEY);
-  const plugin = key === undefined ? undefined : plugins[key];
-  return key !== undefined && isJsonObject(plugin) ? { plugins, key, plugin } : undefined;
-}
-
-function idsOf(list: Json | undefined): Uuid[] {
-  return Array.isArray(list) ? list.flatMap((id) => (typeof id === 'string' ? id.toLowerCase() : [])) : [];
-}
-
-/** Users and groups that the security plugin lists (D-163). */
-export function listedIdentities(properties: JsonObject): Uuid[] {
-  const plugin = findSecurity(properties)?.plugin;
-  return plugin ? [...idsOf(plugin.users), ...idsOf(plugin.groups)] : [];
-}
-
-/** The endpoint's properties without a user or group that is being deleted (D-072); undefined when it is not listed. */
-export function withoutIdentity(properties: JsonObject, gone: Uuid): JsonObject | undefined {
-  const found = findSecurity(properties);
-  if (!found || !listedIdentities(properties).includes(gone)) return undefined;
-  const { plugins, key, plugin } = found;
-  const without = (list: Json | undefined) => idsOf(list).filter((id) => id !== gone);
-  const rest = {
-    ...(plugin.users !== undefined && { users: without(plugin.users) }),
-    ...(plugin.groups !== undefined && { groups: without(plugin.groups) }),
-  };
-  return { ...properties, plugins: { ...plugins, [key]: { ...plugin, ...rest } } };
-}

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { invalid } from '../errors.ts';
 import type { Uuid } from '../ids.ts';
 import { idIn, type Json } from '../json.ts';
 import type { StoredResource } from '../record.ts';
+import { aUser, idOrLinkOf } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf, USER } from '../type-names.ts';
+import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
-import { uuid } from './schema-parts.ts';
 
 export const GROUP = 'Resource::Group';
 
@@ -38,19 +37,13 @@ export const group: ResourceType = {
   parents: ['orgs'],
   properties: z.strictObject({
     users: z
-      .array(z.union([uuid, z.looseObject({ id: uuid })], 'must be the id of a user'))
+      .array(idOrLinkOf({ to: aUser, whenGone: 'forgets', missing: 400 }, 'must be the id of a user'))
       .optional()
       .describe('Ids of users on write, links on read'),
   }),
   serverSet: [],
 
-  admit(draft, { view }) {
-    const users = memberIds(draft);
-    users.forEach((id, index) => {
-      if (view.find(id)?.type !== USER) throw invalid(`${USERS}/${index}`, `names no user: ${id}`);
-    });
-    return { properties: { ...draft.properties, users: [...new Set(users)] } };
-  },
+  admit: (draft) => ({ properties: { ...draft.properties, users: [...new Set(memberIds(draft))] } }),
 
   rewrite(operation, record) {
     if (operation.path !== USERS) return operation;
@@ -67,12 +60,5 @@ export const group: ResourceType = {
   present(record, { view, link }) {
     const users = memberIds(record).flatMap((id) => view.find(id) ?? []);
     return { ...record.properties, users: users.map(link) };
-  },
-
-  references: memberIds,
-
-  forget(record, gone) {
-    const users = memberIds(record);
-    return users.includes(gone) ? { ...record.properties, users: users.filter((id) => id !== gone) } : undefined;
   },
 };

@@ -3,14 +3,14 @@ import { invalid, PlatformError } from '../errors.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
-import { demandSecrets, mountedIds, secretMounts, withoutMount } from './mounts.ts';
-import { demandFit, getProvider, isLambdaProvider, providerIdOf } from './provider-rules.ts';
-import { anyCaseOf, envMap, providerRef, stringMap, typed } from './schema-parts.ts';
+import { demandMounts, secretMounts } from './mounts.ts';
+import { demandFit, isLambdaProvider, newlyNamedProvider } from './provider-rules.ts';
+import { anyCaseOf, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
 export const LAMBDA = 'Resource::Node::Lambda';
 
 const properties = z.strictObject({
-  provider: providerRef,
+  provider: runBy('Lambda'),
   runtime: z.string().min(1).describe('nodejs, with or without a version; any other is stored and not run'),
   code_type: anyCaseOf('code', 'inline', 'package').describe(
     'inline (or code, the same): the source is in the record; package: it is fetched from an address',
@@ -54,9 +54,9 @@ export const lambda: ResourceType = {
   properties,
   // The second is what a failed move leaves (D-134).
   serverSet: ['status', 'status_detail'],
-  holds: true,
 
-  admit(draft, { view, parent, limits }) {
+  admit(draft, context) {
+    const { limits, parent, view } = context;
     const sent = typed(properties, draft);
     if (sent.code_type.toLowerCase() === 'package') {
       if (sent.package_url === undefined) throw invalid('/properties/package_url', 'is required for code_type package');
@@ -66,16 +66,14 @@ export const lambda: ResourceType = {
     if (sent.timeout !== undefined && sent.timeout > limits.maxLambdaTimeoutS) {
       throw invalid('/properties/timeout', `must be at most ${limits.maxLambdaTimeoutS} seconds`);
     }
-    const provider = getProvider(view, sent.provider.id);
-    if (!isLambdaProvider(provider.type)) {
+    const provider = newlyNamedProvider(draft, context);
+    if (provider && !isLambdaProvider(provider.type)) {
       throw new PlatformError(400, `provider '${provider.name}' is not a Lambda provider: it is a ${provider.type}`);
     }
-    demandFit(view, provider, parent);
-    demandSecrets(view, sent.secrets ?? []);
+    if (provider) demandFit(view, provider, parent);
+    // Below the lambda's own folder.
+    demandMounts(draft, context, { mayBeRelative: true });
     return { properties: draft.properties };
   },
-
-  references: (record) => [providerIdOf(record) ?? [], mountedIds(record, 'secrets')].flat(),
-  forget: (record, gone) => withoutMount(record, 'secrets', gone),
   embed: { apiendpoints: endpointsOf, provider: embeddedProvider },
 };

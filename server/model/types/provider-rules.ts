@@ -3,6 +3,7 @@ import { ENVIRONMENT, enclosing, lineage } from '../hierarchy.ts';
 import type { Uuid } from '../ids.ts';
 import { idIn, memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
+import type { Draft, WriteContext } from '../resource-type.ts';
 import { isKindOf, PROVIDER } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 
@@ -16,6 +17,15 @@ export function getProvider(view: WorldView, id: Uuid): StoredResource {
   const found = view.find(id);
   if (!found || !isKindOf(found.type, PROVIDER)) throw new PlatformError(404, `provider ${id} not found`);
   return found;
+}
+
+/** The provider of a draft, unless it was that of the record before: then it stays, whatever became of it since (D-096). */
+export function newlyNamedProvider(
+  draft: Pick<Draft, 'properties'>,
+  { view, previous }: Pick<WriteContext, 'view' | 'previous'>,
+): StoredResource | undefined {
+  const id = providerIdOf(draft);
+  return id === undefined || (previous && providerIdOf(previous) === id) ? undefined : view.find(id);
 }
 
 /** Does a provider serve environments of that type (D-054)? A `system` environment fits every provider. */

@@ -1,14 +1,21 @@
 import { z } from 'zod';
-import { PlatformError } from '../errors.ts';
 import { idIn, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { aProvider, idOf, referenceFacts, storedOnly } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { concreteTypes, isKindOf, PROVIDER, typeIdOf } from '../type-names.ts';
+import { MASK, secretFacts } from '../secret-facts.ts';
+import { concreteTypes, PROVIDER, typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 import { linkedProviderIds } from './provider-rules.ts';
-import { stringMap, uuid } from './schema-parts.ts';
+import { stringMap } from './schema-parts.ts';
 
-/** What stands in place of credentials; sent back, it keeps what is stored (D-066). */
-const MASK = '****';
+/** What a service would be run as. */
+const containerSpec = storedOnly({
+  properties: storedOnly({
+    provider: storedOnly({
+      id: z.string().register(referenceFacts, { to: aProvider(), whenGone: 'keeps', isStoredOnly: true }).optional(),
+    }).optional(),
+  }).optional(),
+});
 
 const properties = z.looseObject({
   config: z
@@ -16,7 +23,9 @@ const properties = z.looseObject({
       env: z.looseObject({ public: stringMap.optional(), private: stringMap.optional() }).optional(),
       networks: z.array(z.looseObject({ name: z.string() })).optional(),
       external_protocol: z.string().optional(),
-      auth: z.looseObject({}).optional(),
+      auth: z
+        .looseObject({ credentials: z.unknown().register(secretFacts, { shown: 'masked' }).optional() })
+        .optional(),
     })
     .optional(),
   environment_types: z
@@ -26,7 +35,7 @@ const properties = z.looseObject({
   linked_providers: z
     .array(
       z.looseObject({
-        id: uuid,
+        id: idOf({ to: aProvider(), whenGone: 'forgets', missing: 422 }),
         name: z.string().optional().describe('Filled in by the server'),
         location: z.string().optional(),
         type: z.string().optional().describe('Filled in by the server'),
@@ -34,7 +43,10 @@ const properties = z.looseObject({
       }),
     )
     .optional(),
-  services: z.array(z.looseObject({})).optional().describe('Stored only'),
+  services: z
+    .array(z.looseObject({ container_spec: containerSpec.optional() }))
+    .optional()
+    .describe('Stored only'),
   environments: z.array(z.unknown()).optional().describe('Stored only'),
   locations: z.array(z.unknown()).optional().describe('Stored only'),
   data: z.string().optional().describe('Stored only'),
@@ -51,18 +63,13 @@ function withCredentials(properties: JsonObject, credentials: Json): JsonObject 
   return { ...properties, config: { ...config, auth: { ...auth, credentials } } };
 }
 
-/** The links as sent, without what every read adds to them; throws 422 when one names no provider. */
+/** The links as sent, without what every read adds to them. */
 function withStoredLinks(sent: JsonObject, view: WorldView): JsonObject {
   const links = sent.linked_providers;
   if (!Array.isArray(links)) return sent;
-  const stored = links.filter(isJsonObject).map(({ type: _type, typeId: _id, name, ...link }, index): JsonObject => {
+  const stored = links.filter(isJsonObject).map(({ type: _type, typeId: _id, name, ...link }): JsonObject => {
     const linked = view.find(idIn(link) ?? '');
-    if (linked && isKindOf(linked.type, PROVIDER)) {
-      return name === undefined || name === linked.name ? link : { ...link, name };
-    }
-    const pointer = `/properties/linked_providers/${index}/id`;
-    const message = `provider ${link.id} not found`;
-    throw new PlatformError(422, `${pointer}: ${message}`, { details: [{ pointer, message }] });
+    return name === undefined || name === linked?.name ? link : { ...link, name };
   });
   return { ...sent, linked_providers: stored };
 }
@@ -77,7 +84,6 @@ export const provider: ResourceType = {
   parents: ['orgs', 'workspaces', 'environments'],
   properties,
   serverSet: [],
-  unreadable: ['config.auth.credentials'],
   subTypes: Object.fromEntries(concreteTypes(PROVIDER).map((name) => [name, typeIdOf(name)])),
   patchedAsShown: ['linked_providers'],
   replaceCreates: ['/name', '/properties/environment_types', '/properties/linked_providers'],
@@ -89,28 +95,15 @@ export const provider: ResourceType = {
     return { properties: withCredentials(properties, kept) };
   },
 
-  present(record, { view, fullName, showCredentials }) {
-    const masked =
-      showCredentials(record) || credentialsOf(record.properties) === undefined
-        ? record.properties
-        : withCredentials(record.properties, MASK);
-    const links = masked.linked_providers;
-    if (!Array.isArray(links)) return masked;
+  present(record, { view, fullName }) {
+    const links = record.properties.linked_providers;
+    if (!Array.isArray(links)) return record.properties;
     const ids = linkedProviderIds(record);
     const linked = links.map((sent, index) => {
       const target = view.find(ids[index] ?? '');
       if (!target || !isJsonObject(sent)) return sent;
       return { name: target.name, ...sent, type: fullName(target.type), typeId: typeIdOf(target.type) };
     });
-    return { ...masked, linked_providers: linked };
-  },
-
-  references: linkedProviderIds,
-
-  forget(record, gone) {
-    const ids = linkedProviderIds(record);
-    const links = record.properties.linked_providers;
-    if (!Array.isArray(links) || !ids.includes(gone)) return undefined;
-    return { ...record.properties, linked_providers: links.filter((_, index) => ids[index] !== gone) };
+    return { ...record.properties, linked_providers: linked };
   },
 };

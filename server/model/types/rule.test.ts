@@ -49,7 +49,7 @@ test.each<[string, JsonObject, string]>([
   [EVENT_RULE, { match_actions: [] }, '/properties/lambda'],
   [EVENT_RULE, { lambda: NOBODY, match_actions: [] }, '/properties/lambda'],
   [EVENT_RULE, { lambda: 'bob', match_actions: [] }, '/properties/lambda'],
-  [EVENT_RULE, { ...limit, lambda: NOBODY }, '/properties/eval_logic'],
+  [EVENT_RULE, limit, '/properties/eval_logic'],
   [LIMIT_RULE, { ...limit, lambda: NOBODY }, '/properties/lambda'],
   [LIMIT_RULE, { eval_logic: limit.eval_logic }, '/properties/match_actions'],
   [LIMIT_RULE, { match_actions: limit.match_actions }, '/properties/eval_logic'],

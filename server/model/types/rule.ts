@@ -3,11 +3,10 @@ import { invalid } from '../errors.ts';
 import type { Uuid } from '../ids.ts';
 import { idIn, type Json } from '../json.ts';
 import { EVENT_RULE, LIMIT_RULE, limitOperators, parsePredicate } from '../policy-rules.ts';
+import { idOrLinkOf } from '../reference-facts.ts';
 import type { Draft, ResourceType } from '../resource-type.ts';
 import { RULE, typeIdOf } from '../type-names.ts';
-import type { WorldView } from '../world-view.ts';
-import { LAMBDA } from './lambda.ts';
-import { typed, uuid } from './schema-parts.ts';
+import { typed } from './schema-parts.ts';
 
 /** The one action that can be suppressed (D-127). */
 const SUPPRESSIBLE = /^[a-z]+\.create\.pre$/;
@@ -22,8 +21,11 @@ const properties = z.strictObject({
     )
     .optional(),
   actions: z.array(z.string().min(1)).optional().describe('Older form of match_actions'),
-  lambda: z
-    .union([uuid, z.looseObject({ id: uuid })], 'must be the id of a lambda')
+  // A rule whose lambda is gone stays, and names it by id (D-076).
+  lambda: idOrLinkOf(
+    { to: { word: 'lambdas', right: 'invoke' }, whenGone: 'keeps', missing: 400 },
+    'must be the id of a lambda',
+  )
     .optional()
     .describe('Of an event rule: what is invoked'),
   strict: z
@@ -63,10 +65,9 @@ function demandActions(draft: Draft): void {
   });
 }
 
-function demandLambda(draft: Draft, view: WorldView): Uuid {
+function demandLambda(draft: Draft): Uuid {
   const id = lambdaId(draft.properties.lambda);
   if (id === undefined) throw invalid('/properties/lambda', 'is required for an event rule');
-  if (view.find(id)?.type !== LAMBDA) throw invalid('/properties/lambda', `names no lambda: ${id}`);
   return id;
 }
 
@@ -82,12 +83,12 @@ export const rule: ResourceType = {
   serverSet: ['defined_at'],
   subTypes: { [EVENT_RULE]: typeIdOf(EVENT_RULE), [LIMIT_RULE]: typeIdOf(LIMIT_RULE) },
 
-  admit(draft, { view }) {
+  admit(draft) {
     for (const name of membersOfOthers[draft.type] ?? []) {
       if (Object.hasOwn(draft.properties, name)) throw invalid(`/properties/${name}`, 'is not a known member');
     }
     demandActions(draft);
-    if (draft.type === EVENT_RULE) return { properties: { ...draft.properties, lambda: demandLambda(draft, view) } };
+    if (draft.type === EVENT_RULE) return { properties: { ...draft.properties, lambda: demandLambda(draft) } };
     if (!draft.properties.eval_logic) throw invalid('/properties/eval_logic', 'is required for a limit rule');
     parsePredicate(draft.properties.eval_logic);
     return { properties: draft.properties };
@@ -99,6 +100,4 @@ export const rule: ResourceType = {
     const node = view.find(policy?.parent ?? '');
     return { ...record.properties, ...(lambda && { lambda: link(lambda) }), ...(node && { defined_at: link(node) }) };
   },
-
-  references: (record) => [lambdaId(record.properties.lambda) ?? []].flat(),
 };

@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-
-/** A UUID in any letter case, kept in lower case (D-014). */
-export const uuid = z.guid('must be a UUID').toLowerCase();
+import { aProvider, idOf } from '../reference-facts.ts';
 
 /** A map of strings. */
 export const stringMap = z.record(z.string(), z.string());
 
-/** Environment variables (D-110). */
-export const envMap = z.record(
-  z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'is not a name for an environment variable ([A-Za-z_][A-Za-z0-9_.-]*)'),
-  z.string(),
-);
+/** How an environment variable may be called (D-110). */
+export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+export const variableNameHint = `is not a name for an environment variable (${VARIABLE_NAME.source.slice(1, -1)})`;
 
-/** Names a provider; further members are kept as sent. */
-export const providerRef = z.looseObject({ id: uuid, locations: z.array(z.unknown()).optional() });
+/** Environment variables (D-110). */
+export const envMap = z.record(z.string().regex(VARIABLE_NAME, variableNameHint), z.string());
+
+/** Names the provider that a workload is run by (D-129); further members are kept as sent. @param kind of those that can */
+export function runBy(kind: string) {
+  const id = idOf({ to: aProvider(kind), whenGone: 'follows', missing: 404 });
+  return z.looseObject({ id, locations: z.array(z.unknown()).optional() });
+}
 
 /** A string that must be one of the values in any letter case; it is kept as sent (D-027). */
 export function anyCaseOf(...values: string[]): z.ZodString {

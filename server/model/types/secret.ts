@@ -1,19 +1,23 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { type Json, type JsonObject, memberOf } from '../json.ts';
 import type { ResourceType } from '../resource-type.ts';
+import { secretFacts } from '../secret-facts.ts';
 import { typeIdOf } from '../type-names.ts';
-import { getProvider, providerIdOf } from './provider-rules.ts';
-import { dnsName, providerRef, typed } from './schema-parts.ts';
+import { dnsName, runBy, typed } from './schema-parts.ts';
 
 export const SECRET = 'Resource::Secret';
 
 const properties = z.strictObject({
-  provider: providerRef,
+  provider: runBy('CaaS'),
   items: z.array(
     z.strictObject({
       key: z.string().min(1),
-      value: z.string().optional().describe('Base64, or plain text as is; without it a stored value is kept'),
+      value: z
+        .string()
+        .describe('Base64, or plain text as is; without it a stored value is kept')
+        .register(secretFacts, { shown: 'never' })
+        .optional(),
     }),
   ),
 });
@@ -36,16 +40,13 @@ export const secret: ResourceType = {
   verbs: ['import'],
   properties,
   serverSet: [],
-  unreadable: ['items.*.value'],
   // So a client that compares records cannot put one item's value under another's key, and no value can be read.
   patchedAsShown: ['items'],
   nameRule: dnsName,
   replaceable: true,
-  holds: true,
 
-  admit(draft, { view, previous }) {
+  admit(draft, { previous }) {
     const sent = typed(properties, draft);
-    getProvider(view, sent.provider.id);
     const kept = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), memberOf(item, 'value')]));
     const keys = new Set<string>();
     const items = sent.items.map((item, index) => {
@@ -63,11 +64,4 @@ export const secret: ResourceType = {
     // A value is there to be replaced although nobody sees it.
     return operation.op === 'replace' && ITEM_VALUE.test(operation.path) ? { ...operation, op: 'add' } : operation;
   },
-
-  present({ properties: stored }) {
-    const items = itemsOf(stored).filter(isJsonObject);
-    return { ...stored, items: items.map(({ key }) => ({ key: key ?? '' })) };
-  },
-
-  references: (record) => [providerIdOf(record) ?? []].flat(),
 };

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
 import { findOrganization } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
+import { secretFacts } from '../secret-facts.ts';
 import { typeIdOf, USER } from '../type-names.ts';
 import { brandKeys, findBrandKey, HOME_KEY } from './brand-keys.ts';
 import { groupsOf } from './group.ts';
 import { typed } from './schema-parts.ts';
 
 const known = {
-  password: z.string().min(1),
+  password: z.string().min(1).register(secretFacts, { shown: 'never', isHashed: true }),
   firstName: z.string().optional(),
   lastName: z.string().optional(),
   email: z.string().optional(),
@@ -36,8 +37,8 @@ export const user: ResourceType = {
   parents: ['orgs'],
   properties,
   serverSet: ['groups', 'disabled'],
-  hidden: ['password', 'disabled'],
-  hashed: ['password'],
+  hidden: ['disabled'],
+  ownProperties: ['password', 'firstName', 'lastName', 'email', 'phoneNumber'],
   nameScope: 'world',
 
   admit({ id, properties: sent }, { view, previous }) {

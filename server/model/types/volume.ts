@@ -4,14 +4,13 @@ import type { StoredResource } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
-import { getProvider, providerIdOf } from './provider-rules.ts';
-import { dnsName, providerRef, typed } from './schema-parts.ts';
+import { dnsName, runBy, typed } from './schema-parts.ts';
 
 export const VOLUME = 'Resource::Volume';
 
 export const volumeProperties = z.strictObject({
   type: z.enum(['persistent', 'host_path', 'external', 'dynamic', 'empty_dir']),
-  provider: providerRef,
+  provider: runBy('CaaS'),
   config: z
     .looseObject({ host_path: z.string().optional().describe('A folder inside one that the settings allow') })
     .optional(),
@@ -48,11 +47,9 @@ export const volume: ResourceType = {
   serverSet: ['container'],
   nameRule: dnsName,
   replaceable: true,
-  holds: true,
 
-  admit(draft, { view, allowedHostPaths }) {
+  admit(draft, { allowedHostPaths }) {
     const sent = typed(volumeProperties, draft);
-    getProvider(view, sent.provider.id);
     const path = sent.config?.host_path;
     if (sent.type === 'host_path' && (path === undefined || !isInside(path, allowedHostPaths))) {
       const allowed = allowedHostPaths.join(', ') || 'none is configured';
@@ -66,6 +63,5 @@ export const volume: ResourceType = {
     return { ...record.properties, ...(container && { container: link(container) }) };
   },
 
-  references: (record) => [providerIdOf(record) ?? []].flat(),
   embed: { container: mountedBy },
 };

@@ -2,9 +2,12 @@ import { PlatformError } from '../errors.ts';
 import { enclosing, ORGANIZATION, owningOrganization } from '../hierarchy.ts';
 import { derivedId, type Uuid } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
+import { newlyNamed } from '../named-resources.ts';
 import type { StoredResource } from '../record.ts';
+import { referencesOf, withoutMention } from '../references.ts';
 import { typeOf, typeOfWord } from '../registry.ts';
 import type { ReadContext, WriteContext } from '../resource-type.ts';
+import { withoutSecrets } from '../secrets.ts';
 import { fullNameOf, typeIdOf } from '../type-names.ts';
 import type { TypeWord } from '../type-words.ts';
 import { parseWith } from '../validate.ts';
@@ -48,7 +51,7 @@ export class WorldForTests {
       all: (word) => all().filter((one) => wordOf(one) === word),
       named: (word, name, parent) =>
         this.view.all(word).filter((one) => one.name === name && (parent === undefined || one.parent === parent)),
-      referrers: (id) => all().filter((one) => typeOf(one).references?.(one).includes(id)),
+      referrers: (id) => all().filter((one) => referencesOf(one).includes(id)),
     };
   }
 
@@ -70,7 +73,7 @@ export class WorldForTests {
 
   /** The properties that are left of a record when another is deleted; undefined when nothing changes. */
   forget(record: StoredResource, gone: StoredResource): JsonObject | undefined {
-    return typeOf(record).forget?.(record, gone.id);
+    return withoutMention(record, gone.id);
   }
 
   /** Takes a record away, and nothing else. */
@@ -92,9 +95,12 @@ export class WorldForTests {
       link: ({ id, type, name }) => ({ typeId: typeIdOf(type), id, name, href: `http://meta/${id}` }),
       fullName: (type) => fullNameOf(type, 'Platform'),
       live: () => ({}),
-      showCredentials: () => showCredentials,
     };
-    return typeOf(stored).present?.(stored, context) ?? stored.properties;
+    return withoutSecrets(
+      stored,
+      typeOf(stored).present?.(stored, context) ?? stored.properties,
+      () => showCredentials,
+    );
   }
 
   /** A workspace with one environment of that type, and in root the providers that workloads name. */
@@ -123,6 +129,7 @@ export class WorldForTests {
     const { limits, allowedHostPaths, view } = this;
     const row = typeOf({ type });
     const written = parseWith(row.properties, sent, '/properties') as JsonObject; // every type's schema is one of objects
+    newlyNamed(view, { type, properties: written }, previous);
     const context: WriteContext = {
       view,
       parent,
