@@ -5,7 +5,7 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
 import { providerTypesMatching } from '../model/type-names.ts';
 import { listedOnlyWords, type TypeWord } from '../model/type-words.ts';
-import { listBelow, listOwned } from './lists.ts';
+import { isReferringList, listBelow, listOwned } from './lists.ts';
 import { type Answer, created, noRoute, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
 import { list, read } from './selection.ts';
@@ -84,14 +84,46 @@ export function recordRoutes(service: ResourceService): Route[] {
       verb: 'post',
       path: '/:fqon/:word/:id/:childWord',
       handle: (request) => {
+        demandOwnList(request);
         const word = creatable(request, 'childWord', request.segment('word'));
         return create(request, parentOf(request, word), word);
       },
     },
-    { verb: 'patch', path: '/:fqon/:word/:id/:childWord', handle: refuseListPatch },
+    ...(['put', 'delete'] as const).map(
+      (verb): Route => ({
+        verb,
+        path: '/:fqon/:word/:id/:childWord',
+        handle: (request) => {
+          demandOwnList(request);
+          throw noRoute(request);
+        },
+      }),
+    ),
+    {
+      verb: 'patch',
+      path: '/:fqon/:word/:id/:childWord',
+      handle: (request) => {
+        demandOwnList(request);
+        return refuseListPatch();
+      },
+    },
 
     ...byId('/:fqon/:word/:id/:childWord/:childId', (request) => request.childResource()),
   ];
+}
+
+/** Throws 404 for a write to a list that only refers to what stands elsewhere; it says where (D-004). */
+function demandOwnList(request: ResourceRequest): void {
+  const word = request.listWord('childWord');
+  if (!word || word === 'resources' || !isReferringList(request.segment('word'), word)) return;
+  request.resource();
+  const { noun, parents } = typeOfWord(word);
+  const places = parents.map((place) => (place === 'orgs' ? `/{fqon}/${word}` : `/{fqon}/${place}/{id}/${word}`));
+  const at = `${request.segment('word')} only refer to ${word}`;
+  throw new PlatformError(
+    404,
+    `${at}: ${request.verb} one at /${request.segment('fqon')}/${word}/{id}; a new ${noun} is made at ${places.join(' or ')}`,
+  );
 }
 
 /** The type word of a POST to a list; throws 501 for types that are only listed (D-210), 404 where it has no such parent. */

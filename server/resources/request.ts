@@ -79,11 +79,16 @@ export class ResourceRequest {
     return found;
   }
 
-  /** The resource that the second pair names, which must be listed below the first (D-004); throws like `resource`. */
+  /**
+   * The resource that the second pair names (D-004): to be read, it has to be listed below the first, to be written, its child. Throws
+   * like `resource`.
+   */
   childResource(): StoredResource {
     const parent = this.resource();
     const child = this.resource(this.segment('childWord'), this.segment('childId'));
-    if (isListedBelow(this.#view, parent, child)) return child;
+    const isRead = this.verb === 'GET' || this.verb === 'HEAD';
+    if (child.parent === parent.id || (isRead && isListedBelow(this.#view, parent, child))) return child;
+    if (isListedBelow(this.#view, parent, child)) throw onlyReferred(this, parent, child);
     throw new PlatformError(
       404,
       `${typeOf(child).word} ${child.id} not found in ${typeOf(parent).noun} '${parent.name}'`,
@@ -95,6 +100,17 @@ export class ResourceRequest {
     const word = this.segment(name);
     return isTypeWord(word) || word === 'resources' ? word : undefined;
   }
+}
+
+/** The 404 of a write through a list that only refers (D-004); it names the address that does what was meant. */
+function onlyReferred(request: ResourceRequest, parent: StoredResource, child: StoredResource): PlatformError {
+  const [owner, one] = [typeOf(parent), typeOf(child)];
+  const at = `/${request.segment('fqon')}`;
+  const membership = `; to end the membership, DELETE ${at}/groups/${parent.id}/users?id=${child.id}`;
+  return new PlatformError(
+    404,
+    `${one.noun} ${child.id} is no child of ${owner.noun} ${parent.id}, which only refers to it: use ${request.verb} ${at}/${one.word}/${child.id}${owner.word === 'groups' ? membership : ''}`,
+  );
 }
 
 const knownWords: ReadonlySet<string> = new Set([
