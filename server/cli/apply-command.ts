@@ -6,6 +6,7 @@ import { ExitWith } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
 import { printAnswer } from './print-answer.ts';
+import { runLines, runsSchema } from './run-lines.ts';
 import { seedFileAt } from './seed-path.ts';
 import { printLines, type Terminal } from './terminal.ts';
 
@@ -49,6 +50,7 @@ const appliedSchema = z.looseObject({
       patch: z.array(operationSchema),
     }),
   ),
+  runs: runsSchema,
   commit: z.number().optional(),
 });
 type Applied = z.output<typeof appliedSchema>;
@@ -87,13 +89,14 @@ async function send(
   }
 }
 
-function* planLines({ changes, summary }: Applied, terminal: Terminal): Generator<string> {
+function* planLines({ changes, summary, runs }: Applied, terminal: Terminal): Generator<string> {
   for (const { path, type, action, patch } of changes) {
     if (action === 'unchanged') continue;
     yield changeLine(action, { type, path }, terminal);
     // Of a whole resource its name says enough.
     if (action === 'update') yield* patch.map(operationLine);
   }
+  yield* runLines(runs);
   yield `${Object.entries(summary)
     .map(([action, count]) => `${count} ${action}`)
     .join(', ')}`;

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { UserError } from '../config.ts';
 import { brokenOff, type PlatformClient } from './platform-client.ts';
+import { runsSchema } from './run-lines.ts';
 import type { Terminal } from './terminal.ts';
 
 const PATH = '/inspect/archive';
@@ -36,6 +37,7 @@ const importedSchema = z.looseObject({
   commit: z.looseObject({ seq: z.number() }).optional(),
   leads: z.number(),
   hidden: z.array(z.looseObject({ type: z.string(), path: z.string() })),
+  runs: runsSchema,
 });
 
 /** What came of an import. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type Imported, sendArchive } from './archive-files.ts';
 import { addPlatformOptions, connect } from './instance-options.ts';
 import { printAnswer } from './print-answer.ts';
+import { runLines } from './run-lines.ts';
 import { printLines, type Terminal } from './terminal.ts';
 
 /** `terrarium import FILE`: makes an instance what an archive says, which `export -o FILE.zip` has made. */
@@ -18,8 +19,9 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
   });
 }
 
-function* report({ commit, leads, hidden }: Imported): Generator<string> {
+function* report({ commit, leads, hidden, runs }: Imported): Generator<string> {
   yield commit ? `imported as commit ${commit.seq}` : 'the world is so already';
   yield `${leads} new leads`;
+  yield* runLines(runs);
   for (const { type, path } of hidden) yield `to be set anew, since no archive holds secrets: ${type} ${path}`;
 }

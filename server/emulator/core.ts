@@ -30,6 +30,8 @@ export interface CoreOptions {
   hashPassword?(password: string): Promise<string>;
   /** Own addresses, known once the listeners are up. */
   addresses(): { metaUrl: string; gatewayUrl: string };
+  /** Are policies left out: no limit is asked, no event sent (D-215)? */
+  isSilent?: boolean;
   nowMs(): number;
   onWarning(message: string): void;
 }
@@ -62,6 +64,7 @@ export function createCore(options: CoreOptions): Core {
     metaUrl: () => addresses().metaUrl,
     newId: randomUUID,
     onWarning,
+    ...(options.isSilent && { isSilent: true }),
   });
   const service: ResourceService = new ResourceService({
     store,

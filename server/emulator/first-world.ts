@@ -40,7 +40,14 @@ export async function makeFirstWorld(
     onWarning: options.onWarning,
   });
   try {
-    const core = createCore({ ...options, store, config, invoker: idleInvoker, containers: idleContainers });
+    const core = createCore({
+      ...options,
+      store,
+      config,
+      invoker: idleInvoker,
+      containers: idleContainers,
+      isSilent: true,
+    });
     await applySeed(seed, seedTarget(core, rootAct(store.view.root, 'seed')));
     return { format: 1, id: store.world.id, resources: Object.fromEntries(store.world.resources) };
   } finally {

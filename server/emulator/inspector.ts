@@ -12,6 +12,7 @@ import { offencesOf } from '../inspector/world-rules.ts';
 import type { LambdaService } from '../lambdas/lambda-service.ts';
 import type { Authenticator } from '../model/caller.ts';
 import type { Credentials } from '../security/credentials.ts';
+import { hashPassword } from '../security/passwords.ts';
 import { parseLead, parseLeadFilter } from '../standins/lead.ts';
 import type { Addresses } from './addresses.ts';
 import type { Containers } from './container-life.ts';
@@ -93,6 +94,8 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
   const { crm, crmUrl, scm, scmToken } = standIns;
   const scmAccess = () => ({ apiUrl: scm.apiUrl, token: scmToken });
   const addresses = parts.addresses.ours;
+  const { limits, allowedHostPaths } = config;
+  const laws = { referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };
   const allAddresses = () => ({ ...addresses(), crmUrl, scmUrl: scm.url });
   return inspectorRoutes({
     view,
@@ -110,13 +113,11 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     },
     refusalOf: (executionId) => crm.refusalOf(executionId),
     machine: new TimeMachine(store, (changes) => {
-      const { limits, allowedHostPaths } = config;
-      const rules = { view, referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };
-      return offencesOf(rules, changes);
+      return offencesOf({ view, ...laws }, changes);
     }),
     snapshots,
     keys: windowKeys(view, credentials),
-    archive: { leads, results, parseLead, version: manifest.version, nowMs },
+    archive: { leads, results, parseLead, version: manifest.version, nowMs, laws: { ...laws, hashPassword } },
     window: {
       feed: watch.feed,
       sessions: parts.sessions,
@@ -150,7 +151,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     workbench: parts.workbench,
     outbound: { rules: parts.outboundRules, crm: config.outbound.crm },
     freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, scmAccess),
-    seeds: new WorldSeeds({ store, config, invoker: lambdas, addresses, scm: scmAccess, nowMs, onWarning }),
+    seeds: new WorldSeeds({ store, config, addresses, scm: scmAccess, nowMs, onWarning }),
     securityUrlFor: (req) => parts.addresses.seenBy(req).securityUrl,
     onFault,
   });

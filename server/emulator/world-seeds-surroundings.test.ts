@@ -1,6 +1,4 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LambdaCall, LambdaInvoker } from '../model/invocation.ts';
-import type { JsonObject } from '../model/json.ts';
 import type { World } from '../model/record.ts';
 import { changed, lambda, seedsOf } from './applied-seed-for-tests.ts';
 import { idleInvoker } from './idle-invoker.ts';
@@ -18,35 +16,13 @@ beforeEach(async () => {
 const { apply, named } = seedsOf(() => world);
 
 describe('the world around', () => {
-  it('has its limit rules kept', async () => {
-    await apply(`
-orgs:
-  acme:
-    policies:
-      p:
-        rules:
-          few:
-            resource_type: X::Resource::Rule::Limit
-            properties: { match_actions: [{ action: lambda.create }], eval_logic: { property: lambdas.count, operator: <, value: 2 } }
-`);
-    const lambdas = (...names: string[]) =>
-      `orgs: { acme: { lambdas: { ${names.map((name) => `${name}: { properties: { ${lambda}, code: x } }`).join(', ')} } } }`;
-    await expect(apply(lambdas('a', 'b'))).rejects.toMatchObject({
-      status: 409,
-      message: expect.stringContaining('few'),
-    });
-    expect(world.store.view.all('lambdas')).toEqual([]);
-    await apply(lambdas('a'));
-  });
-
-  it('has its event rules told of what was done, once, and of nothing that was not', async () => {
-    const calls: { event: JsonObject; isThere: boolean }[] = [];
-    const invoker: LambdaInvoker = {
+  it('has neither its limits asked nor its event rules told (D-215)', async () => {
+    const calls: unknown[] = [];
+    const invoker = {
       ...idleInvoker,
-      invoke: (lambdaId, call: LambdaCall) => {
-        const event = JSON.parse(Buffer.from(call.body).toString());
-        calls.push({ event, isThere: world.store.view.find(event.resource.id) !== undefined });
-        return idleInvoker.invoke(lambdaId, call);
+      invoke: (...call: Parameters<typeof idleInvoker.invoke>) => {
+        calls.push(call);
+        return idleInvoker.invoke(...call);
       },
     };
     world = await openSeeds(empty, invoker);
@@ -60,13 +36,37 @@ orgs:
           watch:
             resource_type: X::Resource::Rule::Event
             properties: { match_actions: [{ action: workspace.create.post }], lambda: watcher }
+          none:
+            resource_type: X::Resource::Rule::Limit
+            properties: { match_actions: [{ action: workspace.create }], eval_logic: { property: workspaces.count, operator: <, value: 1 } }
 `);
-    const seed = 'orgs: { acme: { workspaces: { w: {} } } }';
-    await apply(seed, { dryRun: true });
-    await apply(seed);
-    await expect.poll(() => calls).toMatchObject([{ event: { action: 'workspace.create.post' }, isThere: true }]);
-    await apply(seed);
-    expect(calls).toHaveLength(1);
+    expect(changed(await apply('orgs: { acme: { workspaces: { w: {} } } }'))).toEqual(['create workspaces /acme/w']);
+    expect(calls).toEqual([]);
+  });
+
+  it('learns which code runs from now on (D-215)', async () => {
+    const seed = `
+orgs:
+  acme:
+    lambdas:
+      idle: { properties: { ${lambda}, code: x } }
+      ready: { properties: { ${lambda}, code: x, pre_warm: 2 } }
+    policies:
+      p:
+        rules:
+          watch:
+            resource_type: X::Resource::Rule::Event
+            properties: { match_actions: [{ action: workspace.create.post }], lambda: idle }
+`;
+    const runs = [
+      { type: 'lambdas', path: '/acme/idle', reasons: ['rule /acme/p/watch'] },
+      { type: 'lambdas', path: '/acme/ready', reasons: ['2 kept ready'] },
+    ];
+    const sorted = async (wish?: { dryRun: boolean }) =>
+      (await apply(seed, wish)).runs?.toSorted((a, b) => a.path.localeCompare(b.path));
+    expect(await sorted({ dryRun: true })).toEqual(runs);
+    expect(await sorted()).toEqual(runs);
+    expect(await sorted()).toBeUndefined();
   });
 
   it('may be changed by others meanwhile', async () => {

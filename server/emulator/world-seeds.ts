@@ -2,8 +2,8 @@ import { parseJson } from '../http/read-body.ts';
 import type { AppliedSeed, SeedChange, SeedDesk, SentSeed } from '../inspector/seed-routes.ts';
 import { decodeText } from '../model/base64-text.ts';
 import type { Caller } from '../model/caller.ts';
+import { codeToRun } from '../model/code-to-run.ts';
 import { PlatformError } from '../model/errors.ts';
-import type { LambdaInvoker } from '../model/invocation.ts';
 import { type Act, causeOf } from '../resources/act.ts';
 import { applySeed } from '../seed/apply-seed.ts';
 import { exportSeed } from '../seed/export-seed.ts';
@@ -28,7 +28,7 @@ const MAX_ATTEMPTS = 5;
 /** How messages name a document that was sent. */
 const SENT = 'seed';
 
-export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers'> {
+export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'invoker' | 'isSilent'> {
   store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'commit'>;
   /** How the source-control stand-in is reached now; undefined where there is none. */
   scm?(): ScmAccess;
@@ -37,9 +37,9 @@ export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers'> {
 /**
  * Applies seeds to the running world, and makes them of it.
  *
- * A seed is applied to a copy of the world, by the same service as any other change: rights, validation, policies. What has
- * then become of the copy is made in the world by one commit. So nothing is changed unless all of it can be, it can be undone as
- * one step, and others never see half of it. Event rules get their events once that commit is durable.
+ * A seed is applied to a copy of the world, by the same service as any other change: rights, validation, references; only policies are
+ * not asked, nor told (D-215). What has then become of the copy is made in the world by one commit. So nothing is changed unless all
+ * of it can be, it can be undone as one step, and others never see half of it.
  */
 export class WorldSeeds implements SeedDesk {
   readonly #options: WorldSeedsOptions;
@@ -81,54 +81,33 @@ export class WorldSeeds implements SeedDesk {
     { dryRun, prune }: { dryRun: boolean; prune: boolean },
     passwords: PasswordWork,
   ): Promise<AppliedSeed | undefined> {
-    const { store, config, invoker, onWarning } = this.#options;
+    const { store, config } = this.#options;
     const { seq } = store;
     const trial = new TrialWorld(store.world.resources);
-    const verdict = new Verdict();
     const core = createCore({
       ...this.#options,
       store: trial,
       containers: idleContainers,
-      invoker: verdict.invoker(invoker),
+      invoker: idleInvoker,
+      isSilent: true,
       hashPassword: (password) => passwords.hash(password),
-      onWarning: (message) => verdict.whenCommitted(() => onWarning(message)),
     });
     const isPassword = (text: string, hash: string) => passwords.check(text, hash);
-    try {
-      const named = await applySeed(seed, { ...seedTarget(core, act), isPassword }, { prune });
-      const difference = trial.difference();
-      const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix: config.typePrefix };
-      const ids = [...named, ...difference.put.map(({ id }) => id), ...difference.remove];
-      const changes = seedChanges(ids, { ...world, sourceOf: decodeText });
-      if (dryRun) return { dryRun, summary: summaryOf(changes), changes: changes.map(withoutTrialId) };
-      if (store.seq !== seq) return undefined;
-      // Nobody can come between the line above and the commit.
-      const commit = await store.commit(difference, causeOf(act, 'world.apply'));
-      verdict.give(true);
-      return { dryRun, summary: summaryOf(changes), changes, ...(commit && { commit: commit.seq }) };
-    } finally {
-      verdict.give(false);
-    }
-  }
-}
-
-/** Whether what was tried becomes real: until then lambdas wait that are to be told of it, and warnings about it. */
-class Verdict {
-  give: (isCommitted: boolean) => void = () => {};
-  readonly #isCommitted = new Promise<boolean>((resolve) => {
-    this.give = resolve;
-  });
-
-  whenCommitted(act: () => void): void {
-    this.#isCommitted.then((isCommitted) => isCommitted && act());
-  }
-
-  invoker(real: LambdaInvoker): LambdaInvoker {
-    return {
-      invoke: async (lambdaId, call) => ((await this.#isCommitted) ? real : idleInvoker).invoke(lambdaId, call),
-      refusal: (lambdaId) => real.refusal(lambdaId),
-      holdPlace: (lambdaId) => real.holdPlace(lambdaId),
-    };
+    const named = await applySeed(seed, { ...seedTarget(core, act), isPassword }, { prune });
+    const difference = trial.difference();
+    const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix: config.typePrefix };
+    const ids = [...named, ...difference.put.map(({ id }) => id), ...difference.remove];
+    const changes = seedChanges(ids, { ...world, sourceOf: decodeText });
+    const code = codeToRun(
+      trial.view,
+      difference.put.map(({ id }) => id),
+    );
+    const runs = code.length > 0 && { runs: code.map(({ id: _, ...told }) => told) };
+    if (dryRun) return { dryRun, summary: summaryOf(changes), changes: changes.map(withoutTrialId), ...runs };
+    if (store.seq !== seq) return undefined;
+    // Nobody can come between the line above and the commit.
+    const commit = await store.commit(difference, causeOf(act, 'world.apply'));
+    return { dryRun, summary: summaryOf(changes), changes, ...runs, ...(commit && { commit: commit.seq }) };
   }
 }
 

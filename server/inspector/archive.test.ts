@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Entry, openPromise } from 'yauzl';
 import yazl from 'yazl';
 import { basic, type Reply, send } from '../../e2e/client.ts';
-import { lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
+import { type Body, lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
 let platform: Platform;
@@ -197,6 +197,38 @@ describe('the archive of an instance', () => {
     await other.stop();
   });
 
+  it('leaves root who he is, whatever it says of him, and takes passwords for what a request has (D-215)', async () => {
+    const { checksum: _, ...world } = JSON.parse(files['world.json'] ?? '');
+    const records: Body[] = Object.values(world.resources);
+    const rootId = records.find(({ parent }) => parent === null).owner;
+    const rootUser = world.resources[rootId];
+    rootUser.name = 'mallory';
+    rootUser.properties = { ...rootUser.properties, password: 'mine-now', disabled: true };
+    records.find(({ name }) => name === 'ada').properties.password = 'sesame-9';
+    const other = await startPlatform();
+    expect((await importInto(other, await sealed({ 'world.json': JSON.stringify(world) }))).status).toBe(200);
+    await other.as('root', 'terrarium');
+    await expect(other.as('root', 'mine-now')).rejects.toThrow('no token');
+    await other.as('ada', 'sesame-9');
+    expect((await other.root.get('/users/self')).body.name).toBe('root');
+    await other.stop();
+  });
+
+  it('says which code will run, before and after (D-215)', async () => {
+    const { checksum: _, ...world } = JSON.parse(files['world.json'] ?? '');
+    const lambda = Object.values<Body>(world.resources).find(({ name }) => name === 'slow');
+    lambda.properties.pre_warm = 1;
+    const zip = await sealed({ 'world.json': JSON.stringify(world) });
+    const other = await startPlatform();
+    const runs = [{ id: lambda.id, type: 'lambdas', path: '/acme/ws/env/slow', reasons: ['1 kept ready'] }];
+    const headers = { 'Content-Type': 'application/zip' };
+    const url = `${other.emulator.baseUrl}/inspect/archive?dryRun=true`;
+    expect((await send('POST', url, { auth: authOf(other), body: zip, headers })).body.runs).toEqual(runs);
+    expect((await importInto(other, zip)).body.runs).toEqual(runs);
+    expect((await importInto(other, zip)).body.runs).toBeUndefined();
+    await other.stop();
+  });
+
   describe('is refused, with the reason and without any change,', () => {
     const world = () => JSON.parse(files['world.json'] ?? '');
     const sealedWorld = (change: (world: ReturnType<typeof JSON.parse>) => void) => {
@@ -266,7 +298,89 @@ describe('the archive of an instance', () => {
         /stands below itself/,
       ],
     ];
-    it.each(cases)('%s', async (_, make, reason) => {
+    const changedRecord = (type: string, change: (record: Body, resources: Record<string, Body>) => void) => () =>
+      sealedWorld(({ resources }) => {
+        const found = Object.values<Body>(resources).find((one) => one.type.endsWith(type));
+        change(found, resources);
+      });
+    const added = (name: string, type: string, properties: object, of = 'Environment') =>
+      changedRecord(of, (place, resources) => {
+        const id = '00000000-0000-4000-8000-00000000abcd';
+        resources[id] = { ...place, id, type: `Resource::${type}`, name, parent: place.id, properties };
+      });
+    const lambda = (record: Body) => record.properties;
+    const lawless: [string, () => Promise<Buffer>, RegExp][] = [
+      [
+        'a property is of another type',
+        changedRecord('Node::Lambda', (one) => Object.assign(lambda(one), { timeout: 'long' })),
+        /lambda \/acme\/ws\/env\/slow: \/properties\/timeout/,
+      ],
+      [
+        'a property is not known',
+        changedRecord('Node::Lambda', (one) => Object.assign(lambda(one), { colour: 1 })),
+        /colour/,
+      ],
+      [
+        'a limit is passed',
+        changedRecord('Node::Lambda', (one) => Object.assign(lambda(one), { timeout: 5000 })),
+        /at most 500/,
+      ],
+      [
+        'a provider is of the wrong kind',
+        changedRecord('Node::Lambda', (one) => Object.assign(lambda(one), { provider: { id: acme.docker } })),
+        /not a Lambda provider/,
+      ],
+      [
+        'what it names is not there',
+        changedRecord('Node::Lambda', (one) =>
+          Object.assign(lambda(one), { provider: { id: '00000000-0000-4000-8000-000000000009' } }),
+        ),
+        /provider .* not found/,
+      ],
+      [
+        'it names something of another type',
+        changedRecord('Node::Lambda', (one) =>
+          Object.assign(lambda(one), {
+            secrets: [{ mount_type: 'env', path: 'A', secret_key: 'k', secret_id: acme.environmentId }],
+          }),
+        ),
+        /names no secret: .* is the id of a environment/,
+      ],
+      [
+        'a name breaks the rules',
+        changedRecord('Secret', (one) => Object.assign(one, { name: 'Not DNS' })),
+        /\/name must/,
+      ],
+      [
+        'a volume is outside the allowed folders',
+        () =>
+          added('etc', 'Volume', { provider: { id: acme.docker }, type: 'host_path', config: { host_path: '/etc' } })(),
+        /inside an allowed directory/,
+      ],
+      [
+        'an unknown right is given',
+        changedRecord('Workspace', (one) => Object.assign(one, { grants: { 'moon.view': { add: [one.owner] } } })),
+        /moon\.view/,
+      ],
+      [
+        'a right is given to nobody',
+        changedRecord('Workspace', (one) =>
+          Object.assign(one, { grants: { 'org.view': { add: [acme.environmentId] } } }),
+        ),
+        /org\.view|no user or group/,
+      ],
+      [
+        'the root organization has another name',
+        changedRecord('Organization', (one, all) =>
+          Object.assign(
+            Object.values(all).find(({ parent }) => parent === null),
+            { name: one.name === 'root' ? 'other' : 'other' },
+          ),
+        ),
+        /not 'root'/,
+      ],
+    ];
+    it.each([...cases, ...lawless])('%s', async (_, make, reason) => {
       const seq = await seqOf(platform);
       const reply = await importInto(platform, await make());
       expect(reply).toMatchObject(refusal(400));

@@ -1,3 +1,4 @@
+import { type CodeToRun, codeToRun } from '../model/code-to-run.ts';
 import type { Commit, CommitResource } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { ORGANIZATION } from '../model/hierarchy.ts';
@@ -7,7 +8,8 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
 import { USER } from '../model/type-names.ts';
-import { sharingRecords } from '../store/world-difference.ts';
+import { changesBetween, sharingRecords } from '../store/world-difference.ts';
+import { lawfulWorld, viewOf, type WorldLaws } from './foreign-world.ts';
 import { hasHidden, unmaskedRecord } from './masking.ts';
 import { readArchive } from './read-archive.ts';
 import { causeOf, type Difference, differenceBetween, type TimeMachine, type Undoing } from './time-machine.ts';
@@ -16,6 +18,7 @@ type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 export interface ArchiveTarget<L> {
   machine: TimeMachine;
+  laws: WorldLaws;
   leads: KeyedLog<L>;
   /** Throws for what is no lead. */
   parseLead(value: unknown): L;
@@ -29,34 +32,37 @@ export interface ImportedArchive {
   leads: number;
   /** Resources whose hidden values are not known here either: they have to be set anew. */
   hidden: CommitResource[];
+  /** What of the code in it runs from now on; absent when nothing does. */
+  runs?: CodeToRun[];
 }
 
 /** What an import would do. */
-export interface CheckedArchive extends Pick<ImportedArchive, 'leads' | 'hidden'> {
+export interface CheckedArchive extends Pick<ImportedArchive, 'leads' | 'hidden' | 'runs'> {
   difference: Difference;
 }
 
 /**
- * Makes the world what an archive says, by one commit, and adds its leads. The root organization and the root user stay who
- * they are here, with their keys; hidden values stay what they are here.
+ * Makes the world what an archive says, by one commit, and adds its leads. Its records are held to what a request would be (D-215),
+ * but policies are not asked. The root organization and the root user stay who they are here, with password and keys; hidden
+ * values stay what they are here.
  *
  * @throws PlatformError 400 with the reason for a damaged or foreign file, and then nothing was changed
  */
 export async function importArchive<L>(path: string, target: ArchiveTarget<L>, by: Undoing): Promise<ImportedArchive> {
-  const { world, seq, added, hidden } = await planImport(path, target);
+  const { world, seq, added, ...told } = await planImport(path, target);
   const commit = await target.machine.become(
     world,
     causeOf(by, 'archive.import', `import of an archive of commit ${seq}`),
   );
   for (const { key, record } of added) await target.leads.put(key, record);
-  return { commit, leads: added.length, hidden };
+  return { commit, leads: added.length, ...told };
 }
 
 /** Says what an import would change, and changes nothing. Throws as that. */
 export async function checkArchive<L>(path: string, target: ArchiveTarget<L>): Promise<CheckedArchive> {
-  const { world, added, hidden } = await planImport(path, target);
+  const { world, seq: _, added, ...told } = await planImport(path, target);
   const difference = differenceBetween(target.machine.store.world, { resources: world });
-  return { difference, leads: added.length, hidden };
+  return { difference, leads: added.length, ...told };
 }
 
 /** The world that an archive makes of the present one, and the leads that are not there yet. */
@@ -76,14 +82,19 @@ async function planImport<L>(path: string, target: ArchiveTarget<L>) {
   const resources = new Map<Uuid, StoredResource>();
   for (const record of archive.world.resources.values()) {
     const renamed = withIds(record, ids);
-    resources.set(renamed.id, unmaskedRecord(renamed, present.get(renamed.id)));
+    // Whatever the archive says of him, root is who he is here.
+    const kept = renamed.id === own.owner ? present.get(own.owner) : undefined;
+    resources.set(renamed.id, kept ?? unmaskedRecord(renamed, present.get(renamed.id)));
   }
-  const world = await sharingRecords(resources, present);
+  const world = await sharingRecords(await lawfulWorld(resources, present, target.laws), present);
+  const changed = changesBetween(present, world).put.map(({ id }) => id);
+  const runs = codeToRun(viewOf(world.values(), target.laws), changed);
   return {
     world,
     seq: archive.world.seq,
     added: parsed.filter(({ key }) => leads.get(key) === undefined),
     hidden: [...world.values()].filter(hasHidden).map((one) => described(one, world)),
+    ...(runs.length > 0 && { runs }),
   };
 }
 
@@ -102,6 +113,7 @@ function rootOf(resources: Resources): StoredResource {
   const [root] = roots;
   if (!root || roots.length > 1 || root.type !== ORGANIZATION)
     throw new Error('its world has not one root organization');
+  if (root.name !== 'root') throw new Error(`its root organization is called '${root.name}', not 'root'`);
   if (resources.get(root.owner)?.type !== USER) throw new Error('its world has no root user');
   return root;
 }

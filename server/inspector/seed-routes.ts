@@ -3,6 +3,7 @@ import type { Operation } from 'fast-json-patch';
 import { booleanParameter, queryOf, singleParameter } from '../http/query.ts';
 import { readText } from '../http/read-body.ts';
 import type { Caller } from '../model/caller.ts';
+import type { CodeToRun } from '../model/code-to-run.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { TypeWord } from '../model/type-words.ts';
@@ -28,6 +29,8 @@ export interface AppliedSeed {
   summary: Record<SeedChange['action'], number>;
   /** Every resource of the document, and every other that is changed. */
   changes: SeedChange[];
+  /** What of the code in it runs from now on, at once or when it is called; absent when nothing does (D-215). */
+  runs?: Omit<CodeToRun, 'id'>[];
   /** Sequence number of the one commit that was made; absent when nothing was to be changed, and in a dry run. */
   commit?: number;
 }

@@ -16,12 +16,19 @@ export interface NamedResource {
  * What a record newly names. What it named before is left out, whatever has become of that since (D-096).
  *
  * @param before the record as it was; absent for a new one
+ * @param mayBeGone may what a reference names be missing?
  * @throws PlatformError 400, 404 or 422, as the property decides, for what is not there or of another type
  */
-export function newlyNamed(view: WorldView, record: Named, before?: Named): NamedResource[] {
+export function newlyNamed(
+  view: WorldView,
+  record: Named,
+  before?: Named,
+  mayBeGone: (reference: Reference) => boolean = () => false,
+): NamedResource[] {
   const known = new Set(before && referencesIn(before).map(keyOf));
   return referencesIn(record).flatMap((reference) => {
     if (known.has(keyOf(reference))) return [];
+    if (mayBeGone(reference) && !view.find(reference.id)) return [];
     const resource = present(view, reference);
     return resource ? { reference, resource } : [];
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { containerSchemas } from './container-operations.ts';
 import { deliverySchemas } from './delivery-operations.ts';
-import { historySchemas } from './history-schemas.ts';
+import { codeToRun, historySchemas } from './history-schemas.ts';
 import { keySchemas } from './key-operations.ts';
 import { outboundSchemas } from './outbound-operations.ts';
 import { settingsSchemas } from './settings-operations.ts';
@@ -83,6 +83,7 @@ export const emulatorSchemas = {
           .describe('RFC 6902 operations on the resource as a seed document writes it'),
       }),
     ),
+    runs: z.array(z.object(codeToRun)).optional().describe('What of the code in it runs from now on'),
     commit: z.int().optional().describe('Sequence number of the one commit; absent when nothing was changed'),
   }),
   LogPage: z.object({

@@ -39,6 +39,13 @@ const storedRecord = z.looseObject({ id, type: z.string(), name: z.string(), pro
 const differing = z.object({ ...about, action: z.enum(['create', 'update', 'delete']) });
 const totals = z.object({ create: z.int(), update: z.int(), delete: z.int() }).describe('How many of each');
 
+/** What runs because of a change of the world (D-215). */
+export const codeToRun = {
+  type: z.string().describe('Word of the type, such as `lambdas`'),
+  path: z.string().describe('Names from the root organization down'),
+  reasons: z.array(z.string()).describe('What makes it run, such as `endpoint /acme/site/hello`'),
+};
+
 /** What time travel is sent and answers. */
 export const historySchemas = {
   Commit: commit,
@@ -52,6 +59,10 @@ export const historySchemas = {
     commit: commit.optional().describe('Absent when the world was as in the archive already, and in a dry run'),
     leads: z.int().describe('How many were not there before'),
     hidden: z.array(z.object(about)).describe('Resources whose passwords, values or credentials have to be set anew'),
+    runs: z
+      .array(z.object({ id: z.uuid(), ...codeToRun }))
+      .optional()
+      .describe('What of the code in it runs from now on'),
     resources: z.array(differing).optional().describe('In a dry run: the first of those that would be changed'),
     total: totals.optional(),
   }),

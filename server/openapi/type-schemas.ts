@@ -1,10 +1,10 @@
+import { envelopeSchema } from '../model/envelope.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { resourceTypes, typeOfWord } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
 import { secretPlaces } from '../model/secrets.ts';
 import { fullNameOf } from '../model/type-names.ts';
 import { isTypeWord } from '../model/type-words.ts';
-import { envelopeSchema } from '../resources/envelope.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { listOf, ref } from './operation.ts';
 import { namingOf } from './type-naming.ts';

@@ -209,7 +209,7 @@ describe('a secret or volume in use (D-078, D-079)', () => {
     const mount = ({ id }: Body) =>
       word === 'volumes'
         ? { mount_path: `/${id}`, volume_id: id }
-        : { mount_type: 'env', path: 'A', secret_id: id, secret_key: 'k' };
+        : { mount_type: 'file', path: `/${id}`, secret_id: id, secret_key: 'k' };
     const container = await make.container(place, { [word]: [mount(mounted), mount(kept)] });
     const reply = await remove(mounted);
     expect(reply.status).toBe(409);

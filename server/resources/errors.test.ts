@@ -94,7 +94,15 @@ describe('what the statuses mean (D-182)', () => {
       body: { code: 403, message: `You do not have permission to perform this action. Failed: '${action}'` },
     });
     const path = `/acme/lambdas/${lambda.id}`;
-    expect(await voice.get(path)).toEqual(expect.objectContaining(failed('lambda.view')));
+    expect(await voice.get(path)).toMatchObject(failed('lambda.view'));
+    // What one may not see is told by its id alone (D-118).
+    expect((await voice.get(path)).body.details).toEqual([
+      { pointer: `/resources/${lambda.id}`, message: `lambda ${lambda.id}` },
+    ]);
+    expect(await voice.post('/sync')).toMatchObject({
+      status: 403,
+      body: { details: [{ message: expect.stringContaining('only the root user') }] },
+    });
     expect(await voice.get('/acme')).toMatchObject(failed('org.view'));
     expect(await voice.patch(path, [])).toMatchObject(failed('lambda.update'));
     expect(await voice.delete(path)).toMatchObject(failed('lambda.delete'));

@@ -35,6 +35,8 @@ export interface PoliciesOptions {
   metaUrl(): string;
   newId(): Uuid;
   onWarning(message: string): void;
+  /** No rule is asked and no event is sent: what is put in whole, such as a seed, is no request (D-215). */
+  isSilent?: boolean;
 }
 
 /** One action, as policies see it. */
@@ -147,7 +149,8 @@ export class Policies {
   }
 
   #rulesAt(node: StoredResource): StoredResource[] {
-    const { view } = this.#options;
+    const { view, isSilent } = this.#options;
+    if (isSilent) return [];
     return view.children(node.id, 'policies').flatMap((policy) => [...view.children(policy.id, 'rules')]);
   }
 

@@ -130,7 +130,7 @@ describe('PUT of a container is a whole-record update (D-052)', () => {
     const names = (await root.get(`${place.environment}/volumes`)).body.map((one: Body) => one.name);
     expect(names.filter((name: string) => name.startsWith('by-'))).toEqual(['by-put', 'by-patch']);
     const taken = await root.patch(`${place.org}/containers/${container.id}`, [
-      { op: 'add', path: '/properties/volumes/-', value: inline('by-put') },
+      { op: 'add', path: '/properties/volumes/-', value: { ...inline('by-put'), mount_path: '/other' } },
     ]);
     expect(taken.status).toBe(409);
     expect((await read('containers', container)).properties.volumes).toHaveLength(2);

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
+import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from '../model/envelope.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -15,7 +16,6 @@ import type { WorldStore } from '../store/world-store.ts';
 import { type Act, causeOf } from './act.ts';
 import { type DeletionWish, planDeletion } from './deletion.ts';
 import { Drafts, type DraftsOptions } from './drafts.ts';
-import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from './envelope.ts';
 import type { Policies } from './policies.ts';
 import { demandWithin } from './reach.ts';
 import { patchedDocument, writtenForm } from './written-form.ts';

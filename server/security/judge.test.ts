@@ -25,7 +25,9 @@ test('root may do everything, even where it was removed; a stranger nothing', ()
   world.change(environment.id, { owner: ada.id, grants: { 'environment.view': { remove: [world.rootUser.id] } } });
   expect(may(world.rootUser, 'environment.view', environment)).toBe(true);
   expect(may(ada, 'workspace.view', workspace)).toBe(false);
-  expect(may(ada, 'user.view', ada)).toBe(false);
+  expect(may(ada, 'user.view', world.rootUser)).toBe(false);
+  // D-117
+  expect(may(ada, 'user.view', ada)).toBe(true);
 });
 
 test('the creator may do everything to what is theirs, even where they were removed', () => {

@@ -65,7 +65,8 @@ test('lists leave out what the caller may not see, single reads refuse it', asyn
   await service.addUser('bob', acme);
   const auth = await service.bearer(ada);
   expect((await service.ask('GET /orgs', { auth })).body).toEqual([]);
-  expect((await service.ask('GET /acme/accounts', { auth })).body).toEqual([]);
+  // Everybody sees his own (D-117).
+  expect((await service.ask('GET /acme/accounts', { auth })).body).toMatchObject([{ username: 'ada' }]);
   expect((await service.ask('GET /acme', { auth })).status).toBe(403);
   expect((await service.ask('GET /acme/directories', { auth })).status).toBe(403);
   expect((await service.ask('GET /orgs/current', { auth })).body.fqon).toBe('acme');

@@ -272,7 +272,7 @@ describe('secrets and volumes alike', () => {
     const [secret, volume] = [await createSecret(), await createVolume()];
     const mount = { mount_type: 'env', secret_id: secret.id, secret_key: 'user', path: 'USER' };
     const container = await createContainer({
-      secrets: [mount, { ...mount, mount_type: 'directory', path: '/s' }],
+      secrets: [mount, { mount_type: 'directory', secret_id: secret.id, path: '/s' }],
       volumes: [{ mount_path: '/v', volume_id: volume.id }],
     });
     const lambda = await root.create(

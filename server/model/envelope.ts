@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { invalid, PlatformError } from '../model/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { ResourceType } from '../model/resource-type.ts';
-import { parseTypeName } from '../model/type-names.ts';
-import { parseWith } from '../model/validate.ts';
+import { invalid, PlatformError } from './errors.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import type { ResourceType } from './resource-type.ts';
+import { parseTypeName } from './type-names.ts';
+import { parseWith } from './validate.ts';
 
 const MAX_NAME = 255;
 
