@@ -38,10 +38,7 @@ export const referenceFacts = z.registry<ReferenceFact>();
 /** Properties that may have other names, too: a regular expression for all of them (D-083). */
 export const spellings = z.registry<{ pattern: string }>();
 
-/** A UUID in any letter case, kept in lower case (D-014). */
-export const uuid = z.guid('must be a UUID').toLowerCase();
-
-/** The id of another resource. */
+/** The id of another resource: a UUID in any letter case, kept in lower case (D-014). */
 export function idOf(fact: ReferenceFact) {
   return z.guid('must be a UUID').toLowerCase().register(referenceFacts, fact);
 }
