@@ -58,7 +58,9 @@ function childOperations(type: ResourceType, parent: ResourceType, isParent: boo
       ? [createOperation(type, path, `In${above.schema}`, `Create ${one} in ${above.one}`, above.idParameter)]
       : []),
   ];
-  return [...operations, ...singleOperations(type, `${path}/{${childId}}`, suffix, `${one} of ${above.one}`, childId)];
+  const single = singleOperations(type, `${path}/{${childId}}`, suffix, `${one} of ${above.one}`, childId);
+  // Through a list that only refers nothing is written (D-004).
+  return [...operations, ...single.filter(({ verb }) => isParent || verb === 'get')];
 }
 
 function listOperation(type: ResourceType, path: string, id: string, summary: string): Operation {

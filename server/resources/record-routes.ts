@@ -89,16 +89,14 @@ export function recordRoutes(service: ResourceService): Route[] {
         return create(request, parentOf(request, word), word);
       },
     },
-    ...(['put', 'delete'] as const).map(
-      (verb): Route => ({
-        verb,
-        path: '/:fqon/:word/:id/:childWord',
-        handle: (request) => {
-          demandOwnList(request);
-          throw noRoute(request);
-        },
-      }),
-    ),
+    {
+      verb: 'delete',
+      path: '/:fqon/:word/:id/:childWord',
+      handle: (request) => {
+        demandOwnList(request);
+        throw noRoute(request);
+      },
+    },
     {
       verb: 'patch',
       path: '/:fqon/:word/:id/:childWord',
