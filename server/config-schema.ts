@@ -176,6 +176,15 @@ export const configSchema = z.strictObject({
       }),
     })
     .prefault({}),
+  lambdas: z
+    .strictObject({
+      modules: z.string().min(1).optional().register(settingNotes, {
+        description: 'folder with a node_modules whose packages every lambda can load',
+        expected: 'a folder in which npm install was run',
+        placeholder: 'FOLDER',
+      }),
+    })
+    .prefault({}),
   outbound: z
     .strictObject({
       crm: z.enum(['catch', 'pass']).default('catch').register(settingNotes, {

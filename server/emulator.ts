@@ -140,6 +140,7 @@ async function start(
     childFile: packageFile('dist/server/lambda-child.cjs'),
     scratchDir: data.scratchDir,
     checkScratch: () => data.check(),
+    ...(config.lambdas.modules !== undefined && { modules: config.lambdas.modules }),
     limits: {
       concurrency: config.limits.lambdaProcesses,
       queue: config.limits.lambdaQueue,

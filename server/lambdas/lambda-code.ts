@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LambdaDefinition } from './lambda-definition.ts';
 import { LambdaFailure } from './lambda-failure.ts';
@@ -10,8 +10,10 @@ export interface PreparedCode {
   /** Absolute path of the module. */
   file: string;
   exportName: string;
-  /** HOME and working folder of the lambda, with its mounted secret files; `tmp` inside is its TMPDIR. */
+  /** HOME of the lambda, with its mounted secret files; `tmp` inside is its TMPDIR. */
   home: string;
+  /** Its working folder: that of its package (D-057), or its HOME. */
+  folder: string;
 }
 
 /**
@@ -21,6 +23,8 @@ export interface PreparedCode {
  */
 export class LambdaCode {
   readonly #folder: string;
+  readonly #shelves: string[];
+  readonly #modules: string | undefined;
   readonly #check: () => void;
   readonly #packages: PackageStore;
   /** The latest of each lambda. */
@@ -30,17 +34,34 @@ export class LambdaCode {
   readonly #underWay = new Set<Promise<unknown>>();
   #cleared: Promise<void> | undefined;
 
-  /** `folder`: absolute path. `check` throws while nothing in it may be touched. */
-  constructor(folder: string, check: () => void = () => {}) {
+  /**
+   * `folder`: absolute path. `check` throws while nothing in it may be touched. `modules`: a folder in which `npm install` was run;
+   * what is installed there every lambda can load.
+   */
+  constructor(folder: string, check: () => void = () => {}, modules?: string) {
     this.#check = check;
+    this.#shelves = [path.join(folder, 'lambdas'), path.join(folder, 'packages')];
+    this.#modules = modules === undefined ? undefined : path.resolve(modules);
     this.#folder = path.join(folder, 'lambdas');
     this.#packages = new PackageStore(path.join(folder, 'packages'));
   }
 
   /** Removes, once, what an earlier run left behind. */
   clear(): Promise<void> {
-    this.#cleared ??= this.#track(rm(this.#folder, { recursive: true, force: true }));
+    this.#cleared ??= this.#track(this.#clear());
     return this.#cleared;
+  }
+
+  async #clear(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+    for (const shelf of this.#shelves) {
+      // Node looks for modules in each folder above the code: here it finds them, in either kind of module.
+      const link = path.join(shelf, 'node_modules');
+      await rm(link, { force: true });
+      if (this.#modules === undefined) continue;
+      await mkdir(shelf, { recursive: true, mode: 0o700 });
+      await symlink(path.join(this.#modules, 'node_modules'), link, 'junction');
+    }
   }
 
   /** Done once per definition; tried again after a failure. Rejects with LambdaFailure `load`. */
@@ -51,7 +72,8 @@ export class LambdaCode {
     const code = this.#track(this.#prepare(definition)).catch((thrown: unknown) => {
       if (this.#prepared.get(id)?.code === code) this.#prepared.delete(id);
       if (thrown instanceof LambdaFailure) throw thrown;
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      // Only its code: the message names folders of this machine, and goes to whoever called.
+      const reason = thrown instanceof Error && 'code' in thrown ? thrown.code : thrown;
       throw new LambdaFailure('load', `the lambda's files cannot be written: ${reason}`, { cause: thrown });
     });
     this.#prepared.set(id, { fingerprint, code });
@@ -94,7 +116,7 @@ export class LambdaCode {
     for (const [name, text] of Object.entries(definition.secretFiles)) await writeSecret(home, name, text);
     const module =
       definition.code.kind === 'inline'
-        ? { file: await writeSource(folder, definition.code.text), exportName: definition.handler }
+        ? { file: await writeSource(folder, definition.code.text), exportName: definition.handler, folder: home }
         : await this.#findInPackage(definition.id, definition.code, definition.handler);
     return { ...module, home };
   }
@@ -104,7 +126,7 @@ export class LambdaCode {
     const { file: name, exportName } = parseHandler(handler);
     const file = onlyFile ?? findModule(folder, name);
     if (!file) throw new LambdaFailure('load', `handler '${handler}': package ${source.url} has no file '${name}'`);
-    return { file, exportName };
+    return { file, exportName, folder };
   }
 }
 

@@ -42,6 +42,8 @@ export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | '
   scratchDir: string;
   /** Throws while nothing in it may be touched, because it is somebody else's now. */
   checkScratch?(): void;
+  /** A folder with a `node_modules` whose packages every lambda can load; none unless given. */
+  modules?: string;
   limits?: Partial<LambdaLimits>;
   /** Told of every invocation when it is over, refused ones too. */
   onInvocation?(invocation: Invocation, call: LambdaCall): void;
@@ -99,7 +101,7 @@ export class LambdaService implements LambdaInvoker {
   constructor(options: LambdaServiceOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.#code = new LambdaCode(path.resolve(options.scratchDir), options.checkScratch);
+    this.#code = new LambdaCode(path.resolve(options.scratchDir), options.checkScratch, options.modules);
     this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
     const debugging = this.#debugging;
     this.#processes = new LambdaProcesses({ ...options, limits: this.#limits, code: this.#code, debugging });

@@ -49,8 +49,10 @@ export interface OutboundRoutes {
 export interface LoadHead {
   /** The whole environment of the lambda (D-113). */
   env: Record<string, string>;
-  /** Working folder, the same as its HOME. */
+  /** Its HOME. */
   home: string;
+  /** Its working folder: that of its package, or its HOME. */
+  folder: string;
   /** Absolute path of the module that has the handler. */
   file: string;
   exportName: string;

@@ -3,6 +3,7 @@
  * Bundled into one CommonJS file by scripts/build-child.mjs. Everything that is not needed by every lambda loads on first use.
  */
 import { Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { FrameReader, writeFrame } from '../frames.ts';
 import {
   type BeganHead,
@@ -17,7 +18,7 @@ import {
   type OutcomeHead,
   type RulesHead,
 } from '../protocol.ts';
-import { messageOf } from './error-text.ts';
+import { hideFolders, messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
 import { loadHandler } from './load-handler.ts';
 import { NothingLeft } from './nothing-left.ts';
@@ -85,7 +86,8 @@ async function load(head: LoadHead): Promise<void> {
   try {
     for (const name of Object.keys(process.env)) delete process.env[name];
     Object.assign(process.env, head.env);
-    process.chdir(head.home);
+    process.chdir(head.folder);
+    hideFolders([head.folder, dirname(head.file)], head.home);
     process.argv = [process.execPath, head.file];
     resultLimitBytes = head.resultLimitBytes;
     nothingLeft.watchTimers();
