@@ -116,12 +116,20 @@ describe('guessing a password (D-171, D-185)', () => {
     await root.create('/root/users', { name: 'target', properties: { password: 'secret' } });
     const guesses = await Promise.all(Array.from({ length: ATTEMPTS }, () => login('root', 'target', 'guess')));
     for (const { body } of guesses) expect(body).toMatchObject({ error: 'invalid_grant', code: 400 });
-    const { status, body } = await login('root', 'target');
+    const { status, body, headers } = await login('root', 'target');
+    const waitS = Number(headers.get('retry-after'));
+    expect(waitS).toBeGreaterThan(0);
     expect({ status, body }).toEqual({
-      status: 400,
-      body: { error: 'invalid_grant', error_description: expect.stringContaining('too many'), code: 400 },
+      status: 429,
+      body: { error: 'invalid_grant', error_description: `too many failed attempts, wait ${waitS} seconds`, code: 429 },
     });
     expect((await login('root', 'root', 'terrarium')).status).toBe(200);
+    // The window's sign-in is the same door.
+    const atWindow = await send('POST', `${platform.emulator.baseUrl}/inspect/session`, {
+      body: { username: 'target', password: 'secret' },
+    });
+    expect([atWindow.status, Number(atWindow.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+    expect(atWindow.body.message).toContain('too many failed attempts, wait');
   });
 });
 

@@ -207,7 +207,7 @@ export const configSchema = z.strictObject({
       resultLifetimeS: limit(24 * 60 * 60, 'seconds that an asynchronous result is kept'),
       logLines: limit(10_000, 'log lines kept for each lambda or container'),
       tokenLifetimeS: limit(8 * 60 * 60, 'seconds that an access token is valid'),
-      tokenRequestsPerMinute: limit(100, 'token requests per minute and user'),
+      tokenRequestsPerMinute: limit(100, 'failed attempts to sign in per minute, user and client address'),
     })
     .prefault({}),
 });

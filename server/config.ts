@@ -24,7 +24,7 @@ export function validateConfig(given: unknown, folder: string, whereIs: (key: st
     throw new UserError([...new Set(sentences)].join('\n'));
   }
   const config = result.data;
-  if (!isLoopback(config.host) && config.rootPassword === DEFAULT_ROOT_PASSWORD) {
+  if (!isLoopbackHost(config.host) && config.rootPassword === DEFAULT_ROOT_PASSWORD) {
     throw new UserError(
       `${whereIs('host')} is '${config.host}', which lets other machines in: give root a password of its own with --root-password or TERRARIUM_ROOT_PASSWORD`,
     );
@@ -71,6 +71,7 @@ function complaints(issue: z.core.$ZodIssue, given: unknown, whereIs: (key: stri
   return [`${whereIs(setting.key)}${shown} ${shown && 'it '}has to be ${setting.expected}`];
 }
 
-function isLoopback(host: string): boolean {
+/** Does whoever listens there hear this machine alone? */
+export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }

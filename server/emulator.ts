@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
-import { completeOptions } from './config.ts';
+import { completeOptions, isLoopbackHost } from './config.ts';
 import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
 import { ownerHere } from './containers/owner.ts';
+import { endCredentials } from './emulator/account-endings.ts';
 import { createAccountWriter } from './emulator/account-writer.ts';
 import { Addresses } from './emulator/addresses.ts';
 import { createContainers } from './emulator/container-life.ts';
@@ -13,6 +14,7 @@ import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
 import { createInspector, keptOutboundRules, keptPipelineRuns, windowUrlOf } from './emulator/inspector.ts';
 import { closeGently, hostsOf, listen } from './emulator/listeners.ts';
+import { PublishedPasswords } from './emulator/published-passwords.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
 import { followScm } from './emulator/scm-place.ts';
 import { originsOf } from './emulator/settings-desk.ts';
@@ -29,13 +31,14 @@ import { windowFiles } from './inspector/window-files.ts';
 import { WindowSessions } from './inspector/window-sessions.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
-import { USER } from './model/type-names.ts';
+import type { StoredResource } from './model/record.ts';
 import { isGateway } from './model/types/provider-rules.ts';
 import { packageFile } from './package-file.ts';
 import { resourceRoutes } from './resources/routes.ts';
 import { AttemptLimiter } from './security/attempt-limiter.ts';
 import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials } from './security/credentials.ts';
+import { verifyPassword } from './security/passwords.ts';
 import { securityRoutes } from './security/routes.ts';
 
 export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
@@ -199,6 +202,18 @@ async function start(
   });
   const workbench = createWorkbench({ data, service, lambdas, nowMs, onChange: watch.onWorkbench, onFault });
   unwind.add(() => workbench.stop());
+  const published = isLoopbackHost(config.host) ? undefined : await PublishedPasswords.read();
+  /** Gives a user whose password everybody knows another one, and tells it. */
+  const closePublished = async (user: StoredResource): Promise<void> => {
+    const password = await published?.replacementFor(user);
+    if (password === undefined) return;
+    const replace = { op: 'replace', path: '/properties/password', value: password } as const;
+    await service.patch(rootAct(view.root, 'startup'), user.id, [replace]);
+    onWarning(
+      `host is '${config.host}', which lets other machines in, and the password of user '${user.name}' is published with ` +
+        `Terrarium: it is ${password} from now on; this is told once`,
+    );
+  };
   const stopListening = store.onCommit((commit, changes) => {
     watch.onCommit(commit);
     gateway.changed(changes);
@@ -206,15 +221,25 @@ async function start(
     workbench.changed(changes);
     containers.service.changed(changes);
     containers.ports.changed(changes);
+    endCredentials(credentials, view, commit, changes).catch(onFault);
     for (const { before, after } of changes) {
-      if (before?.type === USER && !after) credentials.forgetUser(before.id).catch(onFault);
+      if (after && after.properties.password !== before?.properties.password) closePublished(after).catch(onFault);
       // A moment that is brought back may hold the gateway's address of then.
       if (after && isGateway(after.type)) core.defaults.followGateway(rootAct(view.root, 'startup')).catch(onFault);
     }
   });
   unwind.add(stopListening);
 
-  const signIns = new AttemptLimiter(config.limits.tokenRequestsPerMinute, nowMs);
+  await credentials.forgetStrangers((id) => view.find(id) !== undefined);
+  for (const user of published?.suspects(view) ?? []) await closePublished(user);
+  const signIns = {
+    attempts: new AttemptLimiter(config.limits.tokenRequestsPerMinute, nowMs),
+    async isPassword(password: string, user: StoredResource | undefined) {
+      const stored = user?.properties.password;
+      const isRight = await verifyPassword(password, typeof stored === 'string' ? stored : undefined);
+      return isRight && !published?.has(password);
+    },
+  };
   const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs);
   let firstKey: string | undefined;
   const { inspect, log } = createInspector({
@@ -285,7 +310,7 @@ async function start(
         addresses: addresses.seenBy,
         version: manifest.version,
         nowMs,
-        limits: config.limits,
+        ...signIns,
         onFault,
       }),
       '/inspect': inspect,

@@ -118,7 +118,7 @@ describe('addresses in answers (D-011)', () => {
     const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'cloud.example.com' };
     const reply = await send('GET', `${emulator.baseUrl}/meta/root`, { headers });
     expect(reply.headers.get('www-authenticate')).toBe(
-      'Bearer realm="https://cloud.example.com/security/root/oauth/issue", error="invalid_token"',
+      'Bearer realm="https://cloud.example.com/security/root/oauth/issue"',
     );
   });
 });

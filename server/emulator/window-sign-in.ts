@@ -3,22 +3,27 @@ import { PlatformError } from '../model/errors.ts';
 import { owningOrganization } from '../model/hierarchy.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { isDisabled } from '../security/accounts.ts';
-import type { AttemptLimiter } from '../security/attempt-limiter.ts';
+import { tooManyAttempts } from '../security/attempt-limiter.ts';
 import type { Credentials } from '../security/credentials.ts';
-import { verifyPassword } from '../security/passwords.ts';
+import type { SecurityOptions } from '../security/security-request.ts';
 
 /** How the window's sessions come by an account and its token: by the rules of the security service. */
-export function windowSignIn(view: WorldView, credentials: Credentials, attempts: AttemptLimiter): SignIn {
+export function windowSignIn(
+  view: WorldView,
+  credentials: Credentials,
+  { attempts, isPassword }: Pick<SecurityOptions, 'attempts' | 'isPassword'>,
+): SignIn {
   return {
     owner: () => view.root.owner,
-    async byPassword(username, password) {
-      if (!attempts.admit(username))
-        throw new PlatformError(429, 'too many attempts for this user; try again in a minute');
+    async byPassword(username, password, address) {
+      const attempt = attempts.begin(username, address);
+      if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
       const [user] = view.named('users', username);
-      const stored = user?.properties.password;
       // Also without such a user: how long the answer takes tells nobody who exists.
-      const isRight = await verifyPassword(password, typeof stored === 'string' ? stored : undefined);
-      return user && isRight && !isDisabled(user) ? user.id : undefined;
+      const isRight = await isPassword(password, user);
+      if (!user || !isRight || isDisabled(user)) return undefined;
+      attempt.succeeded();
+      return user.id;
     },
     tokenFor(userId) {
       const user = view.find(userId);

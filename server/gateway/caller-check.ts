@@ -1,5 +1,5 @@
+import { bearerChallenge, unauthenticated } from '../http/challenge.ts';
 import type { Authenticator, Caller, Identification, Judge } from '../model/caller.ts';
-import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { demandRight } from '../model/rights.ts';
@@ -37,13 +37,13 @@ export class CallerCheck {
   /** The caller, by Bearer or Basic; throws 401 with both challenges (D-163). */
   require(who: Identification): Caller {
     if (who.kind === 'caller') return who.caller;
-    throw unauthorized(`${this.#bearerChallenge(who)}, Basic realm="${this.#addresses().gatewayUrl}"`);
+    throw unauthenticated(`${this.#bearerChallenge(who)}, Basic realm="${this.#addresses().gatewayUrl}"`);
   }
 
   /** The caller, by Bearer only; throws 401 (D-166). */
   requireBearer(who: Identification): Caller {
     if (who.kind === 'caller' && who.caller.scheme !== 'basic') return who.caller;
-    throw unauthorized(this.#bearerChallenge(who));
+    throw unauthenticated(this.#bearerChallenge(who));
   }
 
   /** Throws 401 or 403 unless the caller is one that the endpoint's security plugin lets through (D-163, D-120). */
@@ -64,11 +64,6 @@ export class CallerCheck {
   }
 
   #bearerChallenge(who: Identification): string {
-    const fault = who.kind === 'invalid' ? ', error="invalid_token"' : '';
-    return `Bearer realm="${this.#addresses().securityUrl}/root/oauth/issue"${fault}`;
+    return bearerChallenge(who, `${this.#addresses().securityUrl}/root/oauth/issue`);
   }
-}
-
-function unauthorized(challenge: string): PlatformError {
-  return new PlatformError(401, 'Authentication required', { headers: { 'WWW-Authenticate': challenge } });
 }

@@ -1,5 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
+import { requireCaller } from '../http/challenge.ts';
 import { queryOf, singleParameter } from '../http/query.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
@@ -94,13 +95,8 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   const { view, judge, arrivals, containerLog } = options;
 
   const callerOf = (req: Request): Caller => {
-    const identification = options.authenticator.identify(req.headers.authorization);
-    if (identification.kind === 'caller') return identification.caller;
-    throw new PlatformError(401, 'Authentication required', {
-      headers: {
-        'WWW-Authenticate': `Bearer realm="${options.securityUrlFor(req)}/root/oauth/issue", error="invalid_token"`,
-      },
-    });
+    const who = options.authenticator.identify(req.headers.authorization);
+    return requireCaller(who, `${options.securityUrlFor(req)}/root/oauth/issue`);
   };
   const guard: WorldGuard = {
     viewer(req) {

@@ -30,7 +30,7 @@ export function sessionRoutes(
     if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host)) {
       throw new PlatformError(403, "sign in from the window's own pages");
     }
-    const { id, session } = await sessions.begin(parseWith(proof, await readJson(req), ''));
+    const { id, session } = await sessions.begin(parseWith(proof, await readJson(req), ''), req.socket.remoteAddress);
     res.cookie(cookieName(req), id, { httpOnly: true, sameSite: 'strict', path: '/' });
     res.set('Cache-Control', 'no-store').json({ user: { id: session.userId } });
   });

@@ -60,7 +60,7 @@ export function snapshotRoutes(snapshots: NamedSnapshots, machine: TimeMachine, 
     const name = nameIn(req);
     const { resources } = await read(name);
     const cause = causeOf({ caller, via: viaOf(req) }, 'snapshot.restore', `restore of snapshot ${name}`);
-    const commit = await machine.become(resources, cause);
+    const commit = await machine.bringBack(resources, cause);
     res.json({ ...(commit && { commit: shownCommit(commit) }) });
   });
   router.delete('/snapshots/:name', async (req, res) => {

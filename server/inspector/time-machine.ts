@@ -1,15 +1,18 @@
 import type { Operation } from 'fast-json-patch';
+import { byToken } from '../model/acting-token.ts';
 import type { Caller } from '../model/caller.ts';
 import type { Cause, Commit, CommitResource } from '../model/commit.ts';
 import { type ErrorDetail, PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { pathOf } from '../model/resource-path.ts';
+import { USER } from '../model/type-names.ts';
 import { planRevert } from '../store/revert.ts';
 import { changesBetween, type WorldDifference } from '../store/world-difference.ts';
 import type { Moment, PastWorld } from '../store/world-history.ts';
 import { operationsBetween } from '../store/world-patch.ts';
 import type { WorldStore } from '../store/world-store.ts';
+import { LastPasswords } from './last-passwords.ts';
 
 /** What an undoing writes into the history. */
 export interface Undoing {
@@ -34,11 +37,13 @@ type Resources = ReadonlyMap<Uuid, StoredResource>;
 /** Brings back what was: one commit undone, or a whole moment. Each is a commit itself, so it can be undone, too. */
 export class TimeMachine {
   readonly store: WorldStore;
+  readonly #passwords: LastPasswords;
   readonly #offencesOf: (changes: WorldDifference) => ErrorDetail[];
 
   /** @param offencesOf why changes would leave no valid world */
   constructor(store: WorldStore, offencesOf: (changes: WorldDifference) => ErrorDetail[]) {
     this.store = store;
+    this.#passwords = new LastPasswords(store);
     this.#offencesOf = offencesOf;
   }
 
@@ -54,15 +59,34 @@ export class TimeMachine {
     const { conflicts, ...changes } = planRevert(commit, left.resources, this.store.world.resources);
     const offences = conflicts.length > 0 ? conflicts : this.#offencesOf(changes);
     if (offences.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, offences);
-    const made = await this.store.commit(changes, causeOf(by, 'history.revert', `revert of commit ${seq}`));
+    const made = await this.#commit(changes, causeOf(by, 'history.revert', `revert of commit ${seq}`));
     if (made) return made;
-    throw new PlatformError(409, `there is nothing to revert: what commit ${seq} changed is as it was before it`);
+    const passwords = changes.put.some(({ type }) => type === USER)
+      ? ', and a password that was replaced stays so (D-216)'
+      : '';
+    throw new PlatformError(
+      409,
+      `there is nothing to revert: what commit ${seq} changed is as it was before it${passwords}`,
+    );
   }
 
   /** Brings the whole world back to a moment. Resolves to undefined when it is so already; throws 404 as the history does. */
   async restore(moment: Moment, by: Undoing): Promise<Commit | undefined> {
     const { seq, resources } = await this.store.history.worldAt(moment);
-    return this.become(resources, causeOf(by, 'history.restore', `restore of commit ${seq}`));
+    return this.bringBack(resources, causeOf(by, 'history.restore', `restore of commit ${seq}`));
+  }
+
+  /** Makes the world what it once was, in one commit; passwords stay what they are. */
+  async bringBack(resources: Resources, cause: Cause): Promise<Commit | undefined> {
+    return this.#commit(changesBetween(this.store.world.resources, resources), cause);
+  }
+
+  /** Commits what was once, but for passwords. */
+  async #commit({ put, remove }: WorldDifference, cause: Cause): Promise<Commit | undefined> {
+    const { seq } = this.store;
+    const kept = await this.#passwords.keptIn(put);
+    if (this.store.seq === seq) return this.store.commit({ put: kept, remove }, cause);
+    throw new PlatformError(409, 'somebody else changed the world meanwhile, and nothing was brought back; try again');
   }
 
   /** Makes the world what the records say, in one commit. */
@@ -73,7 +97,7 @@ export class TimeMachine {
 
 /** The cause of a commit that brings something back. */
 export function causeOf({ caller, via }: Undoing, action: string, note: string): Cause {
-  return { actor: { id: caller.userId, name: caller.name }, via, action, note };
+  return byToken({ actor: { id: caller.userId, name: caller.name }, via, action, note }, caller);
 }
 
 function inTheWay(what: string, details: ErrorDetail[]): PlatformError {

@@ -15,8 +15,8 @@ const SAFE = ['GET', 'HEAD', 'OPTIONS'];
 export interface SignIn {
   /** The account that a code of the process itself stands for: root. */
   owner(): Uuid;
-  /** The account of that name and password; undefined when they are wrong. Counts attempts, and throws 429 for too many. */
-  byPassword(username: string, password: string): Promise<Uuid | undefined>;
+  /** The account of that name and password; undefined when they are wrong. Counts failures, and throws 429 for too many. */
+  byPassword(username: string, password: string, address: string | undefined): Promise<Uuid | undefined>;
   /** A Bearer token of the account. */
   tokenFor(userId: Uuid): Promise<string>;
   /** The token of a session that is over is good for nothing. */
@@ -53,12 +53,15 @@ export class WindowSessions {
     return code;
   }
 
-  /** Begins a session. Throws 401 for a code that is used or too old, and for a wrong name or password. */
+  /** Begins a session of a client at that address. Throws 401 for a code that is used or too old, and for a wrong name or password. */
   async begin(
     proof: { code: string } | { username: string; password: string },
+    address: string | undefined,
   ): Promise<{ id: string; session: Session }> {
     const userId =
-      'code' in proof ? this.#redeem(proof.code) : await this.#signIn.byPassword(proof.username, proof.password);
+      'code' in proof
+        ? this.#redeem(proof.code)
+        : await this.#signIn.byPassword(proof.username, proof.password, address);
     if (userId === undefined) throw new PlatformError(401, 'no such user, or a wrong password');
     const id = randomBytes(32).toString('base64url');
     const session = {

@@ -9,10 +9,15 @@ export interface Caller {
   /** Ids of the groups the user is in, anywhere. */
   groupIds: readonly Uuid[];
   scheme: 'bearer' | 'basic' | 'internal';
+  /** Names the token that was used, and proves nothing. */
+  tokenId?: string;
 }
 
-/** What came of an Authorization header. `invalid`: there was one, but it proves nothing. */
-export type Identification = { kind: 'none' } | { kind: 'invalid' } | { kind: 'caller'; caller: Caller };
+/** What came of an Authorization header. `invalid`: there was one, but it proves nothing, and why; wrong unless it says so. */
+export type Identification =
+  | { kind: 'none' }
+  | { kind: 'invalid'; reason?: 'wrong' | 'ended' | 'expired' }
+  | { kind: 'caller'; caller: Caller };
 
 /** Answers "who is this": the security service's face to the other rooms. Costs no disk and no waiting. */
 export interface Authenticator {

@@ -1,3 +1,4 @@
+import { byToken } from '../model/acting-token.ts';
 import type { Caller } from '../model/caller.ts';
 import type { Cause } from '../model/commit.ts';
 
@@ -12,10 +13,11 @@ export interface Act {
 
 /** The cause that a commit keeps of an act. */
 export function causeOf(act: Act, action: string): Cause {
-  return {
+  const cause: Cause = {
     actor: { id: act.caller.userId, name: act.caller.name },
     via: act.via,
     ...(act.requestId !== undefined && { requestId: act.requestId }),
     action,
   };
+  return byToken(cause, act.caller);
 }

@@ -36,8 +36,9 @@ describe('who does not say who they are (D-181)', () => {
     const reply = await anonymous('GET', '/acme', authorization === undefined ? {} : { Authorization: authorization });
     expect(reply).toMatchObject({ status: 401, body: { code: 401, message: 'Authentication required' } });
     expect(Object.keys(reply.body)).toEqual(['code', 'message']);
+    const fault = ', error="invalid_token", error_description="the credentials are wrong"';
     expect(reply.headers.get('www-authenticate')).toBe(
-      `Bearer realm="${platform.emulator.securityUrl}/acme/oauth/issue", error="invalid_token"`,
+      `Bearer realm="${platform.emulator.securityUrl}/acme/oauth/issue"${authorization === undefined ? '' : fault}`,
     );
   });
 
@@ -47,7 +48,7 @@ describe('who does not say who they are (D-181)', () => {
       const reply = await anonymous('GET', path);
       expect(reply.status).toBe(401);
       expect(reply.headers.get('www-authenticate')).toBe(
-        `Bearer realm="${platform.emulator.securityUrl}/root/oauth/issue", error="invalid_token"`,
+        `Bearer realm="${platform.emulator.securityUrl}/root/oauth/issue"`,
       );
     },
   );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
+import { requireCaller } from '../http/challenge.ts';
 import { booleanParameter, queryOf } from '../http/query.ts';
 import { viaOf } from '../http/via.ts';
 import type { Authenticator, Caller } from '../model/caller.ts';
@@ -99,13 +100,9 @@ function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler
 
 /** The caller; throws the 401 of D-181, on a known route before anything is looked up. */
 function authenticate(http: express.Request, options: ResourceRoutesOptions, addresses: Addresses): Caller {
-  const identification = options.authenticator.identify(http.headers.authorization);
-  if (identification.kind === 'caller') return identification.caller;
+  const who = options.authenticator.identify(http.headers.authorization);
+  if (who.kind === 'caller') return who.caller;
   const fqon = memberOf(http.params, 'fqon');
   const realm = typeof fqon === 'string' && findOrganization(options.service.view, fqon) ? fqon : 'root';
-  throw new PlatformError(401, 'Authentication required', {
-    headers: {
-      'WWW-Authenticate': `Bearer realm="${addresses.securityUrl}/${realm}/oauth/issue", error="invalid_token"`,
-    },
-  });
+  return requireCaller(who, `${addresses.securityUrl}/${realm}/oauth/issue`);
 }

@@ -1,32 +1,71 @@
-const WINDOW_MS = 60_000;
+import { PlatformError } from '../model/errors.ts';
 
-/** Counts attempts per name in windows of a minute that begin with a name's first attempt (D-185). */
+const WINDOW_MS = 60_000;
+/** Longest user name that can exist (D-031); longer ones share a counter with what they begin with. */
+const MAX_NAME_LENGTH = 255;
+/** More than one machine's users; whoever guesses at names pushes out the oldest. */
+const MAX_WINDOWS = 10_000;
+
+interface Window {
+  startedAtMs: number;
+  count: number;
+}
+
+/** An attempt to sign in under way: it counts as failed until it is known to have succeeded. */
+export interface Attempt {
+  succeeded(): void;
+}
+
+/**
+ * Counts failed attempts to sign in per user and client address, in windows of a minute that begin with the first one (D-171,
+ * D-185). Whoever has the right password is not kept out by what others try from elsewhere.
+ */
 export class AttemptLimiter {
   readonly #limitPerMinute: number;
   readonly #nowMs: () => number;
   /** In the order in which the windows began. */
-  readonly #windows = new Map<string, { startedAtMs: number; count: number }>();
+  readonly #windows = new Map<string, Window>();
 
   constructor(limitPerMinute: number, nowMs: () => number) {
     this.#limitPerMinute = limitPerMinute;
     this.#nowMs = nowMs;
   }
 
-  /** Counts an attempt, unless the name's limit is reached: then false. */
-  admit(name: string): boolean {
+  /** Begins an attempt. @returns the seconds to wait, 1 or more, when there were too many */
+  begin(user: string, address: string | undefined): Attempt | { waitS: number } {
     const nowMs = this.#nowMs();
-    this.#dropEnded(nowMs);
-    const window = this.#windows.get(name) ?? { startedAtMs: nowMs, count: 0 };
-    if (window.count >= this.#limitPerMinute) return false;
+    const key = JSON.stringify([user.slice(0, MAX_NAME_LENGTH), address?.replace(/^::ffff:/i, '')]);
+    const window = this.#open(key, nowMs);
+    if (window.count >= this.#limitPerMinute) {
+      return { waitS: Math.ceil((window.startedAtMs + WINDOW_MS - nowMs) / 1000) };
+    }
+    // Counted before it is checked: of many at once no more than the limit are.
     window.count++;
-    this.#windows.set(name, window);
-    return true;
+    return { succeeded: () => void window.count-- };
   }
 
-  #dropEnded(nowMs: number): void {
-    for (const [name, window] of this.#windows) {
-      if (window.startedAtMs + WINDOW_MS > nowMs) return;
-      this.#windows.delete(name);
+  #open(key: string, nowMs: number): Window {
+    const found = this.#windows.get(key);
+    if (found && isOpen(found, nowMs)) return found;
+    for (const [old, window] of this.#windows) {
+      if (isOpen(window, nowMs) && this.#windows.size < MAX_WINDOWS) break;
+      this.#windows.delete(old);
     }
+    const window = { startedAtMs: nowMs, count: 0 };
+    this.#windows.delete(key);
+    this.#windows.set(key, window);
+    return window;
   }
+}
+
+/** One that began in the future is over: the clock was set back, and nobody knows when it would end. */
+function isOpen({ startedAtMs }: Window, nowMs: number): boolean {
+  return startedAtMs <= nowMs && nowMs < startedAtMs + WINDOW_MS;
+}
+
+/** What whoever has to wait is told (D-171). */
+export function tooManyAttempts(waitS: number): PlatformError {
+  return new PlatformError(429, `too many failed attempts, wait ${waitS} seconds`, {
+    headers: { 'Retry-After': String(waitS) },
+  });
 }

@@ -31,9 +31,10 @@ async function basic(user: StoredResource): Promise<string> {
 test('a token and a key pair both name their account, with the groups it is in', async () => {
   const group = world.add('groups', world.root, { properties: { users: [ada.id] } });
   const caller = { userId: ada.id, name: 'ada', isRoot: false, groupIds: [group.id] };
-  expect(authenticator.identify(await bearer(ada))).toEqual({
+  const header = await bearer(ada);
+  expect(authenticator.identify(header)).toEqual({
     kind: 'caller',
-    caller: { ...caller, scheme: 'bearer' },
+    caller: { ...caller, scheme: 'bearer', tokenId: credentials.idOfToken(header.slice('Bearer '.length)) },
   });
   expect(authenticator.identify(await basic(ada))).toEqual({ kind: 'caller', caller: { ...caller, scheme: 'basic' } });
 });
@@ -49,7 +50,7 @@ test('no header is nobody; a header that proves nothing is invalid', async () =>
   const token = await credentials.issueToken(ada.id, world.root.id);
   const wrong = `Basic ${Buffer.from('ada:password').toString('base64')}`;
   for (const header of ['', 'Bearer', 'nonsense', `Digest ${token}`, `Bearer ${token}x`, wrong]) {
-    expect(authenticator.identify(header), header).toEqual({ kind: 'invalid' });
+    expect(authenticator.identify(header), header).toEqual({ kind: 'invalid', reason: 'wrong' });
   }
 });
 
@@ -59,8 +60,12 @@ test('an expired token, a disabled account and a deleted one prove nothing', asy
   expect(headers.map((header) => authenticator.identify(header).kind)).toEqual(['invalid', 'invalid']);
   world.change(ada.id, { properties: {} });
   expect(headers.map((header) => authenticator.identify(header).kind)).toEqual(['caller', 'caller']);
+  const ended = await bearer(ada);
+  await credentials.revokeToken(ended.slice('Bearer '.length));
+  expect(authenticator.identify(ended)).toEqual({ kind: 'invalid', reason: 'ended' });
   nowMs = credentials.tokenLifetimeMs;
   expect(headers.map((header) => authenticator.identify(header).kind)).toEqual(['invalid', 'caller']);
+  expect(authenticator.identify(headers[0])).toEqual({ kind: 'invalid', reason: 'expired' });
   world.remove(ada.id);
   expect(headers.map((header) => authenticator.identify(header).kind)).toEqual(['invalid', 'invalid']);
 });

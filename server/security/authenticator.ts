@@ -10,13 +10,16 @@ export function createAuthenticator(view: WorldView, credentials: Credentials): 
     identify(authorization): Identification {
       if (authorization === undefined) return { kind: 'none' };
       const claim = readAuthorization(authorization);
+      if (!claim) return { kind: 'invalid', reason: 'wrong' };
       const proof =
-        claim?.scheme === 'bearer'
-          ? credentials.findToken(claim.token)
-          : claim && credentials.verifyKey(claim.key, claim.secret);
-      const user = proof && findUser(view, proof.accountId);
-      if (!claim || !user || isDisabled(user)) return { kind: 'invalid' };
-      return { kind: 'caller', caller: callerOf(view, user, claim.scheme) };
+        claim.scheme === 'bearer'
+          ? credentials.readToken(claim.token)
+          : (credentials.verifyKey(claim.key, claim.secret) ?? { reason: 'wrong' as const });
+      if ('reason' in proof) return { kind: 'invalid', reason: proof.reason };
+      const user = findUser(view, proof.accountId);
+      if (!user || isDisabled(user)) return { kind: 'invalid', reason: 'ended' };
+      const caller = callerOf(view, user, claim.scheme);
+      return { kind: 'caller', caller: 'id' in proof ? { ...caller, tokenId: proof.id } : caller };
     },
   };
 }

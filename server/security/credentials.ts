@@ -21,6 +21,8 @@ export interface TokenRecord {
   orgId: Uuid;
   issuedAtMs: number;
   expiresAtMs: number;
+  /** Set once it was ended before its time; kept until then, so that its holder is told so. */
+  endedAtMs?: number;
 }
 
 interface CredentialsOptions {
@@ -72,15 +74,23 @@ export class Credentials {
     return token;
   }
 
-  /** The record of a token, unless it is unknown, revoked or expired. */
-  findToken(token: string): TokenRecord | undefined {
+  /** The record of a token, with what names it, unless it is unknown, ended or expired. */
+  findToken(token: string): (TokenRecord & { id: string }) | undefined {
+    const found = this.readToken(token);
+    return 'reason' in found ? undefined : found;
+  }
+
+  /** The same, or why there is none. */
+  readToken(token: string): (TokenRecord & { id: string }) | { reason: 'wrong' | 'ended' | 'expired' } {
     // Looked up by its hash: what the time of the look-up tells is nothing of the token.
     const id = sha256(token);
     const record = this.#tokens.get(id);
     const nowMs = this.#nowMs();
-    if (!record || record.expiresAtMs <= nowMs) return undefined;
+    if (!record) return { reason: 'wrong' };
+    if (record.endedAtMs !== undefined) return { reason: 'ended' };
+    if (record.expiresAtMs <= nowMs) return { reason: 'expired' };
     this.#usedAtMs.set(id, nowMs);
-    return record;
+    return { ...record, id };
   }
 
   /** Ends a token. Resolves to whether there was one. */
@@ -92,7 +102,7 @@ export class Credentials {
   *tokens(): Generator<TokenRecord & { id: string; lastUsedAtMs: number | undefined }> {
     const nowMs = this.#nowMs();
     for (const [id, record] of this.#tokens.entries()) {
-      if (record.expiresAtMs > nowMs) yield { ...record, id, lastUsedAtMs: this.#usedAtMs.get(id) };
+      if (isGood(record, nowMs)) yield { ...record, id, lastUsedAtMs: this.#usedAtMs.get(id) };
     }
   }
 
@@ -102,9 +112,19 @@ export class Credentials {
   }
 
   /** Ends a token by what names it. Resolves to whether there was one. */
-  endToken(id: string): Promise<boolean> {
+  async endToken(id: string): Promise<boolean> {
+    const record = this.#tokens.get(id);
+    const nowMs = this.#nowMs();
+    if (!record || !isGood(record, nowMs)) return false;
     this.#usedAtMs.delete(id);
-    return this.#tokens.remove(id);
+    await this.#tokens.put(id, { ...record, endedAtMs: nowMs });
+    return true;
+  }
+
+  /** Ends the tokens of an account, and with them its sessions, but for one (D-216). @param keptId what names that one */
+  async endTokensOf(accountId: Uuid, keptId?: string): Promise<void> {
+    const own = [...this.tokens()].filter((one) => one.accountId === accountId && one.id !== keptId);
+    await Promise.all(own.map(({ id }) => this.endToken(id)));
   }
 
   /** A new API key for an account. The secret is in this answer and nowhere else (D-173). */
@@ -143,12 +163,16 @@ export class Credentials {
 
   /** Ends all tokens and keys of an account: to be called when its user is deleted (D-072). */
   async forgetUser(accountId: Uuid): Promise<void> {
-    const tokens = [...this.#tokens.entries()].filter(([, record]) => record.accountId === accountId);
     const keys = [...this.#keys.entries()].filter(([, record]) => record.accountId === accountId);
-    await Promise.all([
-      ...tokens.map(([tokenHash]) => this.endToken(tokenHash)),
-      ...keys.map(([key]) => this.revokeKey(key)),
-    ]);
+    await Promise.all([this.endTokensOf(accountId), ...keys.map(([key]) => this.revokeKey(key))]);
+  }
+
+  /** Ends what belongs to accounts that are gone: a crash may have come between the end of an account and that of its keys. */
+  async forgetStrangers(isKnown: (accountId: Uuid) => boolean): Promise<void> {
+    const accounts = new Set(
+      [...this.#keys.entries(), ...this.#tokens.entries()].map(([, { accountId }]) => accountId),
+    );
+    await Promise.all([...accounts].filter((id) => !isKnown(id)).map((id) => this.forgetUser(id)));
   }
 
   /**
@@ -186,6 +210,11 @@ export class Credentials {
       if (record.expiresAtMs > nowMs) break;
       expired.push(tokenHash);
     }
-    await Promise.all(expired.map((tokenHash) => this.endToken(tokenHash)));
+    for (const id of expired) this.#usedAtMs.delete(id);
+    await Promise.all(expired.map((id) => this.#tokens.remove(id)));
   }
+}
+
+function isGood({ endedAtMs, expiresAtMs }: TokenRecord, nowMs: number): boolean {
+  return endedAtMs === undefined && expiresAtMs > nowMs;
 }

@@ -54,9 +54,8 @@ test.each([
       resource: `/security${route.split(' ')[1]}`,
       developerMessage: expect.any(String),
     });
-    expect(answer.headers.get('www-authenticate')).toBe(
-      `Bearer realm="${service.url}/root/oauth/issue", error="invalid_token"`,
-    );
+    const fault = 'auth' in given ? ', error="invalid_token", error_description="the credentials are wrong"' : '';
+    expect(answer.headers.get('www-authenticate')).toBe(`Bearer realm="${service.url}/root/oauth/issue"${fault}`);
   }
 });
 

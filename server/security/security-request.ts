@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { requireCaller, unauthenticated } from '../http/challenge.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { findOrganization } from '../model/hierarchy.ts';
@@ -9,6 +10,7 @@ import type { WorldView } from '../model/world-view.ts';
 import { AccountForms } from './account-forms.ts';
 import type { AccountWriter } from './account-writer.ts';
 import { findGroup, findUser } from './accounts.ts';
+import type { AttemptLimiter } from './attempt-limiter.ts';
 import type { Credentials } from './credentials.ts';
 
 /** What the security service stands on. */
@@ -25,7 +27,10 @@ export interface SecurityOptions {
   /** Version of the emulator, for `/info`. */
   version: string;
   nowMs(): number;
-  limits: { tokenRequestsPerMinute: number };
+  /** Is this the password of the user? Takes as long for nobody's. */
+  isPassword(password: string, user: StoredResource | undefined): Promise<boolean>;
+  /** Counts failed attempts to sign in, wherever they are made. */
+  attempts: AttemptLimiter;
   /** Told of faults of the emulator itself, which are answered with 500. */
   onFault(fault: unknown): void;
 }
@@ -54,10 +59,9 @@ export class SecurityRequest {
 
   /** Who makes the request, by Bearer or Basic; throws 401 otherwise (D-172, D-181). */
   caller(): Caller {
-    const identification = this.#options.authenticator.identify(this.#http.headers.authorization);
-    if (identification.kind === 'caller') return identification.caller;
     const fqon = FQON.test(this.segment('fqon')) ? this.segment('fqon') : 'root';
-    throw unauthenticated(`Bearer realm="${this.securityUrl}/${fqon}/oauth/issue", error="invalid_token"`);
+    const who = this.#options.authenticator.identify(this.#http.headers.authorization);
+    return requireCaller(who, `${this.securityUrl}/${fqon}/oauth/issue`);
   }
 
   /** The caller's own user; throws 401 like `caller`. */
@@ -108,8 +112,4 @@ export class SecurityRequest {
     if (!found) throw new PlatformError(404, `group ${id} not found`);
     return found;
   }
-}
-
-function unauthenticated(challenge: string): PlatformError {
-  return new PlatformError(401, 'Authentication required', { headers: { 'WWW-Authenticate': challenge } });
 }

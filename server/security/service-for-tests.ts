@@ -5,10 +5,11 @@ import express from 'express';
 import { applyPatch } from 'fast-json-patch';
 import type { StoredResource } from '../model/record.ts';
 import type { AccountWriter } from './account-writer.ts';
+import { AttemptLimiter } from './attempt-limiter.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { Credentials } from './credentials.ts';
 import { createJudge } from './judge.ts';
-import { hashPassword } from './passwords.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
 import { securityRoutes } from './routes.ts';
 import { TestLog, TestWorld } from './world-for-tests.ts';
 
@@ -72,7 +73,8 @@ export class TestService {
       addresses: () => ({ securityUrl: service.url }),
       version: '1.2.3',
       nowMs: () => service.nowMs,
-      limits,
+      attempts: new AttemptLimiter(limits.tokenRequestsPerMinute, () => service.nowMs),
+      isPassword: (password, user) => verifyPassword(password, user && String(user.properties.password)),
       onFault: (fault) => service.faults.push(fault),
     });
     service.#server.on('request', express().use('/security', routes)).listen(0, '127.0.0.1');

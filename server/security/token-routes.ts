@@ -1,13 +1,12 @@
-import { Router } from 'express';
+import { type Request, Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { readForm } from '../http/read-body.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { StoredResource } from '../model/record.ts';
 import { findUser, isDisabled, isUsableIn } from './accounts.ts';
-import { AttemptLimiter } from './attempt-limiter.ts';
+import { tooManyAttempts } from './attempt-limiter.ts';
 import { formDecoded, readAuthorization } from './authorization-header.ts';
 import { refuseDuplicates, requiredField } from './form-fields.ts';
-import { verifyPassword } from './passwords.ts';
 import { type SecurityOptions, SecurityRequest } from './security-request.ts';
 
 /** A refusal with an error code of RFC 6749, always 400 here (D-171). */
@@ -29,7 +28,6 @@ interface Grant {
 /** `POST [/{fqon}]/oauth/issue`: the password and client_credentials grants (D-170, D-171, D-185). */
 export function tokenRoutes(options: SecurityOptions): Router {
   const { credentials, prefix } = options;
-  const limiter = new AttemptLimiter(options.limits.tokenRequestsPerMinute, options.nowMs);
   const router = Router({ caseSensitive: true });
   const paths = ['/oauth/issue', '/:fqon/oauth/issue'];
 
@@ -39,7 +37,7 @@ export function tokenRoutes(options: SecurityOptions): Router {
     const organization = request.segment('fqon') === '' ? undefined : request.organization();
     const form = await readForm(http);
     refuseDuplicates(form);
-    const { user, orgId } = await grantFor(options, limiter, form, organization, http.headers.authorization);
+    const { user, orgId } = await grantFor(options, form, organization, http);
     res.json({
       access_token: await credentials.issueToken(user.id, orgId),
       token_type: 'bearer',
@@ -53,20 +51,27 @@ export function tokenRoutes(options: SecurityOptions): Router {
 }
 
 function tokenErrorBody(error: PlatformError): object {
-  const reason = error instanceof TokenError ? error.reason : error.status === 500 ? 'server_error' : 'invalid_request';
-  return { error: reason, error_description: error.message, code: error.status };
+  return { error: reasonOf(error), error_description: error.message, code: error.status };
+}
+
+function reasonOf(error: PlatformError): string {
+  if (error instanceof TokenError) return error.reason;
+  if (error.status === 429) return 'invalid_grant';
+  return error.status === 500 ? 'server_error' : 'invalid_request';
 }
 
 async function grantFor(
   options: SecurityOptions,
-  limiter: AttemptLimiter,
   form: URLSearchParams,
   organization: StoredResource | undefined,
-  authorization: string | undefined,
+  http: Request,
 ): Promise<Grant> {
   const grantType = requiredField(form, 'grant_type');
-  if (grantType === 'client_credentials') return clientGrant(options, limiter, organization, authorization);
-  if (grantType === 'password' && organization) return passwordGrant(options, limiter, form, organization);
+  const address = http.socket.remoteAddress;
+  if (grantType === 'client_credentials') {
+    return clientGrant(options, organization, http.headers.authorization, address);
+  }
+  if (grantType === 'password' && organization) return passwordGrant(options, form, organization, address);
   throw new TokenError(
     'unsupported_grant_type',
     organization
@@ -76,50 +81,44 @@ async function grantFor(
 }
 
 async function passwordGrant(
-  { view }: SecurityOptions,
-  limiter: AttemptLimiter,
+  { view, attempts, isPassword }: SecurityOptions,
   form: URLSearchParams,
   organization: StoredResource,
+  address: string | undefined,
 ): Promise<Grant> {
   const username = requiredField(form, 'username');
   const password = requiredField(form, 'password');
-  countAttempt(limiter, username);
+  const attempt = attempts.begin(username, address);
+  if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
   const [named] = view.named('users', username);
   const user = named && isUsableIn(view, named, organization) ? named : undefined;
-  const stored = user?.properties.password;
-  const isRight = await verifyPassword(password, typeof stored === 'string' ? stored : undefined);
+  const isRight = await isPassword(password, user);
   if (!user || !isRight || isDisabled(user)) {
     throw new TokenError('invalid_grant', 'no such user here, wrong password, or the account is disabled');
   }
+  attempt.succeeded();
   return { user, orgId: organization.id };
 }
 
 function clientGrant(
-  { view, credentials }: SecurityOptions,
-  limiter: AttemptLimiter,
+  { view, credentials, attempts }: SecurityOptions,
   organization: StoredResource | undefined,
   authorization: string | undefined,
+  address: string | undefined,
 ): Grant {
   const claim = readAuthorization(authorization ?? '');
   if (claim?.scheme !== 'basic') {
     throw new TokenError('invalid_client', 'send an API key and its secret as Basic authentication');
   }
   const { key, secret } = claim;
+  const attempt = attempts.begin(key, address);
+  if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
   const record = credentials.verifyKey(key, secret) ?? credentials.verifyKey(formDecoded(key), formDecoded(secret));
   const user = record && findUser(view, record.accountId);
   if (!record || !user || (organization && !isUsableIn(view, user, organization))) {
     throw new TokenError('invalid_client', 'this API key and secret are not valid here');
   }
-  countAttempt(limiter, user.name);
   if (isDisabled(user)) throw new TokenError('invalid_grant', 'the account of this API key is disabled');
+  attempt.succeeded();
   return { user, orgId: organization?.id ?? record.orgId };
-}
-
-/** Longest user name that can exist (D-031); longer ones share a counter with what they begin with. */
-const MAX_NAME_LENGTH = 255;
-
-function countAttempt(limiter: AttemptLimiter, username: string): void {
-  if (!limiter.admit(username.slice(0, MAX_NAME_LENGTH))) {
-    throw new TokenError('invalid_grant', 'too many token requests for this user; try again in a minute');
-  }
 }
