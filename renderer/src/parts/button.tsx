@@ -26,6 +26,7 @@ export function Button({ children, icon: Icon, look = 'plain', shortcut, classNa
   return (
     <AriaButton
       {...rest}
+      data-look={look}
       className={`inline-flex h-7 shrink-0 items-center gap-1.5 rounded-md border px-2.5 whitespace-nowrap transition-colors data-[disabled]:opacity-50 data-[pending]:opacity-70 ${LOOKS[look]} ${className}`}
     >
       {Icon && <Icon aria-hidden size={14} strokeWidth={1.8} className="-ml-0.5" />}

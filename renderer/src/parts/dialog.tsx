@@ -1,7 +1,8 @@
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button, IconButton } from './button.tsx';
+import { deedIn, firstFieldIn, isFieldOfOneLine } from './dialog-keys.ts';
 
 export interface DialogProps {
   title: string;
@@ -17,7 +18,7 @@ export interface DialogProps {
 
 const WIDTHS = { small: 'max-w-md', medium: 'max-w-2xl', large: 'max-w-5xl' };
 
-/** A dialog: keeps the focus, gives it back, closes with Esc. */
+/** A dialog: begins in its first empty field, or on its deed; Enter in a field does the deed; Esc closes; the focus is given back. */
 export function Dialog({ title, isOpen, onClose, children, actions, width = 'small', isAlert = false }: DialogProps) {
   return (
     <ModalOverlay
@@ -34,11 +35,39 @@ export function Dialog({ title, isOpen, onClose, children, actions, width = 'sma
             </Heading>
             <IconButton icon={X} label="Close" onPress={onClose} />
           </div>
-          <div className="min-h-0 flex-1 overflow-auto p-4">{children}</div>
-          {actions && <div className="flex justify-end gap-2 border-t border-line px-4 py-3">{actions}</div>}
+          <Parts actions={actions}>{children}</Parts>
         </AriaDialog>
       </Modal>
     </ModalOverlay>
+  );
+}
+
+/** What is between title and end. */
+function Parts({ children, actions }: Pick<DialogProps, 'children' | 'actions'>) {
+  const body = useRef<HTMLDivElement>(null);
+  const foot = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // A field may have taken the focus by itself.
+    if (body.current?.contains(document.activeElement)) return;
+    (firstFieldIn(body.current) ?? deedIn(foot.current))?.focus();
+  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.defaultPrevented || !isFieldOfOneLine(event.target)) return;
+    event.preventDefault();
+    deedIn(foot.current)?.click();
+  };
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below */}
+      <div ref={body} onKeyDown={onKeyDown} className="min-h-0 flex-1 overflow-auto p-4">
+        {children}
+      </div>
+      {actions && (
+        <div ref={foot} className="flex justify-end gap-2 border-t border-line px-4 py-3">
+          {actions}
+        </div>
+      )}
+    </>
   );
 }
 

@@ -36,7 +36,8 @@ export function StatusBar() {
       ) : (
         <State is="idle">connecting</State>
       )}
-      {status && (
+      {/* While it cannot know, it says nothing of what was. */}
+      {status && connection !== 'lost' && (
         <>
           <PlaceLink to={{ screen: 'history' }} className="hover:text-text">
             <State is={status.store.isHealthy ? 'ok' : 'error'}>

@@ -5,8 +5,8 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { screens } from '../registry.ts';
 import type { Service } from './use-services.ts';
 
-/** One service: where it is, how it is, what it does, what went wrong last. */
-export function ServiceCard({ service }: { service: Service }) {
+/** One service: where it is, how it is, what it does, what went wrong last. @param isKnown can the platform be asked now? */
+export function ServiceCard({ service, isKnown }: { service: Service; isKnown: boolean }) {
   const {
     name,
     place,
@@ -71,7 +71,7 @@ export function ServiceCard({ service }: { service: Service }) {
               {lastError.text}
             </PlaceLink>
           ) : (
-            <span className="text-faint">No errors</span>
+            <span className="text-faint">{isKnown ? 'No errors' : 'Not known now'}</span>
           )}
         </p>
       </div>

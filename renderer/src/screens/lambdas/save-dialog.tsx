@@ -1,6 +1,7 @@
 import type { Operation } from 'fast-json-patch';
 import { useMemo } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
+import { useKeys } from '../../keys/use-keys.ts';
 import { Button } from '../../parts/button.tsx';
 import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -35,6 +36,11 @@ export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialo
   ];
   const isUnchanged = (now: PlatformRecord) => now.properties.code === base;
   const { save, isPending, failure, isConflict } = useSaveLambda(lambda, () => onSaved(code));
+  const apply = () => {
+    if (!isPending) save({ patch, ...(isLarge && { isUnchanged }) });
+  };
+  // What the first one showed the second one does.
+  useKeys([{ keys: 'mod+s', does: 'Save what is shown', run: apply }]);
   return (
     <Dialog
       title={`Save the code of ${lambda.name}`}
@@ -44,7 +50,7 @@ export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialo
       actions={
         <>
           <Button onPress={onClose}>Back</Button>
-          <Button look="primary" isPending={isPending} onPress={() => save({ patch, ...(isLarge && { isUnchanged }) })}>
+          <Button look="primary" shortcut="Ctrl S" isPending={isPending} onPress={apply}>
             {isRun ? 'Save and run' : 'Save'}
           </Button>
         </>

@@ -66,6 +66,7 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
         <TextRow
           name="name"
           isRequired
+          autoFocus={before === undefined}
           isChanged={before !== undefined && before.name !== value.name}
           value={value.name}
           onChange={(name) => onChange({ ...value, name })}
@@ -94,13 +95,15 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
 
 interface TextRowProps {
   name: string;
+  /** Of something new it is what one begins with. */
+  autoFocus?: boolean;
   isRequired?: boolean;
   isChanged: boolean;
   value: string;
   onChange(value: string): void;
 }
 
-function TextRow({ name, value, onChange, ...row }: TextRowProps) {
+function TextRow({ name, value, onChange, autoFocus = false, ...row }: TextRowProps) {
   const error = useErrorAt(step(name));
   return (
     <Row name={name} {...row}>
@@ -108,6 +111,7 @@ function TextRow({ name, value, onChange, ...row }: TextRowProps) {
         label={name}
         isLabelHidden
         {...needed(row.isRequired)}
+        autoFocus={autoFocus}
         value={value}
         onChange={onChange}
         error={error}

@@ -1,0 +1,20 @@
+/** A box with a list would open it as soon as one is in it. */
+const FIELDS =
+  'input:not([type=checkbox], [type=radio], [type=file], [type=hidden], [role=combobox], :disabled), textarea:not(:disabled)';
+
+/** The field that one fills in first: the first empty one, else the first. */
+export function firstFieldIn(body: HTMLElement | null): HTMLElement | undefined {
+  const fields = [...(body?.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(FIELDS) ?? [])];
+  return fields.find(({ value, readOnly }) => value === '' && !readOnly) ?? fields[0];
+}
+
+/** The button that does what the dialog is for: the last one. None where it destroys something, that is pressed on purpose only. */
+export function deedIn(foot: HTMLElement | null): HTMLButtonElement | undefined {
+  const deed = [...(foot?.querySelectorAll('button') ?? [])].at(-1);
+  return deed?.disabled || deed?.dataset.look === 'danger' ? undefined : deed;
+}
+
+/** Is it something in which Enter has no other meaning? */
+export function isFieldOfOneLine(target: EventTarget): boolean {
+  return target instanceof HTMLInputElement && target.type !== 'file' && target.role !== 'combobox';
+}
