@@ -6,24 +6,29 @@ import { build } from 'vite';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+/** What becomes of an entry; only the first has the name that was asked for. */
+const ENTRIES = { 'entry.ts': undefined, 'typescript-parser.ts': 'lambda-typescript.cjs' };
+
 /**
- * Writes the bundle.
+ * Writes the bundle, and beside it the part that only some lambdas need.
  * @param {{ outFile: string }} options `outFile`: path of the file to write; its name has to end in `.cjs`.
  */
 export async function buildChild({ outFile }) {
   if (!outFile.endsWith('.cjs')) throw new Error(`the child's bundle is CommonJS: '${outFile}' must end in .cjs`);
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    ssr: { noExternal: true, target: 'node' },
-    build: {
-      ssr: join(root, 'server', 'lambdas', 'child', 'entry.ts'),
-      outDir: dirname(outFile),
-      emptyOutDir: false,
-      copyPublicDir: false,
-      target: 'node20',
-      rolldownOptions: { output: { format: 'cjs', entryFileNames: basename(outFile), codeSplitting: false } },
-    },
-  });
+  for (const [entry, name = basename(outFile)] of Object.entries(ENTRIES)) {
+    await build({
+      root,
+      configFile: false,
+      logLevel: 'warn',
+      ssr: { noExternal: true, target: 'node' },
+      build: {
+        ssr: join(root, 'server', 'lambdas', 'child', entry),
+        outDir: dirname(outFile),
+        emptyOutDir: false,
+        copyPublicDir: false,
+        target: 'node20',
+        rolldownOptions: { output: { format: 'cjs', entryFileNames: name, codeSplitting: false } },
+      },
+    });
+  }
 }

@@ -143,12 +143,12 @@ async function writeSource(folder: string, text: string): Promise<string> {
 export function parseHandler(handler: string): { file: string; exportName: string } {
   const at = handler.includes(';') ? handler.lastIndexOf(';') : handler.lastIndexOf('.');
   return at < 0
-    ? { file: 'index.js', exportName: handler }
+    ? { file: 'index', exportName: handler }
     : { file: handler.slice(0, at), exportName: handler.slice(at + 1) };
 }
 
 function findModule(folder: string, name: string): string | undefined {
-  return ['', '.js', '.mjs', '.cjs']
+  return ['', '.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
     .map((extension) => inside(folder, name + extension))
     .find((file) => file && statSync(file, { throwIfNoEntry: false })?.isFile());
 }

@@ -87,6 +87,7 @@ export function readDefinition(
     );
   const definition = {
     id: lambda.id,
+    runtime: sent.runtime,
     code: codeOf(lambda, sent),
     handler: sent.handler,
     memoryMb: sent.memory,
@@ -99,17 +100,11 @@ export function readDefinition(
   return {
     ...definition,
     name: lambda.name,
-    runtime: sent.runtime,
     timeoutMs: Math.min(sent.timeout, maxTimeoutS) * 1_000,
     preWarm: isDebugged ? 1 : sent.pre_warm,
     accept: acceptIn(sent.headers),
     fingerprint: createHash('sha256').update(JSON.stringify(definition)).digest('hex'),
   };
-}
-
-/** `nodejs` or `node`, in any letter case, with or without a version (D-056). */
-export function isEmulated(runtime: string): boolean {
-  return /^node(js)?([^a-z].*)?$/i.test(runtime.trim());
 }
 
 function codeOf(lambda: StoredResource, sent: Properties): CodeSource {

@@ -15,6 +15,7 @@ import { LambdaProcess } from './lambda-process.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import type { OutboundRoutes, StandInAddress } from './protocol.ts';
 import { Reaper } from './reaper.ts';
+import type { RuntimeKind } from './runtimes.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
 /** What processes are made from. */
@@ -37,6 +38,7 @@ export interface ProcessSettings {
   };
   limits: { resultBytes: number; logLines: number; spares: number };
   code: LambdaCode;
+  runtimes: readonly RuntimeKind[];
   debugging: Debugging;
 }
 
@@ -74,15 +76,26 @@ export class LambdaProcesses {
    * A process with the lambda loaded: a spare where its memory and environment allow, else a new one. `adopt` is given it
    * as soon as it exists. Rejects with LambdaFailure.
    */
-  async open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess> {
+  async open(
+    definition: LambdaDefinition,
+    adopt: (process: LambdaProcess) => void,
+    note: (text: string) => void,
+  ): Promise<LambdaProcess> {
     const code = await this.#settings.code.prepare(definition);
+    const kind = this.#settings.runtimes.find(({ isMeant }) => isMeant(definition.runtime));
+    const executor = await kind?.executor(definition.runtime);
+    if (executor?.note !== undefined) note(executor.note);
     if (this.#isStopped) throw interrupted();
     this.#demandBootstrap();
     const env = lambdaEnvironment(this.#hostEnv, this.#settings.addresses(), code.home, definition);
     const takesSpare =
-      definition.memoryMb === SPARE_MEMORY_MB && !isReadAtStart(definition.env) && !definition.isDebugged;
+      definition.memoryMb === SPARE_MEMORY_MB &&
+      !isReadAtStart(definition.env) &&
+      !definition.isDebugged &&
+      executor?.execPath === undefined;
     const process =
-      (takesSpare && this.#spares.take()) || this.#fork(definition.memoryMb, env, false, definition.isDebugged);
+      (takesSpare && this.#spares.take()) ||
+      this.#fork(definition.memoryMb, env, false, definition.isDebugged, executor?.execPath);
     adopt(process);
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
@@ -121,8 +134,15 @@ export class LambdaProcesses {
     this.#reaper.stop();
   }
 
-  #fork(memoryMb: number, env: Record<string, string>, isSpare: boolean, isDebugged = false): LambdaProcess {
-    const { childFile, execPath = process.execPath, limits, debugging } = this.#settings;
+  #fork(
+    memoryMb: number,
+    env: Record<string, string>,
+    isSpare: boolean,
+    isDebugged = false,
+    ofRuntime?: string,
+  ): LambdaProcess {
+    const { childFile, limits, debugging } = this.#settings;
+    const execPath = ofRuntime ?? this.#settings.execPath ?? process.execPath;
     const started = new LambdaProcess({
       execPath,
       childFile,

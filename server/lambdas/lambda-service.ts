@@ -7,7 +7,7 @@ import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { Debugging, type DebugState } from './debugging.ts';
 import { LambdaCode } from './lambda-code.ts';
-import { findLambda, isEmulated, isLambda, type LambdaDefinition, readDefinition } from './lambda-definition.ts';
+import { findLambda, isLambda, type LambdaDefinition, readDefinition } from './lambda-definition.ts';
 import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaPool, type PoolHost } from './lambda-pool.ts';
 import type { LambdaProcess } from './lambda-process.ts';
@@ -15,6 +15,7 @@ import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
 import { LogRing } from './log-ring.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { RunningCall } from './running-call.ts';
+import { NodeRuntime, type RuntimeKind } from './runtimes.ts';
 
 /** Bounds of D-142 and D-185; each has a default. */
 export interface LambdaLimits {
@@ -34,7 +35,7 @@ export interface LambdaLimits {
   spares: number;
 }
 
-export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging'> {
+export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging' | 'runtimes'> {
   view: WorldView;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
@@ -91,6 +92,9 @@ export class LambdaService implements LambdaInvoker {
   readonly #limits: LambdaLimits;
   readonly #host: PoolHost;
   readonly #code: LambdaCode;
+  readonly #runtimes: readonly RuntimeKind[];
+  /** Lines that a lambda's log has been given once. */
+  readonly #said = new Set<string>();
   readonly #processes: LambdaProcesses;
   readonly #debugging: Debugging;
   readonly #known = new Map<Uuid, Known>();
@@ -104,7 +108,14 @@ export class LambdaService implements LambdaInvoker {
     this.#code = new LambdaCode(path.resolve(options.scratchDir), options.checkScratch, options.modules);
     this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
     const debugging = this.#debugging;
-    this.#processes = new LambdaProcesses({ ...options, limits: this.#limits, code: this.#code, debugging });
+    this.#runtimes = [new NodeRuntime((options.hostEnv ?? process.env).PATH ?? '')];
+    this.#processes = new LambdaProcesses({
+      ...options,
+      limits: this.#limits,
+      code: this.#code,
+      debugging,
+      runtimes: this.#runtimes,
+    });
     this.#host = {
       limits: this.#limits,
       nowMs: options.nowMs,
@@ -246,7 +257,8 @@ export class LambdaService implements LambdaInvoker {
         this.#limits.timeoutMaxS,
         this.#debugging.isOf(lambda.id),
       );
-      if (!isEmulated(definition.runtime)) return { pool, refused: failed(notEmulated(definition)) };
+      if (!this.#runtimes.some(({ isMeant }) => isMeant(definition.runtime)))
+        return { pool, refused: failed(notEmulated(definition)) };
       pool?.update(definition);
       return { pool: pool ?? new LambdaPool(this.#host, definition), refused: undefined };
     } catch (thrown) {
@@ -261,12 +273,19 @@ export class LambdaService implements LambdaInvoker {
 
   async #open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess> {
     try {
-      return await this.#processes.open(definition, adopt);
+      return await this.#processes.open(definition, adopt, (text) => this.#sayOnce(definition.id, text));
     } catch (thrown) {
       const problem = thrown instanceof Error ? thrown.message : String(thrown);
       if (definition.isDebugged) this.#debugging.lost(definition.id, this.#debugging.state?.url, problem);
       throw thrown;
     }
+  }
+
+  #sayOnce(lambdaId: Uuid, text: string): void {
+    const key = `${lambdaId} ${text}`;
+    if (this.#said.has(key)) return;
+    this.#said.add(key);
+    this.#addLine(lambdaId, { atMs: this.#options.nowMs(), stream: 'stderr', text: `[terrarium] ${text}` });
   }
 
   #forget(lambdaId: Uuid): void {

@@ -53,7 +53,7 @@ const packaged = (package_url: string, handler: string, more: JsonObject = {}): 
 const run = (url: string, handler: string, more: JsonObject = {}) => bed.run('', packaged(url, handler, more));
 
 it.each([
-  ['run', 'index.js', 'run'],
+  ['run', 'index', 'run'],
   ['file.func', 'file', 'func'],
   ['src/file.func', 'src/file', 'func'],
   ['my.file.func', 'my.file', 'func'],

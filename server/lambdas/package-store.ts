@@ -120,7 +120,7 @@ export async function stopModuleLookup(folder: string): Promise<void> {
 /** A package that is one file keeps its name, in a folder that no archive has. */
 function singleFile(folder: string, url: URL): string {
   const name = path.posix.basename(url.pathname);
-  return path.join(folder, '.single', /\.(js|mjs|cjs)$/.test(name) ? name : 'index.js');
+  return path.join(folder, '.single', /\.[cm]?[jt]s$/.test(name) ? name : 'index.js');
 }
 
 const KEY = /^[0-9a-f]{32}$/;

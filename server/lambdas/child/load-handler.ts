@@ -5,6 +5,7 @@ import { canCallBack } from './call-back-ability.ts';
 import { messageOf, traceOf } from './error-text.ts';
 import type { Handler } from './run-handler.ts';
 import { lineOfSyntaxError } from './syntax-error-line.ts';
+import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from './typescript.ts';
 
 // Taken at start: a lambda may replace the globals of its own process.
 const { apply } = Reflect;
@@ -60,18 +61,37 @@ async function loadModule(file: string): Promise<unknown> {
   const require = createRequire(file);
   // ES module source has no require of its own; the platform's lambdas may use it all the same (D-142).
   globalThis.require = require;
+  if (isTypeScript(file)) acceptTypeScript();
   try {
     return require(file);
   } catch (thrown) {
     const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
-    if (code !== 'ERR_REQUIRE_ASYNC_MODULE' && code !== 'ERR_REQUIRE_ESM') throw explained(thrown, file);
+    if (code !== 'ERR_REQUIRE_ASYNC_MODULE' && code !== 'ERR_REQUIRE_ESM')
+      return loadAsTypeScript(thrown, file, require);
   }
-  return import(pathToFileURL(file).href).catch((thrown: unknown) => {
-    throw explained(thrown, file);
-  });
+  return import(pathToFileURL(file).href).catch((thrown: unknown) => loadAsTypeScript(thrown, file, require));
+}
+
+/** Source that is no JavaScript may be TypeScript. If it is neither, the reader that came further says why. */
+function loadAsTypeScript(thrown: unknown, file: string, require: NodeJS.Require): unknown {
+  if (!(thrown instanceof SyntaxError) || !file.endsWith('.js')) throw explained(thrown, file);
+  const place = lineOfSyntaxError(thrown, file);
+  if (place && place.file !== basename(file)) throw explained(thrown, file);
+  try {
+    withoutTypes(file);
+  } catch (failed) {
+    throw failed instanceof TypeScriptError && failed.line > (place?.line ?? 0) ? failed : explained(thrown, file);
+  }
+  acceptTypeScript(file);
+  try {
+    return require(file);
+  } catch (failed) {
+    throw explained(failed, file);
+  }
 }
 
 function explained(thrown: unknown, file: string): Error {
+  if (thrown instanceof TypeScriptError) return thrown;
   process.stderr.write(`${traceOf(thrown) ?? messageOf(thrown)}\n`);
   const [message] = messageOf(thrown).split('\n');
   if (!(thrown instanceof SyntaxError)) return new Error(`${basename(file)} failed to load: ${message}`);

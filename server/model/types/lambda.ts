@@ -11,7 +11,10 @@ export const LAMBDA = 'Resource::Node::Lambda';
 
 const properties = z.strictObject({
   provider: runBy('Lambda'),
-  runtime: z.string().min(1).describe('nodejs, with or without a version; any other is stored and not run'),
+  runtime: z
+    .string()
+    .min(1)
+    .describe('nodejs, with or without a version, in JavaScript or TypeScript; any other is stored and not run'),
   code_type: anyCaseOf('code', 'inline', 'package').describe(
     'inline (or code, the same): the source is in the record; package: it is fetched from an address',
   ),
