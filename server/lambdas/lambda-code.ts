@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { LambdaDefinition } from './lambda-definition.ts';
@@ -122,8 +122,10 @@ export class LambdaCode {
   }
 
   async #findInPackage(id: string, source: PackageSource, handler: string): Promise<Omit<PreparedCode, 'home'>> {
-    const { folder, onlyFile } = await this.#packages.provide(id, source);
+    const { folder: root, onlyFile } = await this.#packages.provide(id, source);
     const { file: name, exportName } = parseHandler(handler);
+    const folders = onlyFile === undefined ? [root, ...onlyFolderIn(root)] : [root];
+    const folder = folders.find((one) => findModule(one, name)) ?? root;
     const file = onlyFile ?? findModule(folder, name);
     if (!file) throw new LambdaFailure('load', `handler '${handler}': package ${source.url} has no file '${name}'`);
     return { file, exportName, folder };
@@ -145,6 +147,13 @@ export function parseHandler(handler: string): { file: string; exportName: strin
   return at < 0
     ? { file: 'index', exportName: handler }
     : { file: handler.slice(0, at), exportName: handler.slice(at + 1) };
+}
+
+/** Code hosts make archives in which everything lies in one folder. */
+function onlyFolderIn(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name !== 'package.json');
+  const [only, ...others] = entries;
+  return only?.isDirectory() && others.length === 0 ? [path.join(folder, only.name)] : [];
 }
 
 function findModule(folder: string, name: string): string | undefined {

@@ -24,7 +24,8 @@ const pages = new Map<string, Buffer | string>();
 const server = createServer((request, response) => {
   fetched.push(request.url ?? '');
   const page = pages.get(request.url ?? '');
-  if (page === undefined) response.writeHead(404).end();
+  if (request.url === '/to-file') response.writeHead(302, { location: 'file:///etc/passwd' }).end();
+  else if (page === undefined) response.writeHead(404).end();
   else response.end(page);
 });
 
@@ -115,6 +116,42 @@ describe('an archive by URL', () => {
   });
 });
 
+describe('what an archive holds', () => {
+  it('may lie in one folder, as code hosts make it', async () => {
+    const inFolder = Object.fromEntries(Object.entries(FILES).map(([name, text]) => [`lambda-main/${name}`, text]));
+    pages.set('/host.zip', zipOf(inFolder));
+    expect(answerOf(await run(`${base}/host.zip`, 'run'))).toBe('index part');
+  });
+
+  it('is recognised also where the lambda says that it is a single file', async () => {
+    expect(answerOf(await run(`${base}/code.zip`, 'run', { compressed: false }))).toBe('index part');
+  });
+
+  it('is the working folder, and keeps its links and execution bits', async () => {
+    const script = '#!/bin/sh\necho ran';
+    const code = `exports.run = () => require('child_process').execFileSync('./bin/linked').toString() + require('fs').readFileSync('a.txt', 'utf8')`;
+    const entries = { 'index.js': code, 'bin/tool': script, 'bin/linked': 'tool', 'a.txt': 'text' };
+    pages.set('/modes.zip', zipOf(entries, undefined, { 'bin/tool': 0o100755, 'bin/linked': 0o120777 }));
+    expect(answerOf(await run(`${base}/modes.zip`, 'run'))).toBe('ran\ntext');
+  });
+
+  it.each([
+    ['out', '../../elsewhere', {}],
+    ['out', '/etc', {}],
+    ['a/b/c', '../../..', {}],
+    ['a/b/up', '../..', { step: 'a/b/up/..' }],
+  ])('may not link to elsewhere: %s to %s', async (name, target, more: Record<string, string>) => {
+    const links = { [name]: target, ...more };
+    const modes = Object.fromEntries(Object.keys(links).map((link) => [link, 0o120777]));
+    pages.set('/links.zip', zipOf({ ...FILES, ...links }, undefined, modes));
+    expect(failureOf(await run(`${base}/links.zip`, 'run'))).toMatch(/^load: .*leads out of the package/);
+  });
+
+  it('may not be had from a file by way of the network', async () => {
+    expect(failureOf(await run(`${base}/to-file`, 'run'))).toMatch(/^load: package \S+ cannot be used: /);
+  });
+});
+
 describe('a single file by URL', () => {
   it('is the module, whatever the handler calls it', async () => {
     pages.set('/a/lambda.mjs', 'export const go = () => "single"');
@@ -175,7 +212,7 @@ describe('a package that cannot be used names its URL and the reason', () => {
     ['is no archive', 'just text', /end of central directory|zip/i],
     ['leads out of its folder', zipOf({ '../../escaped.js': 'x' }), /invalid relative path: \.\.\/\.\.\/escaped\.js/],
     ['has an absolute name', zipOf({ '/etc/escaped.js': 'x' }), /absolute path/],
-    ['unpacks to more than is allowed', zipOf({ 'a.js': 'x' }, 0x7fffffff), /more than 512 MiB/],
+    ['unpacks to more than is allowed', zipOf({ 'a.js': 'x' }, 0x7fffffff), /more than 500 MB/],
     ['unpacks to more than it declares', zipOf({ 'a.js': 'x'.repeat(1_000) }, 10), /too many bytes/],
   ])('when the archive %s', async (_what, page, reason) => {
     pages.set('/bad.zip', page);

@@ -20,7 +20,7 @@ export interface PackageFiles {
 }
 
 const FETCH_TIMEOUT_MS = 30_000;
-const MAX_PACKAGE_BYTES = 128 * 1024 * 1024;
+const MAX_PACKAGE_BYTES = 200_000_000;
 /** First bytes of a zip archive. */
 const ZIP_START = 'PK\u0003\u0004';
 
@@ -130,7 +130,8 @@ function keyOf({ url, isZip, stamp }: PackageSource): string {
 }
 
 async function isZip(file: string, source: PackageSource): Promise<boolean> {
-  if (source.isZip !== undefined) return source.isZip;
+  if (source.isZip) return true;
+  // Also where the lambda says that it is none: there is no module that begins like that.
   const handle = await open(file);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(ZIP_START.length), 0, ZIP_START.length, 0);
@@ -158,7 +159,7 @@ function atMost(limitBytes: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       seenBytes += chunk.length;
-      if (seenBytes > limitBytes) done(new Error(`it has more than ${limitBytes / 1024 / 1024} MiB`));
+      if (seenBytes > limitBytes) done(new Error(`it has more than ${limitBytes / 1e6} MB`));
       else done(null, chunk);
     },
   });

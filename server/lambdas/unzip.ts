@@ -1,15 +1,22 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, realpath, symlink } from 'node:fs/promises';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, openPromise } from 'yauzl';
 
-const MAX_ENTRIES = 20_000;
-const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
+const MAX_ENTRIES = 50_000;
+const MAX_UNPACKED_BYTES = 500_000_000;
+/** Of a link's target. */
+const MAX_LINK_BYTES = 4_096;
+/** Which kind of file a Unix mode is of, and that of a link. */
+const KIND = 0o170000;
+const LINK = 0o120000;
 
 /**
- * Unpacks a zip archive into an existing folder. Throws for an archive that is damaged, that has a name leading out of the
- * folder (yauzl refuses `..`, absolute and backslash names), more than 20,000 entries or more than 512 MiB inside.
+ * Unpacks a zip archive into an existing folder, with its links and execution bits (D-057). Throws for an archive that is damaged,
+ * that has a name or a link leading out of the folder (yauzl refuses `..`, absolute and backslash names), more than 50,000 entries
+ * or more than 500 MB inside (D-185).
  */
 export async function unzip(archive: string, folder: string): Promise<void> {
   const zip = await openPromise(archive);
@@ -18,17 +25,23 @@ export async function unzip(archive: string, folder: string): Promise<void> {
       throw new Error(`the archive has ${zip.entryCount} entries; at most ${MAX_ENTRIES} are allowed`);
     }
     let unpackedBytes = 0;
+    const links = new Map<string, string>();
     for await (const entry of zip.eachEntry()) {
       // What an entry declares is what it may unpack to: yauzl ends the stream with an error at the first byte more.
       unpackedBytes += entry.uncompressedSize;
       if (unpackedBytes > MAX_UNPACKED_BYTES) {
-        throw new Error(`the archive unpacks to more than ${MAX_UNPACKED_BYTES / 1024 / 1024} MiB`);
+        throw new Error(`the archive unpacks to more than ${MAX_UNPACKED_BYTES / 1e6} MB`);
       }
       if (isFolder(entry)) continue;
       const file = path.join(folder, entry.fileName);
       await mkdir(path.dirname(file), { recursive: true });
-      await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(file));
+      const content = await zip.openReadStreamPromise(entry);
+      const mode = entry.externalFileAttributes >>> 16;
+      if ((mode & KIND) !== LINK) await pipeline(content, createWriteStream(file, { mode: 0o644 | (mode & 0o111) }));
+      else if (entry.uncompressedSize > MAX_LINK_BYTES) throw new Error(`the link ${entry.fileName} is too long`);
+      else links.set(entry.fileName, await text(content));
     }
+    await makeLinks(folder, links);
   } finally {
     zip.close();
   }
@@ -36,4 +49,18 @@ export async function unzip(archive: string, folder: string): Promise<void> {
 
 function isFolder(entry: Entry): boolean {
   return entry.fileName.endsWith('/');
+}
+
+/** Last of all, so that nothing is written through them; where they lead is known only when all are there. */
+async function makeLinks(folder: string, links: ReadonlyMap<string, string>): Promise<void> {
+  for (const [name, target] of links) await symlink(target, path.join(folder, name));
+  const root = await realpath(folder);
+  for (const [name, target] of links) {
+    const file = path.join(root, name);
+    // One that leads to nothing leads to where its text says.
+    const place = await realpath(file).catch(() => path.resolve(path.dirname(file), target));
+    if (place !== root && !place.startsWith(root + path.sep)) {
+      throw new Error(`the link ${name} leads out of the package, to ${target}`);
+    }
+  }
 }

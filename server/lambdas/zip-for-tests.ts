@@ -1,7 +1,11 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** Makes a zip archive, with whatever names and, if wanted, declared sizes: also such as no tool would make. */
-export function zipOf(files: Record<string, string>, declaredBytes?: number): Buffer {
+/** Makes a zip archive, with whatever names and, if wanted, declared sizes and Unix modes: also such as no tool would make. */
+export function zipOf(
+  files: Record<string, string>,
+  declaredBytes?: number,
+  modes: Record<string, number> = {},
+): Buffer {
   const local: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;
@@ -14,8 +18,9 @@ export function zipOf(files: Record<string, string>, declaredBytes?: number): Bu
     const bytes = Buffer.from(name);
     const header = Buffer.concat([u32(0x04034b50), ...common, u16(bytes.length), u16(0), bytes]);
     local.push(header, packed);
-    // Comment, disk, attributes: none; then where the entry begins.
-    const rest = [u16(bytes.length), u16(0), u16(0), u16(0), u16(0), u32(0), u32(offset), bytes];
+    // Comment, disk, inner attributes: none; then the mode, and where the entry begins.
+    const mode = u32(((modes[name] ?? 0) << 16) >>> 0);
+    const rest = [u16(bytes.length), u16(0), u16(0), u16(0), u16(0), mode, u32(offset), bytes];
     central.push(Buffer.concat([u32(0x02014b50), u16(20), ...common, ...rest]));
     offset += header.length + packed.length;
   }
