@@ -1,7 +1,7 @@
 import { LinkedFiles } from '../inspector/linked-files.ts';
 import { TestEvents } from '../inspector/test-events.ts';
 import type { Workbench } from '../inspector/workbench-routes.ts';
-import { decodeText } from '../model/base64-text.ts';
+import { decodeSource } from '../model/base64-text.ts';
 import type { Change } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -30,7 +30,7 @@ export function createWorkbench({ data, service, lambdas, nowMs, onChange, onFau
       const lambda = view.find(lambdaId);
       if (lambda?.type !== LAMBDA) throw new PlatformError(404, `lambda ${lambdaId} not found`);
       const { code, code_type } = lambda.properties;
-      return String(code_type).toLowerCase() === 'package' ? undefined : decodeText(String(code ?? ''));
+      return String(code_type).toLowerCase() === 'package' ? undefined : decodeSource(String(code ?? ''));
     },
     async save(lambdaId, source) {
       const value = Buffer.from(source).toString('base64');

@@ -14,6 +14,8 @@ export interface PreparedCode {
   home: string;
   /** Its working folder: that of its package (D-057), or its HOME. */
   folder: string;
+  /** What the lambda's log should say about it. */
+  note?: string;
 }
 
 /**
@@ -122,13 +124,13 @@ export class LambdaCode {
   }
 
   async #findInPackage(id: string, source: PackageSource, handler: string): Promise<Omit<PreparedCode, 'home'>> {
-    const { folder: root, onlyFile } = await this.#packages.provide(id, source);
+    const { folder: root, onlyFile, note } = await this.#packages.provide(id, source);
     const { file: name, exportName } = parseHandler(handler);
     const folders = onlyFile === undefined ? [root, ...onlyFolderIn(root)] : [root];
     const folder = folders.find((one) => findModule(one, name)) ?? root;
     const file = onlyFile ?? findModule(folder, name);
     if (!file) throw new LambdaFailure('load', `handler '${handler}': package ${source.url} has no file '${name}'`);
-    return { file, exportName, folder };
+    return { file, exportName, folder, ...(note !== undefined && { note }) };
   }
 }
 

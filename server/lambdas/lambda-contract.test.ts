@@ -34,7 +34,9 @@ describe('source', () => {
 
   it('may be base64 or plain text', async () => {
     const code = 'exports.run = () => "grüße"';
-    expect(answerOf(await bed.run(Buffer.from(code).toString('base64')))).toBe('grüße');
+    const base64 = Buffer.from(code).toString('base64');
+    const wrapped = `${base64.replace(/.{12}/g, '$&\r\n')}\n`;
+    for (const sent of [base64, wrapped]) expect(answerOf(await bed.run(sent))).toBe('grüße');
   });
 
   it('may require and import what Node has, in either kind of module', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { decodeText } from '../model/base64-text.ts';
+import { decodeSource, decodeText } from '../model/base64-text.ts';
 import { mergedEnv } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -108,7 +108,7 @@ export function readDefinition(
 }
 
 function codeOf(lambda: StoredResource, sent: Properties): CodeSource {
-  if (sent.code_type.toLowerCase() !== 'package') return { kind: 'inline', text: decodeText(sent.code) };
+  if (sent.code_type.toLowerCase() !== 'package') return { kind: 'inline', text: decodeSource(sent.code) };
   const isZip = sent.compressed === undefined ? undefined : String(sent.compressed) === 'true';
   return { kind: 'package', url: sent.package_url, isZip, stamp: lambda.modified.at };
 }

@@ -81,7 +81,8 @@ export class LambdaProcesses {
     adopt: (process: LambdaProcess) => void,
     note: (text: string) => void,
   ): Promise<LambdaProcess> {
-    const code = await this.#settings.code.prepare(definition);
+    const { note: noteOfCode, ...code } = await this.#settings.code.prepare(definition);
+    if (noteOfCode !== undefined) note(noteOfCode);
     const kind = this.#settings.runtimes.find(({ isMeant }) => isMeant(definition.runtime));
     const executor = await kind?.executor(definition.runtime);
     if (executor?.note !== undefined) note(executor.note);

@@ -106,6 +106,21 @@ describe('an archive by URL', () => {
     expect(fetched).toHaveLength(1);
   });
 
+  it('runs on as the copy at hand where the source is gone after a change, and the log says so', async () => {
+    const properties = packaged(`${base}/code.zip`, 'run');
+    const id = bed.lambda('', properties);
+    expect(answerOf(await bed.invoke(id))).toBe('index part');
+    pages.clear();
+    bed.change(id, '', { ...properties, timeout: 7 });
+    expect(answerOf(await bed.invoke(id))).toBe('index part');
+    expect(bed.service.log(id, {}).join()).toMatch(
+      /code.zip cannot be fetched, and the copy from before runs on: .*404/,
+    );
+    // Another source has no copy.
+    bed.change(id, '', packaged(`${base}/other.zip`, 'run'));
+    expect(failureOf(await bed.invoke(id))).toMatch(/^load: .*404/);
+  });
+
   it('is removed with its lambda', async () => {
     const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
     await bed.invoke(id);

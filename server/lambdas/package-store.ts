@@ -17,6 +17,8 @@ export interface PackageFiles {
   folder: string;
   /** The package's only file, when it is not an archive. */
   onlyFile?: string;
+  /** What the lambda's log should say about them. */
+  note?: string;
 }
 
 const FETCH_TIMEOUT_MS = 30_000;
@@ -67,10 +69,26 @@ export class PackageStore {
       if ((await stat(place)).isDirectory()) return { folder: place };
       if (!(await isZip(place, source))) return { folder: path.dirname(place), onlyFile: place };
     }
-    const kept = path.join(this.#folder, lambdaId, keyOf(source));
-    if (!existsSync(kept)) await this.#make(kept, url, source);
-    await this.#sweep(lambdaId, path.basename(kept));
-    return { folder: kept, ...(existsSync(singleFile(kept, url)) && { onlyFile: singleFile(kept, url) }) };
+    const wanted = path.join(this.#folder, lambdaId, keyOf(source));
+    const { folder, note } = existsSync(wanted) ? { folder: wanted } : await this.#fetch(wanted, url, source);
+    await this.#sweep(lambdaId, path.basename(folder));
+    const onlyFile = singleFile(folder, url);
+    return { folder, ...(existsSync(onlyFile) && { onlyFile }), ...(note !== undefined && { note }) };
+  }
+
+  /** Where the source cannot be had, the copy that was had from it before runs on (D-057). */
+  async #fetch(wanted: string, url: URL, source: PackageSource): Promise<{ folder: string; note?: string }> {
+    try {
+      await this.#make(wanted, url, source);
+      return { folder: wanted };
+    } catch (thrown) {
+      const place = path.dirname(wanted);
+      const ofSource = path.basename(wanted).slice(0, SOURCE_DIGITS);
+      const copy = (await readdir(place)).find((name) => KEY.test(name) && name.startsWith(ofSource));
+      if (copy === undefined) throw thrown;
+      const note = `package ${source.url} cannot be fetched, and the copy from before runs on: ${causeOf(thrown)}`;
+      return { folder: path.join(place, copy), note };
+    }
   }
 
   /** Removes all packages of a lambda but the latest and the one before, which running processes may still read. */
@@ -125,8 +143,12 @@ function singleFile(folder: string, url: URL): string {
 
 const KEY = /^[0-9a-f]{32}$/;
 
+/** Digits of a key that tell the source; those that follow tell the time at which it was asked for. */
+const SOURCE_DIGITS = 16;
+
 function keyOf({ url, isZip, stamp }: PackageSource): string {
-  return createHash('sha256').update(`${url}\n${isZip}\n${stamp}`).digest('hex').slice(0, 32);
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, SOURCE_DIGITS);
+  return hash(`${url}\n${isZip}`) + hash(stamp);
 }
 
 async function isZip(file: string, source: PackageSource): Promise<boolean> {

@@ -12,3 +12,10 @@ export function decodeText(sent: string): string {
     return sent;
   }
 }
+
+/** The same of a lambda's source, whose base64 may be wrapped: line breaks and spaces in it are ignored (D-056). */
+export function decodeSource(sent: string): string {
+  const joined = sent.replace(/\s+/g, '');
+  const decoded = decodeText(joined);
+  return decoded === joined ? sent : decoded;
+}
