@@ -2,6 +2,7 @@
 // (dist/renderer), and with --types the library's declarations (dist/types).
 //
 //   node scripts/build.mjs [--clean] [--types]
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +11,8 @@ import { build } from 'vite';
 import { buildChild } from './build-child.mjs';
 import { buildShell } from './build-shell.mjs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
-import { emitTypes } from './emit-types.mjs';
 import { oneCopyPlugin } from './one-copy-plugin.mjs';
+import { typeCheck } from './type-check.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const serverFolder = join(root, 'dist', 'server');
@@ -38,7 +39,7 @@ await buildRenderer();
 copyAssets();
 sweepOldParts(serverFolder);
 sweepOldParts(rendererAssets);
-if (flags.types) emitTypes({ entry: join(root, 'server', 'emulator.ts'), outFolder: join(root, 'dist', 'types') });
+if (flags.types) execFileSync(process.execPath, typeCheck('tsconfig.types.json'), { cwd: root, stdio: 'inherit' });
 markBuilt(root, hash);
 
 /**

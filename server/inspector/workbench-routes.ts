@@ -9,7 +9,7 @@ import type { LinkedFiles, LinkState } from './linked-files.ts';
 import { type TestEvents, testEventsWish } from './test-events.ts';
 
 /** The lambda that is being debugged. */
-interface Debugged {
+export interface Debugged {
   lambdaId: Uuid;
   startedAtMs: number;
   url?: string;
