@@ -13,7 +13,7 @@ import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
 import { createInspector, keptOutboundRules, keptPipelineRuns, windowUrlOf } from './emulator/inspector.ts';
-import { closeGently, hostsOf, listen } from './emulator/listeners.ts';
+import { hostsOf, listen } from './emulator/listeners.ts';
 import { PublishedPasswords } from './emulator/published-passwords.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
 import { followScm } from './emulator/scm-place.ts';
@@ -23,6 +23,7 @@ import { statusOf } from './emulator/status.ts';
 import { findTour, type Tour } from './emulator/tour.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { Watch } from './emulator/watch.ts';
+import { WindDown } from './emulator/wind-down.ts';
 import { type ListeningByName, listenByName } from './emulator/window-name.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
 import { createWorkbench } from './emulator/workbench.ts';
@@ -265,12 +266,14 @@ async function start(
     onWarning,
     onFault,
   });
+  const windDown = new WindDown();
   const controlPlane = createControlPlane({
     version: manifest.version,
     allowedHosts,
     corsOrigins: config.corsOrigins,
     limits: config.limits,
     onFault,
+    windDown,
     admit: (request) => sessions.admit(request),
     recording: {
       nowMs,
@@ -318,7 +321,7 @@ async function start(
     },
   });
   let byName: ListeningByName | undefined;
-  unwind.add(() => closeGently(controlPlane, byName?.second));
+  unwind.add(() => windDown.end(controlPlane, byName?.second, () => store.seal()));
   unwind.add(() => watch.stop());
   const basePort = await listen(controlPlane, config.host, config.basePort);
   byName = await listenByName(controlPlane);
@@ -350,6 +353,7 @@ async function start(
     windowUrl: () => windowUrlOf(addresses, sessions.createCode()),
     tour: findTour(view, addresses.ours().gatewayUrl),
     stop: () => {
+      windDown.begin();
       stopped ??= unwind.run();
       return stopped;
     },

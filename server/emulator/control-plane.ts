@@ -6,6 +6,7 @@ import { isOurHost } from '../http/host-guard.ts';
 import { BODY_LIMIT_SETTING } from '../http/read-body.ts';
 import { PlatformError } from '../model/errors.ts';
 import { type ExchangeRecording, recordExchange } from './exchange-recording.ts';
+import type { WindDown } from './wind-down.ts';
 
 export interface ControlPlaneOptions {
   version: string;
@@ -14,6 +15,7 @@ export interface ControlPlaneOptions {
   /** Web origins that may call us (D-013). */
   corsOrigins: readonly string[];
   limits: { requestTargetBytes: number; requestBodyBytes: number };
+  windDown: WindDown;
   /** Looks at each request before the services do, and may give it the credentials of its session. */
   admit?(request: IncomingMessage): void;
   /** Tells of requests and their answers once they are over. */
@@ -36,7 +38,8 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   app.set(BODY_LIMIT_SETTING, options.limits.requestBodyBytes);
   app.use(everyAnswer(options));
   app.use(allowOrigins(options.corsOrigins));
-  app.use((req, _res, next) => {
+  app.use((req, res, next) => {
+    options.windDown.admit(req, res);
     options.admit?.(req);
     next();
   });

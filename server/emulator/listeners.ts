@@ -1,11 +1,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo, Server as NetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Config } from '../config-schema.ts';
 import { hostNameOf } from '../http/host-guard.ts';
-
-/** How long requests under way may go on once the control plane stops. */
-const DRAIN_MS = 5_000;
 
 /** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
 export function urlOf(host: string, port: number, scheme = 'http'): string {
@@ -25,19 +22,4 @@ export async function listen(server: Server, host: string, port: number): Promis
   server.listen(port, host);
   await once(server, 'listening');
   return (server.address() as AddressInfo).port; // a server on a TCP port always has an AddressInfo
-}
-
-/**
- * Stops listening, lets requests under way end, and closes what is left after the drain time-out.
- *
- * @param second what hands its connections to the server, if anything does
- */
-export async function closeGently(server: Server, second?: NetServer): Promise<void> {
-  const listeners = second ? [server, second] : [server];
-  const closed = Promise.all(listeners.map((one) => once(one, 'close')));
-  for (const one of listeners) one.close();
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await closed;
-  clearTimeout(timer);
 }

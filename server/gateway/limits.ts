@@ -26,5 +26,5 @@ export const defaultLimits: GatewayLimits = {
   headersTimeoutMs: 20_000,
   requestTimeoutMs: 120_000,
   keepAliveTimeoutMs: 5_000,
-  drainTimeoutMs: 5_000,
+  drainTimeoutMs: 3_500,
 };

@@ -24,7 +24,7 @@ const executionHeader = z.guid().transform((id) => id.toLowerCase());
 const FORM_PATH = '/servlet/servlet.WebToLead';
 const REQUEST_TIMEOUT_MS = 30_000;
 /** How long a request under way may go on after `stop()`. */
-const STOP_GRACE_MS = 1_000;
+const STOP_GRACE_MS = 500;
 
 export interface CrmStandInOptions {
   /** Where leads are kept. */
@@ -89,7 +89,7 @@ export class CrmStandIn {
     return { host: at.host, port: (server.address() as AddressInfo).port, caPem: certPem };
   }
 
-  /** Ends: requests under way get a second to finish. */
+  /** Ends: requests under way get a moment to finish. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

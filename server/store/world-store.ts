@@ -67,6 +67,8 @@ export interface WorldStore {
   /** Told of each commit once it is durable, in order. Returns what ends it. */
   onCommit(listener: CommitListener): () => void;
   health(): StoreHealth;
+  /** From now on every commit is refused with 503; those that were made are saved. */
+  seal(): void;
   /** Waits for what is under way, makes a snapshot, and gives the data folder free. One that is lost is left as it is. */
   close(): Promise<void>;
 }
@@ -122,6 +124,7 @@ class JournaledStore implements WorldStore {
   readonly #writeSnapshot: () => Promise<void>;
   readonly #listeners = new Set<CommitListener>();
   #snapshot: Promise<void> | undefined;
+  #isSealed = false;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -177,14 +180,19 @@ class JournaledStore implements WorldStore {
     return failure ? { isHealthy: false, message: failure.message } : { isHealthy: true };
   }
 
+  seal(): void {
+    this.#isSealed = true;
+  }
+
   close(): Promise<void> {
+    this.seal();
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   /** @param ops not shared with anybody */
   async #commit(ops: Operation[], cause: Cause): Promise<Commit | undefined> {
-    if (this.#closing) throw new PlatformError(503, 'The emulator is stopping; the change was not made.');
+    if (this.#isSealed) throw new PlatformError(503, 'The emulator is stopping; the change was not made.');
     const { changes, inverse } = tryOperations(this.#world.resources, ops);
     if (changes.length === 0) return undefined;
     if (this.#options.freeze) deepFreeze(changes);

@@ -15,7 +15,7 @@ import { ScmViews } from './scm-views.ts';
 
 const BODY_LIMIT = '1mb';
 /** How long a request under way may go on after `stop()`. */
-const STOP_GRACE_MS = 1_000;
+const STOP_GRACE_MS = 500;
 
 export interface ScmStandInOptions {
   /** Where projects are kept, by id. */
