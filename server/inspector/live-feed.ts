@@ -14,8 +14,9 @@ export type Topic =
   | 'pipelines'
   | 'status';
 
-/** Events that a viewer who was away for a moment can still be told. */
+/** Events that a viewer who was away for a moment can still be told: so many, and of so many characters together. */
 const MAX_KEPT = 5_000;
+const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
 /** A viewer with more than this unsent is dropped; it comes back and is told what it missed, or to begin anew. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 /** So that a line that is dead is noticed, and those in between keep it open. */
@@ -37,6 +38,7 @@ export class LiveFeed {
   /** Ids of another process mean nothing here. */
   readonly #epoch: string;
   readonly #kept: Kept[] = [];
+  #keptCharacters = 0;
   readonly #viewers = new Set<Response>();
   readonly #gathered = new Map<Topic, (object | string)[]>();
   #seq = 0;
@@ -94,10 +96,13 @@ export class LiveFeed {
       const seq = ++this.#seq;
       const text = `id: ${this.#epoch}-${seq}\nevent: ${topic}\ndata: ${JSON.stringify(events)}\n\n`;
       this.#kept.push({ seq, text });
+      this.#keptCharacters += text.length;
       all += text;
     }
     this.#gathered.clear();
-    if (this.#kept.length > MAX_KEPT) this.#kept.splice(0, this.#kept.length - MAX_KEPT);
+    while (this.#kept.length > MAX_KEPT || this.#keptCharacters > MAX_KEPT_CHARACTERS) {
+      this.#keptCharacters -= this.#kept.shift()?.text.length ?? 0;
+    }
     this.#send(all);
   }
 

@@ -52,8 +52,9 @@ export function recordedInvocation(
 }
 
 /** About so much memory it takes. */
-export function sizeOfInvocation({ event, value, logs, outbound }: RecordedInvocation): number {
+export function sizeOfInvocation({ event, value, logs, outbound, outcome }: RecordedInvocation): number {
   let bytes = BASE_BYTES + event.bytes.length + value.body.bytes.length;
+  if (!outcome.ok) bytes += 2 * outcome.message.length;
   for (const { text } of logs) bytes += 120 + text.length * 2;
   for (const { url } of outbound) bytes += 200 + url.length * 2;
   return bytes;
@@ -65,7 +66,11 @@ export function thinnedInvocation(one: RecordedInvocation): RecordedInvocation {
     kind: one.value.kind,
     body: { bytes: one.value.body.bytes.slice(0, EXCERPT_CHARACTERS), sizeBytes: one.value.body.sizeBytes },
   };
-  return { ...one, event, value, logs: [], outbound: [], isThinned: true };
+  const { ok } = one.outcome;
+  // A copy, since a slice would keep the whole message.
+  const message = ok ? '' : Buffer.from(one.outcome.message.slice(0, EXCERPT_CHARACTERS)).toString();
+  const outcome = ok ? one.outcome : { ...one.outcome, message };
+  return { ...one, event, value, outcome, logs: [], outbound: [], isThinned: true };
 }
 
 /** Beginning of the result, or the error, in one line. */

@@ -12,7 +12,7 @@ import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaPool, type PoolHost } from './lambda-pool.ts';
 import type { LambdaProcess } from './lambda-process.ts';
 import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
-import { LogRing } from './log-ring.ts';
+import { LogRings } from './log-rings.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { RunningCall } from './running-call.ts';
 import { NodeRuntime, type RuntimeKind } from './runtimes.ts';
@@ -98,13 +98,14 @@ export class LambdaService implements LambdaInvoker {
   readonly #processes: LambdaProcesses;
   readonly #debugging: Debugging;
   readonly #known = new Map<Uuid, Known>();
-  readonly #logs = new Map<Uuid, LogRing>();
+  readonly #logs: LogRings;
   #changes = 0;
   #isStopped = false;
 
   constructor(options: LambdaServiceOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#logs = new LogRings(this.#limits.logLines);
     this.#code = new LambdaCode(path.resolve(options.scratchDir), options.checkScratch, options.modules);
     this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
     const debugging = this.#debugging;
@@ -221,7 +222,7 @@ export class LambdaService implements LambdaInvoker {
    */
   readLog(lambdaId: Uuid, query: LogParameters & { after?: string | undefined }): LogPage {
     const wanted = parseLogQuery(query, this.#options.nowMs());
-    const ring = this.#logOf(lambdaId);
+    const ring = this.#logs.of(lambdaId);
     const { cursor } = ring;
     if (query.after === undefined) return { lines: selectLines(ring.lines(), wanted), cursor, hasGap: false };
     const { lines, hasGap } = ring.after(query.after);
@@ -297,7 +298,7 @@ export class LambdaService implements LambdaInvoker {
       await ended;
       // An undone deletion may have brought it back in the meantime.
       if (this.#known.has(lambdaId)) return;
-      this.#logs.delete(lambdaId);
+      this.#logs.forget(lambdaId);
       await this.#code.forget(lambdaId);
     };
     // Files that cannot be removed now are removed at the next start.
@@ -305,14 +306,8 @@ export class LambdaService implements LambdaInvoker {
   }
 
   #addLine(lambdaId: Uuid, line: LogLine): void {
-    this.#logOf(lambdaId).add(line);
+    this.#logs.add(lambdaId, line);
     this.#options.onLog?.(lambdaId, line);
-  }
-
-  #logOf(lambdaId: Uuid): LogRing {
-    const ring = this.#logs.get(lambdaId) ?? new LogRing(this.#limits.logLines);
-    this.#logs.set(lambdaId, ring);
-    return ring;
   }
 }
 

@@ -2,21 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../model/errors.ts';
 import type { LogLine } from '../model/invocation.ts';
 
-/** Text that one log may hold, whatever the number of its lines. */
-const LIMIT_CHARACTERS = 8 * 1024 * 1024;
+/** Memory that one log may take, whatever the number of its lines. */
+const LIMIT_BYTES = 8 * 1024 * 1024;
+/** What a line takes besides its text: the object, its time, the head of the string, its place. */
+const LINE_BYTES = 120;
+/** So many places of lines that are gone are not worth making the list anew. */
+const FEW = 64;
 const CURSOR = /^([0-9a-f]{8})-(\d{1,15})$/;
 
 /**
- * The newest lines of one source (D-185). Adding costs the same however long the log is. A cursor tells where a reader has
+ * The newest lines of one source (D-185). Adding costs the same however long the log is. What it counts is what it holds, as
+ * long as no text is a piece of a longer one (`OutputLines` sees to that), and what is gone is let go of at once. A cursor tells where a reader has
  * got to, so that the next reading goes on there; it holds for one ring only, since a new one begins with nothing.
  */
 export class LogRing {
   readonly #limitLines: number;
   readonly #id = randomUUID().slice(0, 8);
-  #lines: LogLine[] = [];
+  #lines: (LogLine | undefined)[] = [];
   /** Lines before this index are gone. */
   #start = 0;
-  #characters = 0;
+  #sizeBytes = 0;
   /** Lines ever added. */
   #added = 0;
 
@@ -24,24 +29,39 @@ export class LogRing {
     this.#limitLines = limitLines;
   }
 
+  /** About so much memory is held. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
   /** Adds the newest line; the oldest go when there are too many. */
   add(line: LogLine): void {
     this.#lines.push(line);
-    this.#characters += line.text.length;
+    this.#sizeBytes += sizeOf(line);
     this.#added += 1;
-    while (this.#lines.length - this.#start > this.#limitLines || this.#characters > LIMIT_CHARACTERS) {
-      this.#characters -= this.#lines[this.#start]?.text.length ?? 0;
-      this.#start += 1;
-    }
-    if (this.#start > this.#limitLines) {
-      this.#lines = this.lines();
-      this.#start = 0;
-    }
+    if (this.#lines.length - this.#start > this.#limitLines) this.#drop();
+    this.cutTo(LIMIT_BYTES);
+  }
+
+  /** Lets the oldest lines go until no more memory is held than that, but never the newest line. */
+  cutTo(maxBytes: number): void {
+    while (this.#sizeBytes > maxBytes && this.#lines.length - this.#start > 1) this.#drop();
   }
 
   /** Oldest first. */
   lines(): LogLine[] {
-    return this.#lines.slice(this.#start);
+    // As: only before the start are there places without a line.
+    return this.#lines.slice(this.#start) as LogLine[];
+  }
+
+  #drop(): void {
+    const oldest = this.#lines[this.#start];
+    if (oldest) this.#sizeBytes -= sizeOf(oldest);
+    this.#lines[this.#start] = undefined;
+    this.#start += 1;
+    if (this.#start <= FEW || this.#start * 2 <= this.#lines.length) return;
+    this.#lines = this.lines();
+    this.#start = 0;
   }
 
   /** Where a reader stands who has read all there is. */
@@ -62,4 +82,9 @@ export class LogRing {
     const lines = this.lines();
     return { lines: lines.slice(Math.max(0, lines.length - unread)), hasGap: unread > lines.length };
   }
+}
+
+function sizeOf({ text }: LogLine): number {
+  // V8 takes one byte a character for Latin-1 and two for all others; ASCII is what can be told fast, and nearly all there is.
+  return LINE_BYTES + (Buffer.byteLength(text) === text.length ? text.length : 2 * text.length);
 }

@@ -5,6 +5,8 @@ type Stream = LogLine['stream'];
 
 /** A longer line is cut into pieces of this many characters. */
 const LONGEST_LINE = 16 * 1024;
+/** V8 copies shorter slices anyway. */
+const SHORTEST_SLICE = 13;
 /** Output of one invocation that is kept; what comes after is read and thrown away. */
 const KEPT_BYTES = 1024 * 1024;
 
@@ -68,7 +70,7 @@ export class OutputLines {
     this.#linesLeft -= 1;
     if (this.#linesLeft < 0) return;
     for (let at = 0; at === 0 || at < text.length; at += LONGEST_LINE)
-      this.#emit(stream, text.slice(at, at + LONGEST_LINE));
+      this.#emit(stream, ownCopy(text.slice(at, at + LONGEST_LINE)));
   }
 
   #cut(stream: Stream): void {
@@ -81,4 +83,12 @@ export class OutputLines {
       `[terrarium] output cut here: one invocation may write ${this.#limitLines} lines and ${KEPT_BYTES / 1024 / 1024} MiB`,
     );
   }
+}
+
+/**
+ * The same text in memory of its own. A slice keeps all of what it was cut out of alive: one line that is kept would hold the
+ * whole chunk it came in.
+ */
+function ownCopy(slice: string): string {
+  return slice.length < SHORTEST_SLICE ? slice : Buffer.from(slice).toString();
 }

@@ -1,0 +1,86 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { LogRings } from './log-rings.ts';
+import { OutputLines } from './output-lines.ts';
+
+const MIB = 1024 * 1024;
+const line = (text: string) => ({ atMs: Date.now(), stream: 'stdout' as const, text });
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+/** Memory that is still held after `fill`, as long as what it gives back is held. */
+function heldBytes(fill: () => unknown): number {
+  collectGarbage();
+  const beforeBytes = process.memoryUsage().heapUsed;
+  const held = fill();
+  collectGarbage();
+  const bytes = process.memoryUsage().heapUsed - beforeBytes;
+  expect(held).toBeDefined();
+  return bytes;
+}
+
+it('takes the memory that it counts, whatever the lines are like', () => {
+  const kinds: [text: string, count: number][] = [
+    ['x'.repeat(16 * 1024), 1_500],
+    ['ü€'.repeat(500), 6_000],
+    ['short', 12_000],
+  ];
+  for (const [text, lines] of kinds) {
+    const rings = new LogRings(10_000);
+    const bytes = heldBytes(() => {
+      for (let count = 0; count < lines; count += 1) rings.add('one', line(Buffer.from(text).toString()));
+      return rings;
+    });
+    expect(bytes).toBeGreaterThan(0.6 * rings.sizeBytes);
+    expect(bytes).toBeLessThan(1.4 * rings.sizeBytes + MIB);
+    expect(rings.sizeBytes).toBeLessThanOrEqual(8 * MIB);
+  }
+});
+
+it('takes it from what a process writes in chunks, too', () => {
+  const rings = new LogRings(10_000);
+  const output = new OutputLines(10_000, (stream, text) => {
+    if (text.startsWith('keep')) rings.add('one', { atMs: 0, stream, text });
+  });
+  const chunk = Buffer.from(`${'x'.repeat(63)}\n`.repeat(1000) + 'keep this one line of the chunk\n');
+  const bytes = heldBytes(() => {
+    for (let count = 0; count < 1000; count += 1) {
+      output.renew();
+      output.take('stdout', chunk);
+    }
+    return rings;
+  });
+  expect(rings.of('one').lines()).toHaveLength(1000);
+  expect(bytes).toBeLessThan(MIB);
+});
+
+it('is one budget over all lambdas', () => {
+  const rings = new LogRings(10_000, 4 * MIB);
+  const bytes = heldBytes(() => {
+    for (let count = 0; count < 8_000; count += 1) rings.add(`lambda ${count % 100}`, line('x'.repeat(1000 + count)));
+    return rings;
+  });
+  expect(rings.sizeBytes).toBeLessThanOrEqual(4 * MIB);
+  expect(bytes).toBeLessThan(6 * MIB);
+  for (let at = 0; at < 100; at += 1) expect(rings.of(`lambda ${at}`).lines().length).toBeGreaterThan(0);
+});
+
+it('leaves a quiet lambda all its lines, however much the others write', () => {
+  const rings = new LogRings(10_000, MIB);
+  for (let count = 0; count < 50; count += 1) rings.add('quiet', line(`line ${count}`));
+  for (let count = 0; count < 10_000; count += 1) rings.add(`chatty ${count % 7}`, line('x'.repeat(2000)));
+  expect(rings.of('quiet').lines()).toHaveLength(50);
+  const sizes = Array.from({ length: 7 }, (_, at) => rings.of(`chatty ${at}`).sizeBytes);
+  expect(Math.max(...sizes)).toBeLessThan(1.5 * Math.min(...sizes));
+  expect(rings.sizeBytes).toBeLessThanOrEqual(MIB);
+});
+
+it('gives back what a lambda took that is gone', () => {
+  const rings = new LogRings(10_000);
+  rings.add('one', line('x'.repeat(1000)));
+  rings.forget('one');
+  rings.forget('never there');
+  expect(rings.sizeBytes).toBe(0);
+});
