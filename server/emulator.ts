@@ -40,6 +40,7 @@ import { AttemptLimiter } from './security/attempt-limiter.ts';
 import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials } from './security/credentials.ts';
 import { verifyPassword } from './security/passwords.ts';
+import { PastAccounts } from './security/past-accounts.ts';
 import { securityRoutes } from './security/routes.ts';
 
 export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
@@ -175,11 +176,14 @@ async function start(
     onWarning,
   });
   unwind.add(() => containers.stop());
+  const pastAccounts = new PastAccounts(data.pastAccounts);
+  await pastAccounts.learn(view);
   const core = createCore({
     store,
     config,
     invoker: lambdas,
     containers: containers.life,
+    wasAccount: (id) => pastAccounts.has(id),
     addresses: addresses.ours,
     nowMs,
     onWarning,
@@ -223,6 +227,7 @@ async function start(
     containers.service.changed(changes);
     containers.ports.changed(changes);
     endCredentials(credentials, view, commit, changes).catch(onFault);
+    pastAccounts.changed(changes).catch(onFault);
     for (const { before, after } of changes) {
       if (after && after.properties.password !== before?.properties.password) closePublished(after).catch(onFault);
       // A moment that is brought back may hold the gateway's address of then.

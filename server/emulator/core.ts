@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config-schema.ts';
 import type { Judge } from '../model/caller.ts';
+import type { Uuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -30,6 +31,8 @@ export interface CoreOptions {
   hashPassword?(password: string): Promise<string>;
   /** Own addresses, known once the listeners are up. */
   addresses(): { metaUrl: string; gatewayUrl: string };
+  /** Was an id ever an account's (D-030)? Default: none was. */
+  wasAccount?(id: Uuid): boolean;
   /** Are policies left out: no limit is asked, no event sent (D-215)? */
   isSilent?: boolean;
   nowMs(): number;
@@ -75,6 +78,7 @@ export function createCore(options: CoreOptions): Core {
     allowedHostPaths: config.allowedHostPaths,
     nowMs,
     newId: randomUUID,
+    wasAccount: options.wasAccount ?? (() => false),
     isMoving: (id) => moves.isMoving(id),
     shown: (resource) => renderer().record(resource),
   });

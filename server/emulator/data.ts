@@ -10,6 +10,7 @@ import type { KeyedLog } from '../model/keyed-log.ts';
 import type { PipelineRun } from '../model/pipeline-run.ts';
 import type { World } from '../model/record.ts';
 import type { KeyRecord, TokenRecord } from '../security/credentials.ts';
+import type { PastAccount } from '../security/past-accounts.ts';
 import { type Certificate, loadOrCreateCertificate } from '../standins/certificate.ts';
 import type { Lead, RefusedForm } from '../standins/lead.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
@@ -43,6 +44,8 @@ export interface Data {
   linkedFiles: KeyedLog<FileLink>;
   /** Events to try lambdas with, by lambda. */
   testEvents: KeyedLog<{ events: TestEvent[] }>;
+  /** Whoever has or had an account, by id. */
+  pastAccounts: KeyedLog<PastAccount>;
   /** Ports of the emulator's own that containers are published on (D-047). */
   servicePorts: KeyedLog<{ port: number }>;
   /** Of the stand-ins. */
@@ -105,6 +108,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     outbound: await log('outbound-rules'),
     linkedFiles: await log('linked-files'),
     testEvents: await log('test-events'),
+    pastAccounts: await log('past-accounts'),
     servicePorts: await log('service-ports'),
     certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),
     scratchDir: await makeScratch(dir, unwind),

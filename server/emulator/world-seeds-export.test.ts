@@ -69,6 +69,38 @@ orgs:
     expect(acme.id).toBeUndefined();
   });
 
+  it('applied to the world it is of makes no commit, whatever effective defaults were sent (D-027)', async () => {
+    world = await openSeeds(demo);
+    const { id } = named('lambdas', 'contact-form');
+    await world.service.patch(world.act, id, [
+      { op: 'add', path: '/properties/public', value: true },
+      { op: 'add', path: '/description', value: '' },
+      { op: 'add', path: '/tags', value: [] },
+    ]);
+    const endpoint = world.store.view.all('apiendpoints')[0];
+    await world.service.patch(world.act, endpoint?.id ?? '', [
+      { op: 'add', path: '/properties/synchronous', value: true },
+      { op: 'add', path: '/properties/methods', value: [] },
+    ]);
+    await apply(`
+orgs:
+  demo:
+    policies:
+      p:
+        rules:
+          few:
+            resource_type: X::Resource::Rule::Limit
+            properties:
+              strict: true
+              match_actions: [{ action: lambda.create }]
+              eval_logic: { property: lambdas.count, operator: <, value: 9 }
+`);
+    const applied = await apply(world.seeds.export('/', 'yaml'));
+    expect(changed(applied)).toEqual([]);
+    expect(applied.commit).toBeUndefined();
+    expect(named('lambdas', 'contact-form').properties.public).toBe(true);
+  });
+
   it('can be laid out as a folder, with code in files', async () => {
     const original = await openSeeds(demo);
     const files = seedFilesOf(JSON.parse(original.seeds.export('/', 'json')));

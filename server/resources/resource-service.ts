@@ -10,7 +10,7 @@ import { typeOf, typeOfWord } from '../model/registry.ts';
 import type { Companion, ResourceType } from '../model/resource-type.ts';
 import { demandRight } from '../model/rights.ts';
 import { hashedProperties } from '../model/secrets.ts';
-import type { TypeWord } from '../model/type-words.ts';
+import { type TypeWord, typeWords } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldStore } from '../store/world-store.ts';
 import { type Act, causeOf } from './act.ts';
@@ -35,6 +35,8 @@ export interface ResourceServiceOptions extends Omit<DraftsOptions, 'view'> {
   policies: Policies;
   /** One-way hash of a user's password. */
   hashPassword(password: string): Promise<string>;
+  /** Was an id ever an account's (D-030)? */
+  wasAccount(id: Uuid): boolean;
   /** The record as a client sees it, for read-only members in a patch (D-093). */
   shown(resource: StoredResource): JsonObject;
 }
@@ -117,7 +119,7 @@ export class ResourceService {
     // What a policy keeps waiting may be created again, in its place (D-127).
     const pending = this.view.named(word, envelope.name, parent.id).find(({ state }) => state === 'Pending');
     const id = envelope.id === undefined ? (pending?.id ?? this.#options.newId()) : parseUuid(envelope.id);
-    if (id !== pending?.id && this.view.find(id)) throw new PlatformError(409, `id ${id} is taken`);
+    if (envelope.id !== undefined && id !== pending?.id) this.#demandFreeId(act, id);
     const wish = { ...envelope, id, type: typeName, properties: written };
     const { record, companions } = this.drafts.create(act, wish, parent);
     return this.#enact(act, 'create', this.#unlessSuppressed(record), companions);
@@ -255,6 +257,21 @@ export class ResourceService {
       }
     }
     return sealed;
+  }
+
+  /**
+   * Throws 409 for an id that cannot be chosen: that of a resource; and for everybody but root one that would make of its bearer
+   * somebody else, because it was an account's or records are owned by it (D-030).
+   */
+  #demandFreeId(act: Act, id: Uuid): void {
+    const { view } = this;
+    const isOwner = () => typeWords.some((word) => view.all(word).some(({ owner }) => owner === id));
+    const isSomebodys = () => !act.caller.isRoot && (this.#options.wasAccount(id) || isOwner());
+    if (view.find(id) || isSomebodys()) {
+      throw new PlatformError(409, `id ${id} is taken; leave it out to get a fresh one`, {
+        details: [{ pointer: '/id', message: 'is taken' }],
+      });
+    }
   }
 
   #present(id: Uuid): StoredResource {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isUuid, type Uuid } from '../model/ids.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
+import { type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { replaceReferences } from '../model/references.ts';
 import { typeOf } from '../model/registry.ts';
@@ -62,12 +62,17 @@ const knownDefaults = new Map<ResourceType, JsonObject>();
 function defaultsOf(type: ResourceType): JsonObject {
   const known = knownDefaults.get(type);
   if (known) return known;
-  const { properties = {} } = z.toJSONSchema(type.properties, { io: 'input' });
-  const given = Object.entries(properties).flatMap(([name, schema]) => {
-    const value = isJsonObject(schema) ? schema.default : undefined;
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  const defaults = Object.fromEntries(given);
+  // Not what a schema merely tells of as effective default, such as a lambda's `public`: that is never stored (D-027).
+  const defaults = Object.fromEntries(
+    Object.entries(shapeOf(type.properties)).flatMap(([name, schema]) => {
+      const { type: kind, defaultValue } = schema._zod.def as { type: string; defaultValue?: Json };
+      return kind === 'default' && defaultValue !== undefined ? [[name, defaultValue] as const] : [];
+    }),
+  );
   knownDefaults.set(type, defaults);
   return defaults;
+}
+
+function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
+  return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {}; // members of ours are classic types
 }
