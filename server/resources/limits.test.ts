@@ -83,20 +83,30 @@ describe('a limit must hold for the record that would result (D-122)', () => {
     });
     expect((await root.get(`${environment}/containers`)).body).toEqual([]);
   });
-  it('also for PATCH, PUT and scale', async () => {
+  it('for a change of instances those of scale and of update, by whatever route it comes (D-125)', async () => {
     const { body: record } = await container();
     const path = `${place.org}/containers/${record.id}`;
     await limit(place.environment, 'container.update', 'container.properties.num_instances', '<=', 4);
     await limit(place.environment, 'container.scale', 'container.properties.num_instances', '<=', 3);
     const patch = (value: number) => root.patch(path, [{ op: 'replace', path: '/properties/num_instances', value }]);
     expect((await patch(5)).status).toBe(409);
-    expect((await patch(4)).status).toBe(200);
+    expect((await patch(4)).status).toBe(409);
+    expect((await patch(3)).status).toBe(200);
     expect((await root.put(path, { ...record, properties: { ...record.properties, num_instances: 5 } })).status).toBe(
       409,
     );
-    expect((await root.post(`${path}/scale?numInstances=4`)).status).toBe(202);
+    expect((await root.post(`${path}/scale?numInstances=4`)).status).toBe(409);
     expect((await root.post(`${path}/scale?numInstances=5`)).status).toBe(409);
-    expect((await root.post(`${path}/scale?numInstances=3`)).status).toBe(202);
+    expect((await root.post(`${path}/scale?numInstances=2`)).status).toBe(202);
+    await limit(place.environment, 'container.update', 'container.properties.num_instances', '<=', 1);
+    expect((await root.post(`${path}/scale?numInstances=3`)).status).toBe(409);
+    expect((await root.post(`${path}/scale?numInstances=1`)).status).toBe(202);
+  });
+  it('of what a read would show, links with their names (D-122)', async () => {
+    await limit(place.environment, 'container.create', 'container.properties.provider.name', '==', 'default-docker');
+    expect((await container()).status).toBe(201);
+    await limit(place.environment, 'container.create', 'container.properties.provider.name', '!=', 'default-docker');
+    expect((await container()).status).toBe(409);
   });
   it.each([
     ['container.properties.image', '==', 'nginx:1', 201],

@@ -42,6 +42,8 @@ export interface PoliciesOptions {
 /** One action, as policies see it. */
 export interface Action {
   verb: string;
+  /** What it is besides: a change of how many instances run is `scale`, and an update (D-125). A rule for both takes it for `verb`. */
+  also?: string;
   /** What it is done to: as a create or update leaves it, as it is before a deletion or a move. */
   record: StoredResource;
   /** Of a move: what it would make elsewhere. The policies there apply as well. */
@@ -68,11 +70,15 @@ export class Policies {
 
   /** Throws 409 with the predicate when a strict limit rule would be violated by what results (D-122). */
   limit(action: Action, balance: Balance): void {
-    const { verb, record: subject, copy: record = subject } = action;
+    const { record: subject, copy: record = subject } = action;
     const { noun } = typeOf(record);
-    for (const { rule, node } of this.#rulesFor(action, 'pre', LIMIT_RULE)) {
+    const rules = this.#rulesFor(action, 'pre', LIMIT_RULE);
+    if (rules.length === 0) return;
+    // As a read would show it: a provider with its name.
+    const shown = { name: record.name, properties: this.#options.renderer().properties(record) };
+    for (const { rule, node, verb } of rules) {
       const count = (word: TypeWord) => this.#countAfter(node, word, balance);
-      if (limitHolds(rule, { noun, record, count })) continue;
+      if (limitHolds(rule, { noun, record: shown, count })) continue;
       const message = `limit rule '${rule.name}' would be violated: ${explainLimit(rule)}`;
       if (rule.properties.strict !== false) throw new PlatformError(409, message);
       this.#options.onWarning(`${message} (${noun}.${verb} of '${record.name}' went on: the rule is not strict)`);
@@ -99,7 +105,7 @@ export class Policies {
     const events = (phase: Phase) =>
       this.#rulesFor(action, phase, EVENT_RULE)
         .filter(({ rule }) => rule.id !== except?.id)
-        .map(({ rule }) => ({ rule, event: this.#event(act, action, phase, rule) }));
+        .map(({ rule, verb }) => ({ rule, event: this.#event(act, { ...action, verb }, phase, rule) }));
     const after = events('post');
     for (const { rule, event } of events('pre')) this.#send(rule, event);
     return (made) => {
@@ -129,22 +135,28 @@ export class Policies {
     await this.#invoke(rule, this.#event(act, action, 'pre', rule), 'move');
   }
 
-  /** The rules that match an action in a phase, each with the node whose policy has it, the nearest first (D-121). */
+  /**
+   * The rules that match an action in a phase, each with the node whose policy has it, the nearest first (D-121), and what the
+   * action is to it.
+   */
   #rulesFor(
-    { verb, record, copy }: Action,
+    { verb, also, record, copy }: Action,
     phase: Phase,
     type?: string,
-  ): { rule: StoredResource; node: StoredResource }[] {
+  ): { rule: StoredResource; node: StoredResource; verb: string }[] {
     const { view } = this.#options;
-    const action = `${typeOf(record).noun}.${verb}`;
-    const matches = (rule: StoredResource) =>
-      (type === undefined || rule.type === type) &&
-      matchedActions(rule).some((one) => one === action || one === `${action}.${phase}`);
+    const { noun } = typeOf(record);
+    const verbs = [verb, ...(also === undefined ? [] : [also])];
+    const verbFor = (rule: StoredResource) => {
+      const matched = type === undefined || rule.type === type ? matchedActions(rule) : [];
+      return verbs.find((one) => matched.includes(`${noun}.${one}`) || matched.includes(`${noun}.${one}.${phase}`));
+    };
     const nodes = new Set([...lineage(view, record), ...(copy ? lineage(view, copy) : [])]);
     return [...nodes].flatMap((node) =>
-      this.#rulesAt(node)
-        .filter(matches)
-        .map((rule) => ({ rule, node })),
+      this.#rulesAt(node).flatMap((rule) => {
+        const matchedVerb = verbFor(rule);
+        return matchedVerb === undefined ? [] : [{ rule, node, verb: matchedVerb }];
+      }),
     );
   }
 

@@ -16,7 +16,7 @@ import type { WorldStore } from '../store/world-store.ts';
 import { type Act, causeOf } from './act.ts';
 import { type DeletionWish, planDeletion } from './deletion.ts';
 import { Drafts, type DraftsOptions } from './drafts.ts';
-import type { Policies } from './policies.ts';
+import type { Action, Policies } from './policies.ts';
 import { demandWithin } from './reach.ts';
 import { patchedDocument, writtenForm } from './written-form.ts';
 
@@ -225,7 +225,7 @@ export class ResourceService {
       const { record, companions } = this.drafts.update(act, before, after);
       if (record === before) return before;
       this.demandChange(act, before, verb, record);
-      return this.#enact(act, verb, record, companions);
+      return this.#enact(act, verb, record, companions, before);
     }
   }
 
@@ -234,10 +234,13 @@ export class ResourceService {
     verb: string,
     record: StoredResource,
     companions: readonly Companion[],
+    before?: StoredResource,
   ): Promise<StoredResource> {
     const { policies, store } = this.#options;
     const alongside = companions.map((one) => ({ verb: 'create', record: this.#companion(act, one) }));
-    const actions = [...alongside, { verb, record }];
+    const isScaled = before !== undefined && isScaling(before, record);
+    const own: Action = isScaled ? { verb: 'scale', also: 'update', record } : { verb, record };
+    const actions = [...alongside, own];
     const added = actions.filter((one) => one.verb === 'create').map((one) => one.record);
     for (const action of actions) policies.limit(action, { added });
     const finish = actions.map((action) => policies.announce(act, action));
@@ -290,6 +293,11 @@ export class ResourceService {
   #unlessSuppressed(record: StoredResource): StoredResource {
     return this.#options.policies.suppresses(record) ? { ...record, state: 'Pending' } : record;
   }
+}
+
+/** Does a change of a container start or stop instances, by whatever route it comes (D-125)? */
+function isScaling(before: StoredResource, after: StoredResource): boolean {
+  return typeOf(after).word === 'containers' && before.properties.num_instances !== after.properties.num_instances;
 }
 
 /** Do two versions of a record differ in nothing but these properties, and in who changed it when? */
