@@ -15,6 +15,7 @@ import { EntitlementFinder } from '../security/entitlement-finder.ts';
 import { createJudge } from '../security/judge.ts';
 import { hashPassword } from '../security/passwords.ts';
 import type { WorldStore } from '../store/world-store.ts';
+import { hostsOf } from './listeners.ts';
 
 /** What runs containers and jobs, as far as their records show it and moves depend on it. */
 export interface ContainerLife extends Realisation {
@@ -76,6 +77,7 @@ export function createCore(options: CoreOptions): Core {
     hashPassword: options.hashPassword ?? hashPassword,
     limits: config.limits,
     allowedHostPaths: config.allowedHostPaths,
+    ownHosts: hostsOf(config),
     nowMs,
     newId: randomUUID,
     wasAccount: options.wasAccount ?? (() => false),

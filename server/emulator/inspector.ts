@@ -19,6 +19,7 @@ import type { Containers } from './container-life.ts';
 import type { Core } from './core.ts';
 import type { Data } from './data.ts';
 import { freshWorlds } from './first-world.ts';
+import { hostsOf } from './listeners.ts';
 import { scmInspection } from './scm-place.ts';
 import { accessDesk, settingsDesk } from './settings-desk.ts';
 import { MAX_LEADS, type StandIns } from './stand-ins.ts';
@@ -95,7 +96,8 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
   const scmAccess = () => ({ apiUrl: scm.apiUrl, token: scmToken });
   const addresses = parts.addresses.ours;
   const { limits, allowedHostPaths } = config;
-  const laws = { referencesOf: indexing.references, limits, allowedHostPaths, newId: randomUUID };
+  const ownHosts = hostsOf(config);
+  const laws = { referencesOf: indexing.references, limits, allowedHostPaths, ownHosts, newId: randomUUID };
   const allAddresses = () => ({ ...addresses(), crmUrl, scmUrl: scm.url });
   return inspectorRoutes({
     view,

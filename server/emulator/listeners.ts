@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config-schema.ts';
-import { hostNameOf } from '../http/host-guard.ts';
+import { canonicalHost } from '../model/host-names.ts';
 
 /** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
 export function urlOf(host: string, port: number, scheme = 'http'): string {
@@ -14,7 +14,7 @@ export function urlOf(host: string, port: number, scheme = 'http'): string {
 export function hostsOf(config: Config): ReadonlySet<string> {
   const urls = [config.publicBaseUrl, config.publicGatewayUrl].filter((url) => url !== undefined);
   const names = [config.host, ...config.allowedHosts, ...urls.map((url) => new URL(url).host)];
-  return new Set(names.map((name) => hostNameOf(name) ?? name.toLowerCase()));
+  return new Set(names.map(canonicalHost));
 }
 
 /** Begins to listen; resolves to the port, rejects with the error of the operating system. */

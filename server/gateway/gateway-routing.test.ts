@@ -89,7 +89,7 @@ describe('an endpoint', () => {
       jar.lambda(() => text('site')),
       { hosts: ['site.test'] },
     );
-    for (const path of ['/', '/a/b/', '/results/x', '/api/async']) {
+    for (const path of ['/', '/a/b/', '/results', '/api']) {
       expect(await jar.send('POST', path, { headers: { Host: 'site.test' } })).toMatchObject({
         status: 200,
         body: 'site',

@@ -92,15 +92,15 @@ export class Pipeline {
   }
 
   /**
-   * The routes of a path. A built-in one gives way to an endpoint of that very path (`/async` of an API `api`, D-165) and to
-   * an endpoint that has the whole host for itself.
+   * The routes of a path. A built-in one gives way to an endpoint of that very path (`/async` of an API `api`, D-165), and to no
+   * other, whatever its hosts (D-151).
    */
   #routesOf(host: string, segments: readonly string[]): readonly (Endpoint | BuiltInRoute)[] | undefined {
     const found = this.#parts.endpoints.find(host, segments);
     const builtIn = this.#parts.builtIns.find(segments);
     if (!builtIn) return found;
     const depth = found?.[0]?.prefix.length;
-    return depth === 0 || depth === segments.length ? found : [builtIn];
+    return depth === segments.length ? found : [builtIn];
   }
 
   async #serve(exchange: Exchange, endpoint: Endpoint, target: RequestTarget): Promise<Answer | undefined> {

@@ -18,7 +18,7 @@ import { HIDDEN } from './masking.ts';
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 /** What a request would be held to. */
-export interface WorldLaws extends Pick<WriteContext, 'limits' | 'allowedHostPaths' | 'newId'> {
+export interface WorldLaws extends Pick<WriteContext, 'limits' | 'allowedHostPaths' | 'ownHosts' | 'newId'> {
   /** The ids that a record names, in its properties and as identities of its entitlements. */
   referencesOf(record: StoredResource): readonly Uuid[];
   hashPassword(password: string): Promise<string>;
@@ -92,14 +92,14 @@ function admitted(
   record: StoredResource,
   kept: StoredResource | undefined,
   view: WorldView,
-  { limits, allowedHostPaths, newId }: WorldLaws,
+  { limits, allowedHostPaths, ownHosts, newId }: WorldLaws,
 ): StoredResource {
   const type = typeOf(record);
   demandGrants(record, view);
   const before = kept?.type === record.type ? kept : undefined;
   newlyNamed(view, record, before, ({ fact }) => fact.whenGone === 'keeps');
   const parent = view.find(record.parent ?? record.id) ?? record;
-  const context = { view, parent, limits, allowedHostPaths, newId, ...(before && { previous: before }) };
+  const context = { view, parent, limits, allowedHostPaths, ownHosts, newId, ...(before && { previous: before }) };
   const { properties, companions = [] } = type.admit?.(record, context) ?? { properties: record.properties };
   if (companions.length > 0) throw new PlatformError(400, 'asks for further resources, which a world already has');
   return { ...record, properties: { ...properties, ...serverKept(record) } };

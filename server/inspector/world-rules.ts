@@ -13,6 +13,7 @@ export interface WorldRulesOptions {
   referencesOf(record: StoredResource): readonly Uuid[];
   limits: WriteContext['limits'];
   allowedHostPaths: readonly string[];
+  ownHosts: ReadonlySet<string>;
   newId(): Uuid;
 }
 
@@ -66,10 +67,18 @@ function offencesOfRecord(options: WorldRulesOptions, after: WorldView, record: 
   for (const id of new Set(missing)) offences.push({ pointer, message: `it names ${id}, which does not exist` });
   if (offences.length > 0 || !parent) return offences;
 
-  const { limits, allowedHostPaths, newId } = options;
+  const { limits, allowedHostPaths, ownHosts, newId } = options;
   if (previous && isDeepStrictEqual(previous.properties, record.properties) && previous.name === record.name) return [];
   try {
-    type.admit?.(record, { view: after, parent, limits, allowedHostPaths, newId, ...(previous && { previous }) });
+    type.admit?.(record, {
+      view: after,
+      parent,
+      limits,
+      allowedHostPaths,
+      ownHosts,
+      newId,
+      ...(previous && { previous }),
+    });
     return [];
   } catch (error) {
     if (error instanceof PlatformError) return [{ pointer, message: error.message }];

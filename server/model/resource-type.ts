@@ -23,6 +23,8 @@ export interface WriteContext {
   limits: { maxInstances: number; maxLambdaTimeoutS: number };
   /** Host folders that a host_path volume may name (D-079). */
   allowedHostPaths: readonly string[];
+  /** Host names that are the platform's own, and no endpoint's (D-151); in one spelling (`canonicalHost`). */
+  ownHosts: ReadonlySet<string>;
   /** Makes a fresh id for a companion. */
   newId(): Uuid;
 }

@@ -23,6 +23,8 @@ export interface DraftsOptions {
   limits: WriteContext['limits'];
   judge: Judge;
   allowedHostPaths: readonly string[];
+  /** Host names that no endpoint may have (D-151). */
+  ownHosts: ReadonlySet<string>;
   nowMs(): number;
   newId(): Uuid;
   /** Is the resource being moved away, so that its name is free (D-134)? */
@@ -95,8 +97,8 @@ export class Drafts {
   }
 
   #contextBelow(parent: StoredResource): WriteContext {
-    const { view, limits, allowedHostPaths, newId } = this.#options;
-    return { view, parent, limits, allowedHostPaths, newId };
+    const { view, limits, allowedHostPaths, ownHosts, newId } = this.#options;
+    return { view, parent, limits, allowedHostPaths, ownHosts, newId };
   }
 
   #now(): string {

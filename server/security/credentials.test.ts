@@ -22,6 +22,7 @@ beforeEach(() => {
 test('a token is good for eight hours and not a millisecond longer', async () => {
   const token = await credentials.issueToken(ADA, ORG);
   expect(credentials.findToken(token)).toEqual({
+    id: credentials.idOfToken(token),
     accountId: ADA,
     orgId: ORG,
     issuedAtMs: 1_000_000,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
+import { owningOrganization } from '../hierarchy.ts';
 import { aProvider, idOf, referenceFacts } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
@@ -34,7 +35,8 @@ export const api: ResourceType = {
     hint: 'begin with a letter or digit and consist of letters, digits, dots, underscores and hyphens',
   },
 
-  admit(draft, { view, parent, previous }) {
+  admit(draft, context) {
+    const { view, parent, previous } = context;
     if (draft.name === 'results') throw invalid('/name', "'results' is reserved: it is a path of the gateway");
     const id = providerIdOf(draft);
     if (id !== undefined) {
@@ -44,7 +46,10 @@ export const api: ResourceType = {
       demandFit(view, provider, parent);
     }
     if (previous && previous.name !== draft.name) {
-      for (const endpoint of view.children(draft.id, 'apiendpoints')) demandFreeRoute(view, draft.name, endpoint);
+      for (const endpoint of view.children(draft.id, 'apiendpoints')) {
+        const api = { name: draft.name, orgId: owningOrganization(view, parent).id };
+        demandFreeRoute(context, api, endpoint, endpoint.properties);
+      }
     }
     return { properties: draft.properties };
   },

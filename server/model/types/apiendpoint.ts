@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { owningOrganization } from '../hierarchy.ts';
 import type { Json } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import { idOf } from '../reference-facts.ts';
@@ -110,13 +111,15 @@ export const apiendpoint: ResourceType = {
   properties,
   serverSet: ['provider', 'location_id', 'upstream_url', 'public_url'],
 
-  admit(draft, { view, parent, previous }) {
+  admit(draft, context) {
+    const { view, parent, previous } = context;
     const sent = typed(properties, draft);
     if (sent.resource === undefined && !sent.hosts?.length) {
       throw invalid('/properties/resource', 'is required unless hosts are given');
     }
     if (sent.implementation_type === 'container') demandPort(sent, view, previous);
-    demandFreeRoute(view, parent.name, draft);
+    const api = { name: parent.name, orgId: owningOrganization(view, parent).id };
+    demandFreeRoute(context, api, draft, previous?.properties);
     return { properties: draft.properties };
   },
 

@@ -33,6 +33,7 @@ export class WorldForTests {
   readonly view: WorldView;
   readonly limits = { maxInstances: 16, maxLambdaTimeoutS: 500 };
   readonly allowedHostPaths = ['/srv/data'];
+  readonly ownHosts: ReadonlySet<string> = new Set(['jar.example']);
   readonly gatewayUrl = 'http://127.0.0.1:4701';
   readonly #records = new Map<Uuid, StoredResource>();
   #made = 0;
@@ -126,7 +127,7 @@ export class WorldForTests {
     sent: JsonObject,
     previous?: StoredResource,
   ): StoredResource {
-    const { limits, allowedHostPaths, view } = this;
+    const { limits, allowedHostPaths, ownHosts, view } = this;
     const row = typeOf({ type });
     const written = parseWith(row.properties, sent, '/properties') as JsonObject; // every type's schema is one of objects
     newlyNamed(view, { type, properties: written }, previous);
@@ -135,6 +136,7 @@ export class WorldForTests {
       parent,
       limits,
       allowedHostPaths,
+      ownHosts,
       newId: () => this.#newId(),
       ...(previous && { previous }),
     };
