@@ -4,16 +4,16 @@
 const rooms = {
   model: [],
   contract: ['model'],
-  http: ['model'],
+  http: ['model', 'contract'],
   store: ['model'],
   seed: ['model'],
   lambdas: ['model'],
   containers: ['model'],
-  gateway: ['model', 'http'],
-  standins: ['model', 'http'],
-  security: ['model', 'http', 'store'],
-  inspector: ['model', 'http', 'store'],
-  resources: ['model', 'http', 'store', 'security'],
+  gateway: ['model', 'contract', 'http'],
+  standins: ['model', 'contract', 'http'],
+  security: ['model', 'contract', 'http', 'store'],
+  inspector: ['model', 'contract', 'http', 'store'],
+  resources: ['model', 'contract', 'http', 'store', 'security'],
   openapi: ['model', 'contract', 'http', 'resources'],
 };
 

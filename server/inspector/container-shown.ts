@@ -1,11 +1,11 @@
+import type { ContainerInstance, ContainerUsage, ImagePull } from '../contract/containers.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { JsonObject } from '../model/json.ts';
 
 /** An instance of a container or job, as its engine and its health checks tell. */
 export interface SeenInstance {
   id: string;
-  state: string;
-  health: string;
+  state: ContainerInstance['state'];
+  health: ContainerInstance['health'];
   isCurrent: boolean;
   image: string;
   startedAtMs: number | undefined;
@@ -39,7 +39,7 @@ export interface SeenPull {
 }
 
 /** An instance as a client sees it; times are ISO-8601 UTC (D-014). */
-export function shownInstance({ startedAtMs, exitCode, error, ipAddress, ...one }: SeenInstance): JsonObject {
+export function shownInstance({ startedAtMs, exitCode, error, ipAddress, ...one }: SeenInstance): ContainerInstance {
   return {
     id: one.id,
     state: one.state,
@@ -56,10 +56,10 @@ export function shownInstance({ startedAtMs, exitCode, error, ipAddress, ...one 
 }
 
 /** What the instances of a container use, as a client sees it. */
-export function shownUsage(containerId: Uuid, measured: readonly Measured[]): JsonObject {
+export function shownUsage(containerId: Uuid, measured: readonly Measured[]): ContainerUsage {
   return { containerId, instances: measured.map((one) => ({ ...one })) };
 }
 
-export function shownPull({ recordId, startedAtMs, ...pull }: SeenPull): JsonObject {
+export function shownPull({ recordId, startedAtMs, ...pull }: SeenPull): ImagePull {
   return { containerId: recordId, ...pull, startedAt: new Date(startedAtMs).toISOString() };
 }

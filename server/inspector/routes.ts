@@ -2,6 +2,7 @@ import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { requireCaller } from '../http/challenge.ts';
 import { queryOf, singleParameter } from '../http/query.ts';
+import type { Gate } from '../http/serve.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
@@ -98,6 +99,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     const who = options.authenticator.identify(req.headers.authorization);
     return requireCaller(who, `${options.securityUrlFor(req)}/root/oauth/issue`);
   };
+  const gate: Gate = { view, judge, callerOf };
   const guard: WorldGuard = {
     viewer(req) {
       const caller = callerOf(req);
@@ -125,7 +127,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   const inspect = express.Router({ caseSensitive: true });
   inspect.use(leadRoutes(() => options.leads, arrivals, guard));
   inspect.use(lambdaRoutes({ invoker: options.invoker, lambdaLog: options.lambdaLog, containerLog, arrivals, target }));
-  inspect.use(containerRoutes({ desk: options.containers, guard, target, callerOf }));
+  inspect.use(containerRoutes(options.containers, gate));
   const { feed, sessions, recorder, status, pulse, endpoints, urlFor } = options.window;
   inspect.use(sessionRoutes(sessions, { guard, callerOf, windowUrl: urlFor }));
   inspect.use(recorderRoutes({ recorder, view, guard, invoker: options.invoker, target }));
@@ -148,13 +150,13 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     res.json(endpoints());
   });
   inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, view, options.runDemoPipeline));
-  inspect.use(workbenchRoutes(options.workbench, target, guard));
-  inspect.use(outboundRoutes(options.outbound, guard));
+  inspect.use(workbenchRoutes(options.workbench, gate));
+  inspect.use(outboundRoutes(options.outbound, gate));
   inspect.use(settingsRoutes(() => options.settings, guard));
   inspect.use(accessRoutes(() => options.access, view, callerOf));
   inspect.use(seedRoutes(options.seeds, callerOf));
   inspect.use(historyRoutes(options.machine, guard));
-  inspect.use(treeRoutes({ view, judge, guard }));
+  inspect.use(treeRoutes(gate));
   inspect.use(keyRoutes({ view, judge, keys: options.keys, callerOf }));
   inspect.use(resetRoutes(options.machine, () => options.freshWorld, guard));
   inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));

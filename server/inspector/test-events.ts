@@ -1,27 +1,6 @@
-import { z } from 'zod';
+import type { TestEvent } from '../contract/workbench.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
-
-const MAX_EVENTS = 50;
-const LONGEST_EVENT = 256 * 1024;
-
-/** The events that are kept for trying a lambda, in the order in which they are shown. */
-export const testEventsWish = z.strictObject({
-  events: z
-    .array(
-      z.strictObject({
-        name: z.string().trim().min(1).max(80),
-        body: z.string().max(LONGEST_EVENT).describe('The event as text, as the lambda is given it'),
-      }),
-    )
-    .max(MAX_EVENTS)
-    .refine((events) => new Set(events.map(({ name }) => name)).size === events.length, 'has two events of one name'),
-});
-
-export interface TestEvent {
-  name: string;
-  body: string;
-}
 
 /** Test events of lambdas, kept with the data. */
 export class TestEvents {

@@ -1,3 +1,4 @@
+import type { TreeNode } from '../contract/tree.ts';
 import { enclosing, fqonOf, ORGANIZATION } from '../model/hierarchy.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
@@ -5,25 +6,6 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
-
-/** As much of a resource as a row of a tree or a list needs. */
-export interface TreeNode {
-  id: Uuid;
-  name: string;
-  description?: string;
-  word: TypeWord;
-  /** Full type name after the prefix; tells sub-types apart. */
-  type: string;
-  /** Fqon of the organization that it is in; of an organization its own. */
-  fqon: string;
-  parent?: Uuid;
-  environment_type?: string;
-  /** Of a user whose password and keys are not accepted (D-179). */
-  isDisabled?: true;
-  modified: string;
-  /** How many are directly below. */
-  children: number;
-}
 
 /** In which order types stand below a place: places first, then workloads, then what serves them. */
 export const treeOrder: readonly TypeWord[] = [

@@ -1,12 +1,9 @@
-import express, { type Request, type Router } from 'express';
-import { z } from 'zod';
-import { readJson } from '../http/read-body.ts';
+import type { Router } from 'express';
+import { type Debugging, type FileLink, workbenchRows } from '../contract/workbench.ts';
+import { type Gate, serve } from '../http/serve.ts';
 import type { Uuid } from '../model/ids.ts';
-import { parseWith } from '../model/validate.ts';
-import type { WorldGuard } from './history-routes.ts';
-import type { LambdaRoutesOptions } from './lambda-routes.ts';
 import type { LinkedFiles, LinkState } from './linked-files.ts';
-import { type TestEvents, testEventsWish } from './test-events.ts';
+import type { TestEvents } from './test-events.ts';
 
 /** The lambda that is being debugged. */
 export interface Debugged {
@@ -29,67 +26,37 @@ export interface Workbench {
   };
 }
 
-const linkWish = z.strictObject({ path: z.string().min(1).max(4096) });
-
-/**
- * Working on a lambda, below `/inspect/lambdas/{id}`:
- *
- * - `GET /workbench`: `{events, link?, debug?}`; files and addresses of this machine are root's to see.
- * - `PUT /events` `{events: [{name, body}]}`: the events that are kept for trying it. Takes the right lambda.invoke.
- * - `POST /link` `{path}`, `DELETE /link`: its code follows a file of this machine, or does so no longer. Root only.
- * - `POST /debug`, `DELETE /debug`: it runs in one process that a debugger can attach to, or as always. Root only.
- */
-export function workbenchRoutes(
-  workbench: Workbench,
-  target: LambdaRoutesOptions['target'],
-  guard: WorldGuard,
-): Router {
-  const router = express.Router({ caseSensitive: true });
-  const lambdaOf = (req: Request, verb: 'view' | 'invoke') => target(req, verb, ['lambdas']);
-  const rootsLambda = (req: Request): Uuid => {
-    guard.root(req);
-    return lambdaOf(req, 'view').resource.id;
-  };
-  const debugOf = (id: Uuid) => {
+/** Working on a lambda; files and addresses of this machine are root's to see. */
+export function workbenchRoutes(workbench: Workbench, gate: Gate): Router {
+  const debugOf = (id: Uuid): Debugging | undefined => {
     const { debugged } = workbench.debugger;
     if (debugged?.lambdaId !== id) return undefined;
     const { startedAtMs, url, file, problem } = debugged;
     return { startedAt: timeOf(startedAtMs), ...(url && { url }), ...(file && { file }), ...(problem && { problem }) };
   };
-  router.get('/lambdas/:id/workbench', (req, res) => {
-    const { caller, resource } = lambdaOf(req, 'view');
-    const [link, debug] = [workbench.links.find(resource.id), debugOf(resource.id)];
-    const own = caller.isRoot ? { ...(link && { link: shownLink(link) }), ...(debug && { debug }) } : {};
-    res.json({ events: workbench.events.list(resource.id), ...own });
+  return serve(workbenchRows, gate, {
+    readWorkbench({ caller, resource: { id } }) {
+      const [link, debug] = [workbench.links.find(id), debugOf(id)];
+      const own = caller.isRoot ? { ...(link && { link: shownLink(link) }), ...(debug && { debug }) } : {};
+      return { events: workbench.events.list(id), ...own };
+    },
+    async replaceTestEvents({ resource, body }) {
+      await workbench.events.replace(resource.id, body.events);
+      return body;
+    },
+    linkFile: async ({ resource, body }) => shownLink(await workbench.links.link(resource.id, body.path)),
+    unlinkFile: ({ resource }) => workbench.links.unlink(resource.id),
+    debugLambda({ resource: { id } }) {
+      workbench.debugger.debug(id);
+      const state = debugOf(id);
+      if (!state) throw new Error(`lambda ${id} is debugged, and nothing is known of it`);
+      return state;
+    },
+    endDebugging: ({ resource }) => workbench.debugger.endDebugging(resource.id),
   });
-  router.put('/lambdas/:id/events', async (req, res) => {
-    const { resource } = lambdaOf(req, 'invoke');
-    const wish = parseWith(testEventsWish, await readJson(req), '');
-    await workbench.events.replace(resource.id, wish.events);
-    res.json(wish);
-  });
-  router.post('/lambdas/:id/link', async (req, res) => {
-    const id = rootsLambda(req);
-    const { path } = parseWith(linkWish, await readJson(req), '');
-    res.json(shownLink(await workbench.links.link(id, path)));
-  });
-  router.delete('/lambdas/:id/link', async (req, res) => {
-    await workbench.links.unlink(rootsLambda(req));
-    res.status(204).end();
-  });
-  router.post('/lambdas/:id/debug', (req, res) => {
-    const id = rootsLambda(req);
-    workbench.debugger.debug(id);
-    res.json(debugOf(id));
-  });
-  router.delete('/lambdas/:id/debug', (req, res) => {
-    workbench.debugger.endDebugging(rootsLambda(req));
-    res.status(204).end();
-  });
-  return router;
 }
 
-function shownLink({ path, takenAtMs, problem }: LinkState) {
+function shownLink({ path, takenAtMs, problem }: LinkState): FileLink {
   return { path, ...(takenAtMs !== undefined && { takenAt: timeOf(takenAtMs) }), ...(problem && { problem }) };
 }
 

@@ -1,3 +1,4 @@
+import { tables } from '../contract/tables.ts';
 import type { JsonObject } from '../model/json.ts';
 import { emulatorOperations } from './emulator-operations.ts';
 import { emulatorSchemas } from './emulator-schemas.ts';
@@ -11,6 +12,7 @@ import { pathsOf } from './operation.ts';
 import { parameters } from './parameters.ts';
 import { recordOperations } from './record-operations.ts';
 import { resourceSchemas } from './resource-schemas.ts';
+import { operationsOf } from './row-operations.ts';
 import { securityOperations } from './security-operations.ts';
 import { securitySchemas } from './security-schemas.ts';
 import { tagGroups } from './tags.ts';
@@ -33,6 +35,7 @@ export interface DocumentOptions {
  * special stands in the tables beside this file.
  */
 export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: DocumentOptions): JsonObject {
+  const rows = operationsOf(tables);
   const controlPlane = [
     ...globalOperations,
     ...recordOperations(),
@@ -40,6 +43,7 @@ export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: Do
     ...genericOperations,
     ...securityOperations,
     ...emulatorOperations,
+    ...rows.operations,
   ];
   const groups = tagGroups();
   return {
@@ -62,6 +66,7 @@ export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: Do
       schemas: {
         ...typeSchemas(typePrefix),
         ...jsonSchemasOf({ ...resourceSchemas, ...securitySchemas(typePrefix), ...emulatorSchemas }),
+        ...rows.schemas,
       },
       parameters: parameters(),
       responses: errorResponses([...controlPlane, ...gatewayOperations]),

@@ -1,14 +1,10 @@
 import { may, SEES_ALL } from '../contract/right.ts';
-import { containerOperations } from './container-operations.ts';
 import { deliveryOperations } from './delivery-operations.ts';
 import { historyOperations } from './history-operations.ts';
 import { keyOperations } from './key-operations.ts';
 import { gone, listOf, type Operation, ok, ref, rowsOf } from './operation.ts';
-import { outboundOperations } from './outbound-operations.ts';
 import { settingsOperations } from './settings-operations.ts';
-import { treeOperations } from './tree-operations.ts';
 import { windowOperations } from './window-operations.ts';
-import { workbenchOperations } from './workbench-operations.ts';
 
 const logs = rowsOf('Logs');
 const seeds = rowsOf('Seeds');
@@ -36,6 +32,15 @@ export const emulatorOperations: readonly Operation[] = [
       'Without `after` the lines that `/log` gives. Gives back a cursor; with that as `after` it gives what has come since, and waits up to `waitS` seconds for a first line.',
     query: ['log_after', 'wait_s', 'log_time', 'stderr'],
     success: ok(ref('LogPage')),
+    errors: [400, 403, 404, 503],
+  }),
+  rowsOf('Logs')('get /inspect/logs/{resource_id}/stream', 'followLog', 'What is printed, as it is printed', {
+    right: may('*.view', 'resource_id'),
+    description:
+      'Of a lambda, a container or a job. Server-sent events `lines` with `{lines, hasGap}`, each with its cursor as id: first the newest ' +
+      '1000 lines, or with `after` or `Last-Event-ID` those since, then each that follows. A slow reader is waited for.',
+    query: ['log_after'],
+    success: { ...ok({ type: 'string' }), mediaTypes: ['text/event-stream'] },
     errors: [400, 403, 404, 503],
   }),
   rowsOf('Invocations')('post /inspect/lambdas/{lambda_id}/invoke', 'invokeLambda', 'Run a lambda', {
@@ -93,13 +98,9 @@ export const emulatorOperations: readonly Operation[] = [
     success: { ...ok(ref('SeedDocument')), mediaTypes: seedFormats },
     errors: [400, 403, 404],
   }),
-  ...outboundOperations,
   ...windowOperations,
-  ...workbenchOperations,
   ...settingsOperations,
-  ...treeOperations,
   ...keyOperations,
-  ...containerOperations,
   ...deliveryOperations,
   ...historyOperations,
   rowsOf('Platform')('get /openapi.json', 'readOpenApi', 'This document', {

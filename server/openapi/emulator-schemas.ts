@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import { containerSchemas } from './container-operations.ts';
 import { deliverySchemas } from './delivery-operations.ts';
 import { codeToRun, historySchemas } from './history-schemas.ts';
 import { keySchemas } from './key-operations.ts';
-import { outboundSchemas } from './outbound-operations.ts';
 import { settingsSchemas } from './settings-operations.ts';
-import { treeSchemas } from './tree-operations.ts';
 import { windowSchemas } from './window-operations.ts';
-import { workbenchSchemas } from './workbench-operations.ts';
 
 const id = z.uuid();
 const time = z.iso.datetime();
@@ -21,14 +17,10 @@ const count = z.int().min(0);
 
 /** What the gateway's own routes (D-164..D-167) and those of the emulator (D-191, D-200, seeds) are sent and answer. */
 export const emulatorSchemas = {
-  ...containerSchemas,
   ...historySchemas,
   ...deliverySchemas,
-  ...outboundSchemas,
   ...windowSchemas,
-  ...workbenchSchemas,
   ...settingsSchemas,
-  ...treeSchemas,
   ...keySchemas,
   AsyncCall: z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda'),
   AsyncAcceptance: z.object({ lambdaId: id.describe('Id of this invocation, for `/results/{result_id}`') }),

@@ -1,4 +1,5 @@
 import type { Right } from '../contract/right.ts';
+import type { Verb } from '../contract/row.ts';
 import type { JsonObject } from '../model/json.ts';
 
 /** What a successful answer holds. */
@@ -19,8 +20,6 @@ interface Body {
   optional?: boolean;
 }
 
-type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete';
-
 /** One route as the document tells of it: a row of the tables beside this file. */
 export interface Operation {
   verb: Verb;
@@ -33,6 +32,8 @@ export interface Operation {
   description?: string;
   /** Query parameters, by their names in `parameters.ts`. */
   query?: readonly string[];
+  /** Query parameters as they are. */
+  parameters?: readonly JsonObject[];
   body?: Body;
   /** Absent when the route can only refuse. */
   success?: Success;
@@ -141,7 +142,10 @@ export function pathsOf(operations: readonly Operation[], servers?: JsonObject[]
 function operationObject(operation: Operation): JsonObject {
   const { id, tag, summary, description, path, query = [], body, success, right, errorSchema = 'Error' } = operation;
   const security = operation.security ?? (right === 'none' ? [] : undefined);
-  const parameters = [...namesInBraces(path), ...query].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  const parameters = [
+    ...[...namesInBraces(path), ...query].map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ...(operation.parameters ?? []),
+  ];
   const refusals = errorStatuses(operation).map((status) => [
     status,
     { $ref: `#/components/responses/${errorResponse(errorSchema, status)}` },

@@ -61,15 +61,6 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
     schema: { ...text, examples: ['status:error lambda:webform dur:>200 text', 'status:>=500 method:post path:/lead'] },
     description: 'What to look for: all terms have to hold; `-` before one says that it must not',
   },
-  tree_query: { name: 'q', schema: { type: 'string' }, description: 'Parts of its name, type or id' },
-  tree_scope: { name: 'scope', schema: uuid, description: 'Only what is below this resource, and itself' },
-  tree_word: { name: 'word', schema: { type: 'string' }, description: 'Words of types, with commas between them' },
-  tree_offset: { name: 'offset', schema: { type: 'integer', minimum: 0, default: 0 }, description: 'How many to skip' },
-  tree_limit: {
-    name: 'limit',
-    schema: { type: 'integer', minimum: 1, maximum: 1000, default: 200 },
-    description: 'How many rows',
-  },
   recent_scope: { name: 'scope', schema: uuid, description: 'Those below an organization, workspace or environment' },
   recent_after: {
     name: 'after',
@@ -135,11 +126,6 @@ const inQuery: Record<string, { name?: string; required?: true; schema: JsonObje
   by_email: { name: 'email', schema: text, description: 'An address; `*` stands for any text' },
   by_phone: { name: 'phoneNumber', schema: text, description: 'A number; `*` stands for any text' },
   by_username: { name: 'username', schema: text, description: 'The same as `name`' },
-  container_ids: {
-    name: 'ids',
-    schema: { ...text, examples: ['9f0c6d0a-9f0a-4a57-8a55-0d6c8a8a2f11'] },
-    description: 'Ids of containers and jobs, with commas between; at most 50',
-  },
   log_time: {
     name: 'time',
     schema: { ...text, examples: ['15m', 'all'] },

@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { SEES_ALL } from '../contract/right.ts';
 import { NETWORK_ERRORS, OUTBOUND_ACTIONS } from '../model/outbound-rule.ts';
 import { outboundRulesWish } from '../model/outbound-rule-schema.ts';
-import { type Operation, ok, ref, rowsOf } from './operation.ts';
+import { named } from './named.ts';
+import { SEES_ALL } from './right.ts';
+import { json, ok, rowsOf } from './row.ts';
 
-const outbound = rowsOf('Outbound calls');
-
-/** What the routes about outbound calls are sent and answer. */
-export const outboundSchemas = {
-  OutboundRulesWish: outboundRulesWish,
-  OutboundRules: z.object({
+const outboundRules = named(
+  'OutboundRules',
+  z.object({
     revision: z.int(),
     crm: z.enum(['catch', 'pass']).describe('What the configuration says of calls to a CRM that no rule means'),
     rules: z.array(
@@ -24,23 +22,26 @@ export const outboundSchemas = {
       }),
     ),
   }),
-};
+);
 
 /** Rules about the calls that lambdas make to other hosts (D-200). */
-export const outboundOperations: readonly Operation[] = [
-  outbound('get /inspect/outbound', 'readOutboundRules', 'What becomes of the calls that lambdas make', {
+export const outboundRows = rowsOf('Outbound calls', {
+  readOutboundRules: {
+    route: 'get /inspect/outbound',
+    summary: 'What becomes of the calls that lambdas make',
     right: SEES_ALL,
-    success: ok(ref('OutboundRules')),
-    errors: [403],
-  }),
-  outbound('put /inspect/outbound', 'replaceOutboundRules', 'Let other rules hold', {
-    right: 'root',
+    answer: ok(outboundRules),
+  },
+  replaceOutboundRules: {
+    route: 'put /inspect/outbound',
+    summary: 'Let other rules hold',
     description:
       'For the root user. The first enabled rule whose `host` meets a call decides: `catch` (the CRM stand-in answers), `pass`, ' +
       '`block`, `fail` (with a status or a network error); `delay` waits, and the rules below it go on deciding. They hold from ' +
       'the next call on, in lambdas that run as well.',
-    body: { schema: ref('OutboundRulesWish') },
-    success: ok(ref('OutboundRules')),
-    errors: [403, 409, 503],
-  }),
-];
+    right: 'root',
+    body: json(named('OutboundRulesWish', outboundRulesWish)),
+    answer: ok(outboundRules),
+    errors: [409, 503],
+  },
+});
