@@ -240,18 +240,14 @@ function responseOf(operation: Operation, status: number): z.infer<typeof body> 
 
 /** What is wrong with a value by a schema of the document. */
 function offences(wanted: JsonObject, value: unknown): unknown[] {
-  const validate = ajv.compile(forAnswers(wanted));
+  const validate = ajv.compile(standingAlone(wanted));
   return validate(value) ? [] : (validate.errors ?? []);
 }
 
 const ajv = addFormats.default(new Ajv2020({ strict: false }));
-ajv.addSchema(forAnswers({ $id: `${BASE}/schemas`, $defs: document.components.schemas }));
+ajv.addSchema(standingAlone({ $id: `${BASE}/schemas`, $defs: document.components.schemas }));
 
-/** A schema as it holds for answers, on its own: what is only ever sent is not required. */
-function forAnswers(schemas: JsonObject): JsonObject {
-  const text = JSON.stringify(schemas).replaceAll('#/components/schemas/', `${BASE}/schemas#/$defs/`);
-  return JSON.parse(text, (_, value) => {
-    if (!Array.isArray(value?.required)) return value;
-    return { ...value, required: value.required.filter((name: string) => !value.properties?.[name]?.writeOnly) };
-  });
+/** A schema on its own. */
+function standingAlone(schemas: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(schemas).replaceAll('#/components/schemas/', `${BASE}/schemas#/$defs/`));
 }

@@ -4,6 +4,7 @@ import type { ResourceType } from '../model/resource-type.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { created, gone, LIST_QUERY, type Operation, ok, okList, patchBody, ref } from './operation.ts';
 import { namingOf } from './type-naming.ts';
+import { newRecordSchema } from './type-schemas.ts';
 
 /** Lists below a resource that hold what names it rather than its children (D-055, D-062, D-072, D-073). */
 const RELATED: readonly (readonly [parent: TypeWord, word: TypeWord])[] = [
@@ -87,7 +88,7 @@ function createOperation(type: ResourceType, path: string, suffix: string, summa
     tag,
     summary,
     right: may(`${type.noun}.create`, parent),
-    body: { schema: ref(schema) },
+    body: { schema: newRecordSchema(type) },
     success: created(ref(schema)),
     errors: [400, 403, 404, 409, 422],
   };

@@ -2,11 +2,12 @@ import { envelopeSchema } from '../model/envelope.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { resourceTypes, typeOfWord } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
-import { secretPlaces } from '../model/secrets.ts';
+import { hiddenProperties, secretPlaces } from '../model/secrets.ts';
 import { fullNameOf } from '../model/type-names.ts';
 import { isTypeWord } from '../model/type-words.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { listOf, ref } from './operation.ts';
+import { servedProperty } from './served-properties.ts';
 import { namingOf } from './type-naming.ts';
 
 /**
@@ -71,20 +72,38 @@ function withWriteOnly(schema: JsonObject, [step, ...rest]: readonly string[]): 
   return { ...schema, properties: { ...properties, [step]: withWriteOnly(properties[step], rest) } };
 }
 
+/** What has to be sent with a new record and is in no answer. */
+function unanswered(type: ResourceType): string[] {
+  const { required } = jsonSchemaOf(type.properties);
+  return Array.isArray(required) ? hiddenProperties(type).filter((name) => required.includes(name)) : [];
+}
+
+/** The schema of a record that is to be made: that of its type, and what is required although nobody reads it back. */
+export function newRecordSchema(type: ResourceType): JsonObject {
+  const { schema } = namingOf(type);
+  const required = unanswered(type);
+  if (required.length === 0) return ref(schema);
+  return {
+    allOf: [ref(schema), { required: ['properties'], properties: { properties: { type: 'object', required } } }],
+  };
+}
+
 function propertiesSchema(type: ResourceType): JsonObject {
-  const { properties: written, ...rest } = jsonSchemaOf(type.properties);
+  const { properties: written, required, ...rest } = jsonSchemaOf(type.properties);
+  const hiddenOnes = unanswered(type);
+  const answered = Array.isArray(required) ? required.filter((name) => !hiddenOnes.includes(String(name))) : [];
   const properties: JsonObject = isJsonObject(written) ? { ...written } : {};
   for (const { at } of secretPlaces(type)) {
     const [name = '', ...inside] = at.map(String);
     if (isJsonObject(properties[name])) properties[name] = withWriteOnly(properties[name], inside);
   }
-  for (const name of type.serverSet) {
-    if (!type.hidden?.includes(name)) properties[name] = { readOnly: true, description: 'Set by the server' };
-  }
+  const hidden = hiddenProperties(type);
+  for (const name of type.serverSet) if (!hidden.includes(name)) properties[name] = servedProperty(name);
   for (const word of Object.keys(type.embed ?? {})) {
     if (!isTypeWord(word) || Object.hasOwn(properties, word)) continue;
     const { schema } = namingOf(typeOfWord(word));
     properties[word] = { ...listOf(ref(schema)), readOnly: true, description: `Only with \`?embed=${word}\`` };
   }
-  return { ...rest, properties: { ...properties, parent: { ...ref('Link'), readOnly: true } } };
+  const members = { ...properties, parent: { ...ref('Link'), readOnly: true } };
+  return { ...rest, properties: members, ...(answered.length > 0 && { required: answered }) };
 }
