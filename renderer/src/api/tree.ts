@@ -1,52 +1,22 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { AnswerOf } from '../../../server/contract/row.ts';
+import type { treeRows } from '../../../server/contract/tree.ts';
 import type { TypeWord } from '../../../server/model/type-words.ts';
 import { load } from './client.ts';
 import { failureOf } from './failure.ts';
 import { keys } from './query-client.ts';
 
-/** As much of a resource as a row needs, as `GET /inspect/tree` gives it. */
-export interface TreeNode {
-  id: string;
-  name: string;
-  description?: string;
-  word: TypeWord;
-  /** Full type name after the prefix, e.g. `Configuration::Provider::CaaS::Docker`. */
-  type: string;
-  /** Of the organization that it is in; of an organization its own. */
-  fqon: string;
-  /** Absent for the root organization. */
-  parent?: string;
-  environment_type?: string;
-  /** Of a user whose account is disabled. */
-  isDisabled?: true;
-  modified: string;
-  /** How many are directly below. */
-  children: number;
-}
+export type { TreeNode } from '../../../server/contract/tree.ts';
 
-export type TypeCounts = Partial<Record<TypeWord, number>>;
-
+export type TypeCounts = TreePlace['types'];
 /** Some of what is directly below a place. */
-export interface TreePage {
-  rows: TreeNode[];
-  total: number;
-  /** All that is directly below, by type, whatever was asked for. */
-  types: TypeCounts;
-}
-
+export type TreePage = AnswerOf<typeof treeRows.listTreeChildren>;
 /** Where a resource stands. */
-export interface TreePlace {
-  resource: TreeNode;
-  /** What it is below, root first. */
-  path: TreeNode[];
-  types: TypeCounts;
-}
-
-export interface TreeRelation {
-  resource: TreeNode;
-  /** Of the member that names the other. */
-  pointer: string;
-}
+export type TreePlace = AnswerOf<typeof treeRows.readTreePlace>;
+export type TreeRelation = TreeRelations['names'][number];
+type TreeRelations = AnswerOf<typeof treeRows.listRelations>;
+type TreeSearch = AnswerOf<typeof treeRows.searchTree>;
+type TreeBelow = AnswerOf<typeof treeRows.countTreeBelow>;
 
 /** How many rows are read at once. */
 export const TREE_PAGE_ROWS = 200;
@@ -88,8 +58,7 @@ export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS }: TreeW
   const query = { q, word: words?.join(','), scope, limit };
   return queryOptions({
     queryKey: [keys.world, 'tree search', query],
-    queryFn: ({ signal }) =>
-      load<{ rows: TreeNode[]; above: TreeNode[]; total: number }>('/inspect/tree', query, signal),
+    queryFn: ({ signal }) => load<TreeSearch>('/inspect/tree', query, signal),
   });
 }
 
@@ -97,8 +66,7 @@ export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS }: TreeW
 export function useBelow(id: string, isEnabled: boolean, limit = 100) {
   return useQuery({
     queryKey: [keys.world, 'tree below', id, limit],
-    queryFn: ({ signal }) =>
-      load<{ rows: TreeNode[]; total: number; types: TypeCounts }>(`/inspect/tree/${id}/below`, { limit }, signal),
+    queryFn: ({ signal }) => load<TreeBelow>(`/inspect/tree/${id}/below`, { limit }, signal),
     enabled: isEnabled,
   });
 }
@@ -107,11 +75,6 @@ export function useBelow(id: string, isEnabled: boolean, limit = 100) {
 export function useRelations(id: string) {
   return useQuery({
     queryKey: [keys.world, 'tree relations', id],
-    queryFn: ({ signal }) =>
-      load<{ names: TreeRelation[]; namedBy: TreeRelation[]; total: number }>(
-        `/inspect/tree/${id}/relations`,
-        { limit: 1000 },
-        signal,
-      ),
+    queryFn: ({ signal }) => load<TreeRelations>(`/inspect/tree/${id}/relations`, { limit: 1000 }, signal),
   });
 }

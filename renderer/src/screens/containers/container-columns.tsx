@@ -1,4 +1,5 @@
 import { ExternalLink } from 'lucide-react';
+import type { ImagePull } from '../../../../server/contract/containers.ts';
 import { Time } from '../../parts/amount.tsx';
 import { bytesText } from '../../parts/amounts.ts';
 import type { GridColumn } from '../../parts/data-grid.tsx';
@@ -9,7 +10,7 @@ import { ContainerMenu } from './container-menu.tsx';
 import { referenceName } from './container-place.ts';
 import { conditionOf, isJob, reasonOf, runningOf, statusOf, wishedOf } from './container-status.ts';
 import { CpuMeter, MemoryMeter } from './usage-meters.tsx';
-import type { ContainerRow, Pull } from './use-containers.ts';
+import type { ContainerRow } from './use-containers.ts';
 
 /** One line a container or job. What can be pressed lies above the link of the row. */
 export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
@@ -103,7 +104,7 @@ export function ContainerState({ record }: { record: ContainerRow['record'] }) {
 }
 
 /** How far the pull of an image is, in the width it is given. */
-export function PullBar({ pull, name }: { pull: Pull; name: string }) {
+export function PullBar({ pull, name }: { pull: ImagePull; name: string }) {
   const { currentBytes, totalBytes } = pull;
   const share = totalBytes > 0 ? currentBytes / totalBytes : undefined;
   return (
@@ -118,7 +119,7 @@ export function PullBar({ pull, name }: { pull: Pull; name: string }) {
 }
 
 /** How far it is, in words. */
-export function pullText({ step, currentBytes, totalBytes }: Pull): string {
+export function pullText({ step, currentBytes, totalBytes }: ImagePull): string {
   return totalBytes > 0 ? `${step}, ${bytesText(currentBytes)} of ${bytesText(totalBytes)}` : step;
 }
 

@@ -1,19 +1,8 @@
-/** What one running instance uses, as `GET /inspect/containers/stats` gives it. */
-export interface InstanceUsage {
-  instanceId: string;
-  /** 1 = one core fully used. */
-  cpus: number;
-  memoryBytes: number;
-  memoryLimitBytes: number;
-  /** Since its start. */
-  receivedBytes: number;
-  sentBytes: number;
-}
+import type { ContainerUsage } from '../../../../server/contract/containers.ts';
 
-export interface ContainerUsage {
-  containerId: string;
-  instances: readonly InstanceUsage[];
-}
+export type { ContainerUsage };
+/** What one running instance uses. */
+export type InstanceUsage = ContainerUsage['instances'][number];
 
 /** What a container used at a moment. */
 export interface UsageSample {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
+import type { ImagePull } from '../../../../server/contract/containers.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
 import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
@@ -7,24 +8,14 @@ import { parentIdOf } from '../../api/resource-kinds.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
 import { addressesOf, type ContainerAddress } from './container-address.ts';
 
-/** An image that is being pulled, as `GET /inspect/containers/pulls` gives it. */
-export interface Pull {
-  containerId: string;
-  image: string;
-  step: string;
-  currentBytes: number;
-  totalBytes: number;
-  startedAt: string;
-}
-
 /** A container or job with what is known of it beyond its record. */
 export interface ContainerRow {
   record: PlatformRecord;
-  pull: Pull | undefined;
+  pull: ImagePull | undefined;
   addresses: readonly ContainerAddress[];
 }
 
-const NO_PULLS: readonly Pull[] = [];
+const NO_PULLS: readonly ImagePull[] = [];
 
 /** Every container and job of the scope, newest first, kept current by commits and by what the engine tells. */
 export function useContainers() {
@@ -34,7 +25,7 @@ export function useContainers() {
   const endpoints = useAllOfType('apiendpoints').records;
   const pulls = useQuery({
     queryKey: [keys.containers, 'pulls'],
-    queryFn: ({ signal }) => load<Pull[]>('/inspect/containers/pulls', {}, signal),
+    queryFn: ({ signal }) => load<ImagePull[]>('/inspect/containers/pulls', {}, signal),
   });
   // The pulls are read anew at each piece of news of a container, and that is when records show another status.
   const refetch = useRef(() => {});

@@ -1,37 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
+import type { Debugging, FileLink, TestEvent, workbenchRows } from '../../../../server/contract/workbench.ts';
 import { load, send } from '../../api/client.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 
-/** An event that is kept for trying the lambda. */
-export interface TestEvent {
-  name: string;
-  /** As text, as the lambda is given it. */
-  body: string;
-}
-
-/** The file that the lambda's code follows. */
-export interface FileLink {
-  path: string;
-  takenAt?: string;
-  /** Why the lambda does not have what is in the file. */
-  problem?: string;
-}
-
+export type { FileLink, TestEvent };
 /** The lambda runs so that a debugger can attach. */
-export interface DebugState {
-  startedAt: string;
-  /** `ws://127.0.0.1:PORT/ID`; absent until its process listens. */
-  url?: string;
-  file?: string;
-  problem?: string;
-}
-
-export interface WorkbenchState {
-  events: readonly TestEvent[];
-  /** For the root user only. */
-  link?: FileLink;
-  debug?: DebugState;
-}
+export type DebugState = Debugging;
+export type WorkbenchState = AnswerOf<typeof workbenchRows.readWorkbench>;
 
 /** What a person works on the lambda with, and how to change it. */
 export function useWorkbench(lambdaId: string) {

@@ -1,15 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import type { outboundRows } from '../../../../server/contract/outbound.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
 import type { OutboundRule } from '../../../../server/model/outbound-rule.ts';
 import { load, send } from '../../api/client.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 
-/** The rules, as `GET /inspect/outbound` gives them. */
-interface OutboundRules {
-  revision: number;
-  /** What the configuration says of calls to a CRM that no rule means. */
-  crm: 'catch' | 'pass';
-  rules: OutboundRule[];
-}
+type OutboundRules = AnswerOf<typeof outboundRows.readOutboundRules>;
 
 /** A rule that may not have an id yet. */
 export type RuleWish = Omit<OutboundRule, 'id'> & { id?: string };
