@@ -13,6 +13,8 @@ import type { Plan } from './workload.ts';
 const MAX_EVENTS = 50;
 /** What failed for a reason that may pass is tried again after the first delay, then with growing ones up to the last. */
 const RETRY_MS = [500, 2_000, 5_000, 15_000, 60_000];
+/** An image that there was none of is looked for so often: somebody may have built, pulled or loaded it since. */
+const IMAGE_LOOK_MS = 3_000;
 /** Beyond the grace period of its checks, how long a new instance may take to be healthy. */
 const HEALTH_MARGIN_MS = 30_000;
 const WATCH_INTERVAL_MS = 50;
@@ -43,6 +45,8 @@ export class ContainerRunner {
   readonly #leaving = new Set<string>();
   readonly #events: ContainerEvent[] = [];
   #failure: string | undefined;
+  /** Of the image that instances have to be of, when its name has come to mean another one than they were made from. */
+  #imageId: string | undefined;
   #hasRun = false;
   #working: AbortController | undefined;
   #worked: Promise<void> = Promise.resolve();
@@ -90,8 +94,29 @@ export class ContainerRunner {
     this.#plan = plan;
     if (isSame) return;
     if (isAnother) this.#hasRun = false;
+    if (isAnother) this.#imageId = undefined;
     this.#attempts = 0;
     this.#failure = undefined;
+    this.wake();
+  }
+
+  /**
+   * The same wish, said again: what has failed is tried again, and instances are replaced when the name of their image means another
+   * one on the engine by now (D-052).
+   */
+  async confirm(): Promise<void> {
+    const { kind, image } = this.#plan.workload;
+    if (this.#failure !== undefined) {
+      this.#attempts = 0;
+      this.#failure = undefined;
+      return this.wake();
+    }
+    if (kind === 'job') return; // what has run has run
+    const imageId = await this.#findImage(image);
+    const isOther = (one: Instance) => this.#isOfNow(one) && one.imageId !== undefined && one.imageId !== imageId;
+    if (imageId === undefined || image !== this.#plan.workload.image || !this.#instances.some(isOther)) return;
+    this.#imageId = imageId;
+    this.#hasRun = false;
     this.wake();
   }
 
@@ -201,16 +226,21 @@ export class ContainerRunner {
       this.#isDue = false;
       const working = new AbortController();
       this.#working = working;
+      const imageId = this.#imageId;
       try {
         await this.#options.attached.use((engine) =>
-          engine.apply(this.#plan.workload, {
-            signal: working.signal,
-            onPull: this.#options.onPull,
-            whenReady: (instance) => this.#whenReady(instance, working.signal),
-            beforeRemoval: (instance) => this.#beforeRemoval(instance),
-          }),
+          engine.apply(
+            { ...this.#plan.workload, imageId },
+            {
+              signal: working.signal,
+              onPull: this.#options.onPull,
+              whenReady: (instance) => this.#whenReady(instance, working.signal),
+              beforeRemoval: (instance) => this.#beforeRemoval(instance),
+            },
+          ),
         );
         this.#failure = undefined;
+        if (this.#imageId === imageId) this.#imageId = undefined;
       } catch (failure) {
         if (!working.signal.aborted) this.#fail(failure);
       }
@@ -222,12 +252,35 @@ export class ContainerRunner {
   #fail(failure: unknown): void {
     if (failure instanceof EngineUnreachable) return; // it is told by the engine's state, and done again when that is back
     this.#failure = failure instanceof Error ? failure.message : String(failure);
-    // An image or a definition that is refused is refused again: it waits for a change of the record (D-051).
-    const isFinal = failure instanceof EngineRefusal && (failure.kind === 'image' || failure.kind === 'definition');
-    if (isFinal || this.#isRemoved) return;
+    if (this.#isRemoved) return;
+    // A definition that is refused is refused again: it waits for a change of the record. So does an image, unless it comes (D-051).
+    const refused = failure instanceof EngineRefusal ? failure.kind : undefined;
+    if (refused === 'definition') return;
+    if (refused === 'image') {
+      this.#awaitImage();
+      return;
+    }
     const delayMs = RETRY_MS[Math.min(this.#attempts, RETRY_MS.length - 1)] ?? 0;
     this.#attempts += 1;
     this.#retryTimer = setTimeout(() => this.wake(), delayMs).unref();
+  }
+
+  #awaitImage(): void {
+    this.#retryTimer = setTimeout(async () => {
+      const found = await this.#findImage(this.#plan.workload.image);
+      if (this.#failure === undefined || this.#isRemoved) return;
+      if (found === undefined) this.#awaitImage();
+      else this.wake();
+    }, IMAGE_LOOK_MS).unref();
+  }
+
+  /** Undefined when the engine has none, or does not answer. */
+  async #findImage(image: string): Promise<string | undefined> {
+    try {
+      return await (await this.#options.attached.engine()).findImage(image);
+    } catch {
+      return undefined;
+    }
   }
 
   async #refresh(): Promise<void> {
@@ -290,15 +343,15 @@ export class ContainerRunner {
     await this.#options.drain(id);
   }
 
-  #isOfNow({ revision }: Instance): boolean {
-    return revision === this.#plan.workload.revision;
+  #isOfNow({ revision, imageId }: Instance): boolean {
+    return revision === this.#plan.workload.revision && (this.#imageId === undefined || this.#imageId === imageId);
   }
 
   #isAsWished(): boolean {
     const { kind, instances } = this.#plan.workload;
     if (this.#instances.some((one) => !this.#isOfNow(one) || one.state === 'starting')) return false;
     const alive = this.#instances.filter(
-      ({ state }) => kind === 'job' || state === 'running' || state === 'restarting',
+      ({ state }) => kind === 'job' || state === 'running' || state === 'paused' || state === 'restarting',
     );
     return kind === 'job'
       ? alive.length >= instances

@@ -154,6 +154,11 @@ export class ContainerService implements RunningContainers {
     return this.#runners.get(id);
   }
 
+  /** A record was sent again as it stands (D-052). */
+  confirmed({ id }: StoredResource): void {
+    void this.#runners.get(id)?.confirm();
+  }
+
   /** What a record inherits may have changed since it was taken up (D-114). */
   takeUp({ record }: ContainerRunner): void {
     this.#follow(record);

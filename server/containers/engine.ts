@@ -46,6 +46,8 @@ export interface Workload {
   /** How many shall run; a job's shall have run. */
   instances: number;
   image: string;
+  /** When given, instances of another image count as of an older revision: its name means this one by now (D-052). */
+  imageId?: string | undefined;
   /** Pull even when the engine has the image. */
   forcePull: boolean;
   /** Arguments for the image's entry point; undefined keeps the image's own. */
@@ -74,7 +76,10 @@ export interface Instance {
   /** `revision` of the workload that it was made from. */
   revision: string;
   image: string;
-  state: 'starting' | 'running' | 'restarting' | 'exited' | 'failed';
+  /** The engine's id of the very image that it was made from; undefined where the engine does not tell. */
+  imageId: string | undefined;
+  /** Paused from outside it is there, and serves nothing. */
+  state: 'starting' | 'running' | 'paused' | 'restarting' | 'exited' | 'failed';
   /** Of the health command; `none` without one. */
   health: 'none' | 'starting' | 'healthy' | 'unhealthy';
   startedAtMs: number | undefined;
@@ -192,6 +197,8 @@ export interface ContainerEngine {
   stats(instanceId: string): Promise<InstanceStats>;
   exec(instanceId: string, command: readonly string[]): Promise<ExecResult>;
   pull(image: string, options: { signal?: AbortSignal; onProgress?(progress: PullProgress): void }): Promise<void>;
+  /** The id of what an image's name means on the engine now; undefined when it has no such image. */
+  findImage(image: string): Promise<string | undefined>;
   /** Tells of each change of an instance until the returned function is called or the connection is lost. */
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void>;
   /** Lets go of the connection: what waits for an answer rejects, what runs goes on. The next call connects anew. */

@@ -107,6 +107,7 @@ export function complaintOf(instances: readonly Instance[]): string | undefined 
     if (isDown && error) return `${which} could not start: ${error}`;
     if (isDown && exitCode !== undefined && exitCode !== 0)
       return `${which} ended with exit code ${exitCode}; its log may say why`;
+    if (state === 'paused') return `${which} is paused: unpause it in the engine`;
     if (state === 'restarting')
       return `${which} ended by itself and is started again; a container's command has to go on`;
     if (health === 'unhealthy') return `${which} fails its health check`;

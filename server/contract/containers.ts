@@ -12,7 +12,7 @@ export const containerInstance = named(
   'ContainerInstance',
   z.object({
     id: z.string().describe("The engine's id"),
-    state: z.enum(['starting', 'running', 'restarting', 'exited', 'failed']),
+    state: z.enum(['starting', 'running', 'paused', 'restarting', 'exited', 'failed']),
     health: z.enum(['none', 'unknown', 'healthy', 'unhealthy']).describe('`none` without health checks'),
     isCurrent: z.boolean().describe('Made from the present definition; in a rolling update the old ones are not'),
     image: z.string(),

@@ -73,6 +73,7 @@ export function createContainers(options: ContainersOptions): Containers {
   const what = config.data === IN_MEMORY ? 'forget' : onStop;
   const life: ContainerLife = {
     status: (record) => ({ ...service.status(record), ...servicePortsOf(record, ports) }),
+    confirmed: (record) => service.confirmed(record),
     demandEngine: (providerId, purpose) => desk.demandEngine(providerId, purpose),
     whenRunning: (id, timeoutMs) => service.whenRunning(id, timeoutMs),
   };

@@ -21,6 +21,8 @@ import { hostsOf } from './listeners.ts';
 export interface ContainerLife extends Realisation {
   /** The live properties of a container or job (D-048). */
   status(resource: StoredResource): JsonObject;
+  /** It was sent again as it stands: nothing is written (D-052). */
+  confirmed(resource: StoredResource): void;
 }
 
 export interface CoreOptions {
@@ -83,6 +85,7 @@ export function createCore(options: CoreOptions): Core {
     wasAccount: options.wasAccount ?? (() => false),
     isMoving: (id) => moves.isMoving(id),
     shown: (resource) => renderer().record(resource),
+    onConfirmed: (resource) => containers.confirmed(resource),
   });
   const moves: Moves = new Moves({ service, policies, containers, newId: randomUUID });
   const defaults = new ProviderDefaults(service, () => addresses().gatewayUrl);

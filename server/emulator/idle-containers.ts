@@ -4,6 +4,7 @@ import type { ContainerLife } from './core.ts';
 /** Runs no container: while a world is made or tried out, records are only checked and kept. */
 export const idleContainers: ContainerLife = {
   status: () => ({}),
+  confirmed: () => {},
   demandEngine: async () => {
     throw new PlatformError(503, 'no container runs while a world is seeded');
   },

@@ -39,6 +39,8 @@ export interface ResourceServiceOptions extends Omit<DraftsOptions, 'view'> {
   wasAccount(id: Uuid): boolean;
   /** The record as a client sees it, for read-only members in a patch (D-093). */
   shown(resource: StoredResource): JsonObject;
+  /** Told of a record that a PUT or PATCH left as it was: nothing is committed then. */
+  onConfirmed?(resource: StoredResource): void;
 }
 
 /**
@@ -223,9 +225,12 @@ export class ResourceService {
       if (this.view.find(id) !== before) continue;
       const after = { ...envelope, id, type: before.type, properties: written };
       const { record, companions } = this.drafts.update(act, before, after);
-      if (record === before) return before;
-      this.demandChange(act, before, verb, record);
-      return this.#enact(act, verb, record, companions, before);
+      if (record !== before) {
+        this.demandChange(act, before, verb, record);
+        return this.#enact(act, verb, record, companions, before);
+      }
+      this.#options.onConfirmed?.(before);
+      return before;
     }
   }
 

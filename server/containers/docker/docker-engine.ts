@@ -22,6 +22,7 @@ import { followLogs, readLogs } from './instance-logs.ts';
 import { readStats } from './instance-stats.ts';
 import { ownedBy, type WorldMark } from './labels.ts';
 import { clearWorld, sweepWorlds } from './leftovers.ts';
+import { bareId } from './read-instance.ts';
 import { watchInstances } from './watch-instances.ts';
 
 /** A Docker daemon as a container engine. */
@@ -56,7 +57,8 @@ export class DockerEngine implements ContainerEngine {
   async apply(workload: Workload, options: ApplyOptions): Promise<void> {
     options.signal.throwIfAborted();
     const found = await this.#instances.list(workload.recordId);
-    const isOfNow = ({ revision }: Instance) => revision === workload.revision;
+    const isOfNow = ({ revision, imageId }: Instance) =>
+      revision === workload.revision && (workload.imageId === undefined || workload.imageId === imageId);
     const old = found.filter((one) => !isOfNow(one));
     const present = await this.#revive(workload, found.filter(isOfNow));
     const missing = Math.max(0, workload.instances - present.length);
@@ -119,6 +121,15 @@ export class DockerEngine implements ContainerEngine {
     return pullImage(this.#connection, image, options);
   }
 
+  async findImage(image: string): Promise<string | undefined> {
+    try {
+      return bareId((await this.#connection.ask((docker) => docker.getImage(image).inspect())).Id);
+    } catch (failure) {
+      if (failure instanceof EngineRefusal) return undefined;
+      throw failure;
+    }
+  }
+
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
     return watchInstances(this.#connection, ownedBy(this.#world.worldId), onEvent);
   }
@@ -135,7 +146,7 @@ export class DockerEngine implements ContainerEngine {
     const kept = await Promise.all(
       present.map(async (one) => {
         if (kind === 'job' && one.state !== 'starting') return one;
-        if (one.state === 'running' || one.state === 'restarting') return one;
+        if (one.state === 'running' || one.state === 'paused' || one.state === 'restarting') return one;
         if (one.state === 'exited' && (await this.#restarted(one))) return one;
         await this.#instances.remove(one.id);
         return undefined;
@@ -175,8 +186,7 @@ export class DockerEngine implements ContainerEngine {
     } catch (failure) {
       options.signal.throwIfAborted();
       if (!(failure instanceof EngineRefusal)) throw failure;
-      const isHere = await this.#connection.ask((docker) => docker.getImage(image).inspect()).catch(() => undefined);
-      if (!isHere) throw failure;
+      if ((await this.findImage(image)) === undefined) throw failure;
     }
   }
 

@@ -10,6 +10,7 @@ export function readInstance(found: Docker.ContainerInspectInfo, publishedHost: 
     id: found.Id,
     ...identityIn(config.Labels),
     image: config.Image,
+    imageId: bareId(found.Image),
     state: stateOf(state),
     health: healthOf(state.Health?.Status),
     startedAtMs: startedAtMs > 0 ? startedAtMs : undefined,
@@ -29,7 +30,11 @@ export function readInstance(found: Docker.ContainerInspectInfo, publishedHost: 
   };
 }
 
+/** Engines write an image's id with and without its kind of digest. */
+export const bareId = (id: string): string => id.replace(/^sha256:/, '');
+
 function stateOf(state: Docker.ContainerInspectInfo['State']): Instance['state'] {
+  if (state.Paused) return 'paused';
   if (state.Restarting) return 'restarting';
   if (state.Running) return 'running';
   if (state.Status === 'created') return state.Error === '' ? 'starting' : 'failed';

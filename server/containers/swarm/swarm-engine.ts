@@ -182,6 +182,10 @@ export class SwarmEngine implements ContainerEngine {
     return pullImage(this.#connection, image, options);
   }
 
+  findImage(image: string): Promise<string | undefined> {
+    return this.#daemon.findImage(image);
+  }
+
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
     return watchInstances(this.#connection, swarmContainersOf(this.#world.worldId), onEvent);
   }
@@ -229,6 +233,7 @@ export class SwarmEngine implements ContainerEngine {
       ...identity,
       revision: Spec.ContainerSpec.Labels[LABEL.revision] ?? '',
       image: Spec.ContainerSpec.Image,
+      imageId: undefined,
       state,
       // A task runs only when its health command, if there is one, has passed.
       health: 'none',

@@ -76,5 +76,5 @@ function conditionOf({ state, exitCode, health }: Instance): Condition {
   if (state === 'failed' || (state === 'exited' && exitCode !== 0)) return 'error';
   if (state === 'exited') return 'idle';
   if (state === 'running') return health === 'unhealthy' ? 'warning' : 'ok';
-  return state === 'restarting' ? 'warning' : 'running';
+  return state === 'restarting' || state === 'paused' ? 'warning' : 'running';
 }

@@ -5,7 +5,7 @@ import { keys } from '../../api/query-client.ts';
 /** One instance, as `GET /inspect/containers/{id}/instances` gives it. */
 export interface Instance {
   id: string;
-  state: 'starting' | 'running' | 'restarting' | 'exited' | 'failed';
+  state: 'starting' | 'running' | 'paused' | 'restarting' | 'exited' | 'failed';
   health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
   isCurrent: boolean;
   image: string;
