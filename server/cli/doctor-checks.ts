@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rmdir, stat, statfs } from 'node:fs/promises';
-import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Config, IN_MEMORY } from '../config-schema.ts';
+import { probeEngine } from '../emulator/engine-probe.ts';
 import { findInstance } from './instance-file.ts';
 
 /** One thing that was looked at. */
@@ -127,34 +127,14 @@ async function existingFolder(path: string): Promise<string> {
 }
 
 /** Does a container engine answer? Nothing but containers needs one. */
-export async function checkDocker(env: Readonly<Record<string, string | undefined>>): Promise<Check> {
-  const address =
-    env.DOCKER_HOST ||
-    (process.platform === 'win32' ? 'npipe:////./pipe/docker_engine' : 'unix:///var/run/docker.sock');
-  const said = (ok: boolean, message: string) => ({ name: 'Docker', ok, isNeeded: false, message });
+export async function checkEngine({ containers: { engine } }: Config, env: NodeJS.ProcessEnv): Promise<Check> {
+  const said = (name: string, ok: boolean, message: string) => ({ name, ok, isNeeded: false, message });
+  if (engine === 'none') return said('Docker', true, 'not wanted: the setting containers.engine is none');
   try {
-    const version = await pingDocker(address);
-    return said(true, `${address} answers${version ? `, API ${version}` : ''}`);
+    const { address, name, said: version } = await probeEngine(engine, env);
+    return said(name, true, `${address} answers${version ? `, ${version}` : ''}`);
   } catch (failure) {
     const reason = failure instanceof Error ? failure.message : String(failure);
-    return said(false, `${address} does not answer (${reason}): containers will not run until it does; all else will`);
+    return said('Docker', false, `${reason}: containers will not run until it does; all else will`);
   }
-}
-
-async function pingDocker(address: string): Promise<string | undefined> {
-  const [, scheme, rest = ''] = /^(\w+):\/\/(.*)$/.exec(address) ?? [];
-  const isLocal = scheme === 'unix' || scheme === 'npipe';
-  if (!isLocal && scheme !== 'tcp' && scheme !== 'http')
-    throw new Error('not looked at: only local and tcp addresses are');
-  const place = isLocal ? { socketPath: rest } : urlPlace(`http://${rest}`);
-  const asked = request({ ...place, path: '/_ping', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).end();
-  const [response] = await once(asked, 'response');
-  response.resume();
-  if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
-  return response.headers['api-version'];
-}
-
-function urlPlace(url: string): { host: string; port: string } {
-  const { hostname, port } = new URL(url);
-  return { host: hostname, port: port || '2375' };
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addConfigOptions, configOf } from './config-options.ts';
-import { type Check, checkDataFolder, checkDiskSpace, checkDocker, checkNode, checkPorts } from './doctor-checks.ts';
+import { type Check, checkDataFolder, checkDiskSpace, checkEngine, checkNode, checkPorts } from './doctor-checks.ts';
+import { checkTools } from './doctor-tools.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { printAnswer } from './print-answer.ts';
 import { styled, type Terminal } from './terminal.ts';
@@ -22,7 +23,8 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
       checkPorts(config),
       checkDataFolder(config),
       checkDiskSpace(config),
-      checkDocker(terminal.env),
+      checkEngine(config, { ...terminal.env }),
+      checkTools(terminal),
     ]);
     const checks = found.flat();
     const isWell = checks.every(({ ok, isNeeded }) => ok || !isNeeded);

@@ -92,6 +92,29 @@ describe('terrarium doctor', () => {
     expect(out).toMatch(/ok +Docker +tcp:.*API 1\.99/);
   });
 
+  it('knows Podman, which answers as Docker does', async () => {
+    const engine = createServer((_request, response) => response.setHeader('Server', 'Libpod/4.3.1 (linux)').end('OK'));
+    engine.listen(0, '127.0.0.1');
+    await once(engine, 'listening');
+    const { port } = engine.address() as AddressInfo; // as above
+    const { out } = await place.run(['doctor', '--instance', 'new'], {
+      env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` },
+    });
+    engine.close();
+    expect(out).toMatch(/ok +Podman +tcp:.*Podman 4\.3\.1/);
+  });
+
+  it('says how to install what pipelines need, and what is there of it', async () => {
+    const empty = join(place.folder, 'no-programs');
+    mkdirSync(empty, { recursive: true });
+    const { exitCode, out } = await place.run(['doctor', '--instance', 'new'], { env: { ...noDocker, PATH: empty } });
+    expect(exitCode).toBe(0);
+    for (const name of ['git', 'bash', 'rsync'])
+      expect(out).toMatch(new RegExp(`missing +${name} +not found.*install ${name}`));
+    expect(out).toMatch(/(ok|missing) +Electron/);
+    expect((await place.run(['doctor', '--instance', 'new'], { env: noDocker })).out).toMatch(/ok +git +git version/);
+  });
+
   it('says who has a port and what cannot be written, and ends with exit code 1', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');

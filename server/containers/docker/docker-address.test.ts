@@ -27,6 +27,18 @@ describe('where the engine is', () => {
     expect(at('unix:///asked.sock', { DOCKER_HOST: 'tcp://build:2375' }).url).toBe('unix:///asked.sock');
   });
 
+  it("is Podman's where Docker has no socket: the user's own, else the system's", () => {
+    const [rootless, rootful] = ['/run/user/1000/podman/podman.sock', '/run/podman/podman.sock'];
+    const among = (...files: string[]) => {
+      const env = { XDG_RUNTIME_DIR: '/run/user/1000', DOCKER_CONTEXT: 'default' };
+      return dockerAddress(undefined, { env, homeDir, platform: 'linux', exists: (file) => files.includes(file) }).url;
+    };
+    expect(among(rootless, rootful)).toBe(`unix://${rootless}`);
+    expect(among(rootful)).toBe(`unix://${rootful}`);
+    expect(among('/var/run/docker.sock', rootless, rootful)).toBe('unix:///var/run/docker.sock');
+    expect(among()).toBe('unix:///var/run/docker.sock');
+  });
+
   it('publishes on loopback where it is this machine, and on all addresses of another one', () => {
     expect(at('tcp://127.0.0.1:2375')).toMatchObject({ bindAddress: '127.0.0.1', publishedHost: '127.0.0.1' });
     expect(at('tcp://build:2375')).toMatchObject({ bindAddress: '0.0.0.0', publishedHost: 'build' });

@@ -29,13 +29,15 @@ export interface AddressOptions {
   env: NodeJS.ProcessEnv;
   homeDir: string;
   platform?: NodeJS.Platform;
+  /** Is there a file? Asked for sockets. */
+  exists?: (file: string) => boolean;
   /** For `url`; the environment's certificates are used when there are none. */
   tls?: DockerTls;
 }
 
 /**
  * Where the engine is: the address that was asked for, else what the docker command would use, in its order: `DOCKER_HOST`, the
- * current context, the default socket.
+ * current context, the default socket. Where Docker has no socket and Podman has, it is Podman's: this user's own, or the system's.
  *
  * @param url unix://, npipe://, tcp://, http://, https:// or ssh://; undefined for the docker command's
  * @throws EngineUnreachable when the address or the context cannot be used; the sentence says why
@@ -86,11 +88,13 @@ function withoutPassword(url: string): string {
   return url.replace(/^(\w+:\/\/[^/:@]*):[^/@]*@/, '$1@');
 }
 
-function defaultSocket({ homeDir, platform = process.platform }: AddressOptions): string {
+function defaultSocket({ env, homeDir, platform = process.platform, exists = existsSync }: AddressOptions): string {
   if (platform === 'win32') return 'npipe:////./pipe/docker_engine';
   const system = '/var/run/docker.sock';
-  const own = join(homeDir, '.docker', 'run', 'docker.sock');
-  return `unix://${!existsSync(system) && existsSync(own) ? own : system}`;
+  const candidates = [system, join(homeDir, '.docker', 'run', 'docker.sock')];
+  if (env.XDG_RUNTIME_DIR) candidates.push(join(env.XDG_RUNTIME_DIR, 'podman', 'podman.sock'));
+  candidates.push('/run/podman/podman.sock');
+  return `unix://${candidates.find((file) => exists(file)) ?? system}`;
 }
 
 function certificatesIn(folder: string): DockerTls {

@@ -3,6 +3,7 @@ import { Agent as TlsAgent } from 'node:https';
 import Docker from 'dockerode';
 import { EngineRefusal, EngineUnreachable, type RefusalKind } from '../engine-errors.ts';
 import { failBrokenAnswers, limitCalls } from './call-limits.ts';
+import { closedSocketReason } from './closed-socket.ts';
 import type { DockerAddress } from './docker-address.ts';
 
 /** Connections kept for the next request: each costs the daemon a little, a new one costs every request more. */
@@ -65,9 +66,15 @@ export class DockerConnection {
       const said = String(Object(json).message ?? message ?? `status ${statusCode}`).trim();
       return new EngineRefusal(kindOf(statusCode, said), said, { cause: failure });
     }
-    const why = REASONS[String(code)] ?? String(message ?? failure);
-    const text = `no container engine answers at ${this.address.url} (${why}): start Docker, or set containers.engine or the provider's config.url to where it is`;
+    const why = this.#closedSocket(code) ?? REASONS[String(code)] ?? String(message ?? failure);
+    const text = `no container engine answers at ${this.address.url} (${why}): start Docker or Podman, or set containers.engine or the provider's config.url to where it is`;
     return new EngineUnreachable(text, { cause: failure });
+  }
+
+  #closedSocket(code: unknown): string | undefined {
+    const { transport } = this.address;
+    const isClosed = transport.kind === 'socket' && (code === 'EACCES' || code === 'EPERM');
+    return isClosed ? closedSocketReason(transport.path) : undefined;
   }
 
   /** Lets go of the daemon: what it was asked and has not answered fails. The next question connects anew. */
@@ -80,8 +87,6 @@ export class DockerConnection {
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
   ECONNREFUSED: 'nothing listens there',
-  EACCES: 'this user may not use the socket; join the group docker',
-  EPERM: 'this user may not use the socket; join the group docker',
   ENOTFOUND: 'the host is unknown',
   ECONNRESET: 'the connection broke off',
   ETIMEDOUT: 'it accepts, and does not answer',

@@ -25,7 +25,7 @@ import { clearWorld, sweepWorlds } from './leftovers.ts';
 import { bareId } from './read-instance.ts';
 import { watchInstances } from './watch-instances.ts';
 
-/** A Docker daemon as a container engine. */
+/** A Docker daemon, or Podman's service, as a container engine. */
 export class DockerEngine implements ContainerEngine {
   readonly #world: WorldMark;
   readonly #connection: DockerConnection;
@@ -42,8 +42,10 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async ping(): Promise<string> {
-    const { Version: version } = await this.#connection.ask((docker) => docker.version());
-    return `Docker ${version}`;
+    const { Version: version, Components: parts } = await this.#connection.ask((docker) => docker.version());
+    // Podman speaks Docker's language, and says so.
+    const isPodman = (parts ?? []).some(({ Name }) => Name.startsWith('Podman'));
+    return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
   }
 
   async beat(): Promise<void> {
