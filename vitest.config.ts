@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config';
 const ENGINES = [
   'server/containers/**/*.test.ts',
   'e2e/container*.test.ts',
+  'e2e/engine-*.test.ts',
   'e2e/swarm.test.ts',
   'e2e/pipeline.test.ts',
 ];
