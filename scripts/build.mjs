@@ -27,6 +27,9 @@ const ASSETS = {
   'docs/openapi-explorer.LICENSE.txt': import.meta.resolve('openapi-explorer/LICENSE'),
 };
 
+// What is built is what is shipped, whoever builds it: in tests the variable says `test`, and React would come as for its developers.
+process.env.NODE_ENV = 'production';
+
 const { values: flags } = parseArgs({ options: { clean: { type: 'boolean' }, types: { type: 'boolean' } } });
 
 const hash = sourceHash(root);

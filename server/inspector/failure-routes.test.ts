@@ -122,14 +122,14 @@ describe('A run of failures', () => {
     const above = { CRM_API_BASEPATH: 'crm.example.com', UNTOUCHED: '1' };
     await platform.root.patch(acme.environment, [{ op: 'add', path: '/properties/env', value: above }]);
     await form.submit({ name: 'Good' });
-    const now = { CRM_API_BASEPATH: '127.0.0.1:1', UNTOUCHED: '1' };
+    const now = { CRM_API_BASEPATH: '127.0.0.1:9443', UNTOUCHED: '1' };
     await platform.root.patch(acme.environment, [{ op: 'replace', path: '/properties/env', value: now }]);
     await inspect('PUT', '/outbound', { rules: [{ host: '{crm}', action: 'fail', status: 503, enabled: true }] });
     try {
       const lost = await form.submit({ name: 'Lost' });
       expect(await failureOf(lost)).toMatchObject({
         kind: 'call',
-        text: 'POST to 127.0.0.1:1 was answered 503',
+        text: 'POST to 127.0.0.1:9443 was answered 503',
         suspects: [{ resource: { type: expect.stringMatching(/Environment$/) }, deeds: ['changed CRM_API_BASEPATH'] }],
       });
       const still = await inspect('POST', `/failures/${lost}/replay`);

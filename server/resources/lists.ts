@@ -1,6 +1,6 @@
 import { lineage, subOrganizations } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeOf, typeOfWord } from '../model/registry.ts';
+import { resourceTypes, typeOf } from '../model/registry.ts';
 import { type TypeWord, typeWords } from '../model/type-words.ts';
 import { CONTAINER } from '../model/types/container.ts';
 import { endpointsOf } from '../model/types/embedded.ts';
@@ -34,10 +34,9 @@ export function isListedBelow(view: WorldView, parent: StoredResource, child: St
 }
 
 /** Does a list below a resource of that type only refer to what stands elsewhere (D-004)? */
-export function isReferringList(parentWord: string, word: TypeWord): boolean {
-  return (
-    Object.hasOwn(relations, `${parentWord}/${word}`) && !typeOfWord(word).parents.some((one) => one === parentWord)
-  );
+export function isReferringList(parentWord: string, word: string): boolean {
+  if (!Object.hasOwn(relations, `${parentWord}/${word}`)) return false;
+  return !resourceTypes.some((type) => type.word === word && type.parents.some((one) => one === parentWord));
 }
 
 /** Lists below a resource that do not hold its children, by the two words of the path. */

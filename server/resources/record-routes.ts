@@ -92,6 +92,7 @@ export function recordRoutes(service: ResourceService): Route[] {
     {
       verb: 'delete',
       path: '/:fqon/:word/:id/:childWord',
+      exists: (segment) => isReferringList(segment('word'), segment('childWord')),
       handle: (request) => {
         demandOwnList(request);
         throw noRoute(request);

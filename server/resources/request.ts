@@ -136,6 +136,8 @@ export interface Answer {
 export interface Route {
   verb: 'get' | 'post' | 'patch' | 'put' | 'delete';
   path: string;
+  /** Is there such a route at all, of those that the path stands for? Asked before the caller is known (D-010). */
+  exists?(segment: (name: string) => string): boolean;
   /** Resolves to undefined when the request is for a later route of the same path. */
   handle(request: ResourceRequest): Answer | undefined | Promise<Answer | undefined>;
 }

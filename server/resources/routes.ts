@@ -76,6 +76,7 @@ function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler
   return async (http, res, next) => {
     // Such a word is the first segment of other routes, never the name of an organization (D-041).
     if (isReservedName(memberOf(http.params, 'fqon'))) return next();
+    if (route.exists?.((name) => String(memberOf(http.params, name))) === false) return next();
     const addresses = options.addressesFor(http);
     const caller = authenticate(http, options, addresses);
     const query = queryOf(http);
