@@ -29,7 +29,7 @@ export function addExportCommand(program: Command, terminal: Terminal): void {
     const scope = textOption(command, 'scope');
     const output = textOption(command, 'output');
     if (output === undefined) {
-      terminal.print((await exported(client, scope, isJson ? 'json' : 'yaml')).trimEnd());
+      terminal.printDocument((await exported(client, scope, isJson ? 'json' : 'yaml')).trimEnd());
       return;
     }
     const path = resolve(terminal.folder, output);

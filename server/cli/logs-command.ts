@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { findLambda, LAMBDA_ARGUMENT } from './find-lambda.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
-import type { Terminal } from './terminal.ts';
+import { printLines, type Terminal } from './terminal.ts';
 
 /** How long one request waits for a line. */
 const WAIT_S = 30;
@@ -28,7 +28,10 @@ export function addLogsCommand(program: Command, terminal: Terminal): void {
       do {
         const { lines, cursor, hasGap } = await client.json('GET', `/inspect/logs/${id}?${query}`, pageSchema);
         if (hasGap) terminal.complain('terrarium: lines are missing here: the log does not keep them any more');
-        for (const line of lines) terminal.print(isJson ? JSON.stringify(line) : line.text);
+        printLines(
+          lines.map((line) => (isJson ? JSON.stringify(line) : line.text)),
+          terminal,
+        );
         query.delete('time');
         query.set('after', cursor);
         query.set('waitS', String(WAIT_S));

@@ -271,3 +271,36 @@ describe('terrarium apply and export', () => {
     expect([exitCode, out, err]).toEqual([2, '', expect.stringMatching(/bad\.yaml:\d+: /)]);
   });
 });
+
+describe('what others have sent', () => {
+  const CONTROLS = '\u001b]0;owned\u0007\u001b[2J\u009b31m\r\u202e';
+  /** All that acts on a terminal, but line feeds. */
+  const ACTING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+  it('is shown on a terminal, and does nothing to it', async () => {
+    await createLambda(
+      'shouter',
+      `exports.run = (e, c, done) => { console.log(${JSON.stringify(`${CONTROLS}log`)}); done(${JSON.stringify(`${CONTROLS}no`)}); };`,
+    );
+    const invoked = await place.run(['invoke', '/demo/website/development/shouter']);
+    const logs = await place.run(['logs', '/demo/website/development/shouter']);
+    expect(logs.out).toContain('\\u001b]0;owned\\u0007');
+    const form = JSON.stringify({
+      payload: { email: 'x@example.com', lastName: `${CONTROLS}x\nada`, company: CONTROLS },
+    });
+    expect((await place.run(['invoke', CONTACT_FORM, '--event', form])).exitCode).toBe(0);
+    const leads = await place.run(['leads', '--email', 'x@example.com']);
+    expect(leads.out.trimEnd().split('\n')).toHaveLength(1);
+    const refused = await place.run(['invoke', `/demo/${CONTROLS}`]);
+    const json = await place.run(['logs', '/demo/website/development/shouter', '--json']);
+    expect(
+      json.out
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).text),
+    ).toContain(`${CONTROLS}log`);
+    for (const [name, { out, err }] of Object.entries({ invoked, logs, leads, refused, json })) {
+      expect(`${out}${err}`, name).not.toMatch(ACTING);
+    }
+  });
+});

@@ -34,6 +34,10 @@ class TestTerminal extends EventEmitter implements Terminal {
     this.out.push(line);
     this.emit('line');
   }
+  printDocument(text: string): void {
+    this.print(text);
+  }
+
   complain(line: string): void {
     this.complaints.push(line);
   }

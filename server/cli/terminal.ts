@@ -1,13 +1,16 @@
 import type { EventEmitter } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
+import { onOneLine, shownText } from './shown-text.ts';
 
 /** What a command sees of the process that runs it; handed in, so that a test can be one. */
 export interface Terminal {
-  /** Writes a line to standard output. */
-  print(line: string): void;
-  /** Writes a line to standard error. */
-  complain(line: string): void;
+  /** Writes lines to standard output. Whatever is in them, none acts on the terminal (see `shownText`). */
+  print(lines: string): void;
+  /** Writes lines to standard error, likewise. */
+  complain(lines: string): void;
+  /** Writes a document to standard output: exactly as it is into a file or a pipe, like all else onto a screen. */
+  printDocument(text: string): void;
   /** All of standard input. */
   readInput(): Promise<string>;
   /** Emits `SIGINT`, `SIGTERM`, `SIGHUP`. */
@@ -33,9 +36,13 @@ export function processTerminal(): Terminal {
       if (error.code !== 'EPIPE') throw error;
     });
   }
+  const isScreen = process.stdout.isTTY === true;
+  const hasColour = isScreen && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+  const print = (lines: string) => process.stdout.write(`${shownText(lines, { hasColour })}\n`);
   return {
-    print: (line) => process.stdout.write(`${line}\n`),
-    complain: (line) => process.stderr.write(`${line}\n`),
+    print,
+    complain: (lines) => process.stderr.write(`${shownText(lines, { hasColour })}\n`),
+    printDocument: (text) => (isScreen ? print(text) : process.stdout.write(`${text}\n`)),
     readInput: () => text(process.stdin),
     signals: process,
     exit: (code) => process.exit(code),
@@ -43,7 +50,7 @@ export function processTerminal(): Terminal {
     env: process.env,
     folder: process.cwd(),
     pid: process.pid,
-    hasColour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
+    hasColour,
     isInteractive: process.stdin.isTTY === true,
   };
 }
@@ -55,16 +62,17 @@ export function styled(terminal: Pick<Terminal, 'hasColour'>, style: 'bold' | 'd
 
 /** Prints lines as they come. */
 export function printLines(lines: Iterable<string>, terminal: Pick<Terminal, 'print'>): void {
-  for (const line of lines) terminal.print(line);
+  for (const line of lines) terminal.print(onOneLine(line));
 }
 
 /** Prints rows of cells in columns. */
 export function printRows(terminal: Pick<Terminal, 'print'>, rows: readonly (readonly string[])[]): void {
   const widths: number[] = [];
-  for (const row of rows) {
+  const shown = rows.map((row) => row.map(onOneLine));
+  for (const row of shown) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
   }
-  for (const row of rows)
+  for (const row of shown)
     terminal.print(
       row
         .map((cell, at) => cell.padEnd(widths[at] ?? 0))

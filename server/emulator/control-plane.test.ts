@@ -285,3 +285,37 @@ describe('limits (D-185)', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 431 .*"code":431/s);
   });
 });
+
+describe('files of the window and the documentation', () => {
+  const at = async (path: string, headers = '') => {
+    const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Connection: close\r\n\r\n`);
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    return { status: Number(head.split(' ')[1]), head, body };
+  };
+
+  it.each([
+    ['/ui/assets/missing.js', 404],
+    ['/ui/assets/', 404],
+    ['/ui/assets', 404],
+    ['/ui/assets/%2e%2e/%2e%2e/package.json', 403],
+    ['/ui/assets/%2e%2e%2f%2e%2e%2fpackage.json', 403],
+    ['/ui/assets/a%00b', 400],
+    ['/ui/assets/%zz', 400],
+    ['/docs/missing.js', 404],
+    ['/docs/assets/missing.js', 404],
+    ['/docs/%2e%2e/%2e%2e/package.json', 404],
+    ['/docs/%zz', 404],
+    ['/docs/a%00b', 404],
+  ])('%s is %d, a refusal without a stack or a place on the disk', async (path, status) => {
+    const answer = await at(path);
+    expect(answer.status).toBe(status);
+    expect(answer.head).toContain('application/json');
+    expect(JSON.parse(answer.body)).toMatchObject({ code: status });
+    expect(answer.body).not.toMatch(/ENOENT|node_modules|\n +at |dist/);
+  });
+
+  it('a part that a file does not have is 416', async () => {
+    const answer = await at('/docs/openapi-explorer.min.js', 'Range: bytes=999999999-\r\n');
+    expect(answer.status).toBe(416);
+  });
+});

@@ -18,6 +18,7 @@ import type { Medium } from '../store/files.ts';
 import { type OpenKeyedLog, openKeyedLog } from '../store/keyed-log.ts';
 import { NamedSnapshots } from '../store/named-snapshots.ts';
 import { openStore, type WorldStore } from '../store/world-store.ts';
+import { keepPrivate } from './private-folder.ts';
 import type { KeptScmAccess } from './scm-place.ts';
 import { StorageWatch } from './storage-watch.ts';
 import type { Unwind } from './unwind.ts';
@@ -80,7 +81,10 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   const { files } = store;
   // Not as it was named: a link in that name may point elsewhere tomorrow.
   const dir = isKept ? files.pathOf('.') : undefined;
-  if (dir !== undefined) await keepOutOfVersionControl(dir);
+  if (dir !== undefined) {
+    await keepPrivate(dir, onWarning);
+    await keepOutOfVersionControl(dir);
+  }
   const logs: OpenKeyedLog<unknown>[] = [];
   const log = async <T>(name: string): Promise<KeyedLog<T>> => {
     const opened = await openKeyedLog<T>(files, { name, fsync, onWarning });
@@ -124,13 +128,15 @@ async function makeScratch(dir: string | undefined, unwind: Unwind): Promise<str
     return scratchDir;
   }
   const scratchDir = path.join(dir, 'lambdas');
-  await mkdir(scratchDir, { recursive: true });
+  await mkdir(scratchDir, { recursive: true, mode: 0o700 });
   return scratchDir;
 }
 
 /** The folder holds the first API key, and stands in somebody's project (docs/decisions/data-folder.md). */
 async function keepOutOfVersionControl(dir: string): Promise<void> {
-  await writeFile(path.join(dir, '.gitignore'), '*\n', { flag: 'wx' }).catch((failure: NodeJS.ErrnoException) => {
-    if (failure.code !== 'EEXIST') throw failure;
-  });
+  await writeFile(path.join(dir, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 }).catch(
+    (failure: NodeJS.ErrnoException) => {
+      if (failure.code !== 'EEXIST') throw failure;
+    },
+  );
 }

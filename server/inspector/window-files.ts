@@ -34,7 +34,13 @@ export function windowFiles(folder: string): Router {
   // What is in there has the hash of its content in its name.
   router.use(
     '/assets',
-    express.static(join(folder, 'assets'), { immutable: true, maxAge: A_YEAR_MS, index: false, fallthrough: false }),
+    express.static(join(folder, 'assets'), {
+      immutable: true,
+      maxAge: A_YEAR_MS,
+      index: false,
+      redirect: false,
+      fallthrough: false,
+    }),
   );
   router.use(express.static(folder, { index: false, redirect: false }));
   router.get(/.*/, (req, res) => {

@@ -138,7 +138,7 @@ async function writeSource(folder: string, text: string): Promise<string> {
   await stopModuleLookup(folder);
   const file = path.join(folder, 'index.js');
   // In one step: a process may be loading the same file, when a lambda's old definition has come back.
-  await writeFile(`${file}.new`, text);
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return file;
 }

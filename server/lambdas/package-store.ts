@@ -111,7 +111,7 @@ export class PackageStore {
       await (url.protocol === 'file:' ? copyIn(url, archive) : fetchTo(url, archive, this.#stopping.signal));
       if (await isZip(archive, source)) await unzip(archive, aside);
       else {
-        await mkdir(path.dirname(singleFile(aside, url)));
+        await mkdir(path.dirname(singleFile(aside, url)), { mode: 0o700 });
         await rename(archive, singleFile(aside, url));
       }
       await stopModuleLookup(aside);
@@ -132,7 +132,7 @@ export class PackageStore {
  */
 export async function stopModuleLookup(folder: string): Promise<void> {
   const file = path.join(folder, 'package.json');
-  if (!existsSync(file)) await writeFile(file, '{}\n');
+  if (!existsSync(file)) await writeFile(file, '{}\n', { mode: 0o600 });
 }
 
 /** A package that is one file keeps its name, in a folder that no archive has. */
@@ -164,7 +164,11 @@ async function isZip(file: string, source: PackageSource): Promise<boolean> {
 }
 
 function copyIn(url: URL, file: string): Promise<void> {
-  return pipeline(createReadStream(fileURLToPath(url)), atMost(MAX_PACKAGE_BYTES), createWriteStream(file));
+  return pipeline(
+    createReadStream(fileURLToPath(url)),
+    atMost(MAX_PACKAGE_BYTES),
+    createWriteStream(file, { mode: 0o600 }),
+  );
 }
 
 async function fetchTo(url: URL, file: string, stopping: AbortSignal): Promise<void> {
@@ -173,7 +177,7 @@ async function fetchTo(url: URL, file: string, stopping: AbortSignal): Promise<v
   if (!response.ok || !response.body) throw new Error(`the server answered ${response.status} ${response.statusText}`);
   // As: the same stream, typed once by the web's and once by Node's declarations.
   const body = Readable.fromWeb(response.body as ReadableStream);
-  await pipeline(body, atMost(MAX_PACKAGE_BYTES), createWriteStream(file));
+  await pipeline(body, atMost(MAX_PACKAGE_BYTES), createWriteStream(file, { mode: 0o600 }));
 }
 
 function atMost(limitBytes: number): Transform {

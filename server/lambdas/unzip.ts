@@ -34,10 +34,10 @@ export async function unzip(archive: string, folder: string): Promise<void> {
       }
       if (isFolder(entry)) continue;
       const file = path.join(folder, entry.fileName);
-      await mkdir(path.dirname(file), { recursive: true });
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       const content = await zip.openReadStreamPromise(entry);
       const mode = entry.externalFileAttributes >>> 16;
-      if ((mode & KIND) !== LINK) await pipeline(content, createWriteStream(file, { mode: 0o644 | (mode & 0o111) }));
+      if ((mode & KIND) !== LINK) await pipeline(content, createWriteStream(file, { mode: 0o600 | (mode & 0o100) }));
       else if (entry.uncompressedSize > MAX_LINK_BYTES) throw new Error(`the link ${entry.fileName} is too long`);
       else links.set(entry.fileName, await text(content));
     }

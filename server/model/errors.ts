@@ -15,6 +15,7 @@ export type PlatformStatus =
   | 413 // body too large
   | 414 // request target too long
   | 415 // wrong content type
+  | 416 // a part of a file that it does not have
   | 422 // patch not applicable, unknown parent of api or endpoint, unknown linked provider, rule type
   | 429 // limit exceeded
   | 500 // emulator fault

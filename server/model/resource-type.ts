@@ -115,6 +115,8 @@ export interface ResourceType {
    * Returns the properties to store (normalised, defaults of containers filled in) and companions; throws PlatformError.
    */
   admit?(draft: Draft, context: WriteContext): { properties: JsonObject; companions?: Companion[] };
+  /** Names of properties, from the outermost in, that only root may set or change in a record of that type name. */
+  rootOnly?(typeName: string): readonly (readonly string[])[];
   /** A patch operation in a spelling of this type's own, as one of RFC 6902 (D-073); the record as the operations before have left it. */
   rewrite?(operation: Operation, record: Pick<StoredResource, 'properties'>): Operation;
   /** Rules that must hold before a record goes, beyond children and workloads; throws PlatformError. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Judge } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
+import { type Json, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { Companion, Draft, WriteContext } from '../model/resource-type.ts';
@@ -45,6 +46,7 @@ export class Drafts {
   /** A new record. Throws 409 for a taken name, 403 for what it names out of reach, and what its type throws. */
   create(act: Act, wish: Wish, parent: StoredResource): Drafted {
     this.#demandFreeName(wish, parent);
+    demandRoot(act, wish);
     demandReach(this.#naming(act, parent), wish);
     const { properties, companions = [] } = typeOf(wish).admit?.(wish, this.#contextBelow(parent)) ?? passed(wish);
     const at = this.#now();
@@ -66,6 +68,7 @@ export class Drafts {
     if (isDeepStrictEqual(before, as(wish.properties))) return { record: before, companions: [] };
     const parent = this.#options.view.find(before.parent ?? before.id) ?? before;
     if (wish.name !== before.name) this.#demandFreeName(wish, parent);
+    demandRoot(act, wish, before);
     demandReach(this.#naming(act, parent), wish, before);
     const context = { ...this.#contextBelow(parent), previous: before };
     const { properties, companions = [] } = typeOf(before).admit?.(wish, context) ?? passed(wish);
@@ -103,6 +106,19 @@ export class Drafts {
 
   #now(): string {
     return new Date(this.#options.nowMs()).toISOString();
+  }
+}
+
+/** Throws 403 for a property that only root may set or change. */
+function demandRoot({ caller }: Act, wish: Wish, before?: StoredResource): void {
+  if (caller.isRoot) return;
+  for (const names of typeOf(wish).rootOnly?.(wish.type) ?? []) {
+    const valueIn = (record: Pick<StoredResource, 'properties'> | undefined) =>
+      names.reduce<Json | undefined>(memberOf, record?.properties);
+    if (isDeepStrictEqual(valueIn(wish), valueIn(before))) continue;
+    const pointer = `/properties/${names.join('/')}`;
+    const message = `only the root user may set or change ${names.join('.')} of this ${typeOf(wish).noun}`;
+    throw new PlatformError(403, `${pointer}: ${message}`, { details: [{ pointer, message }] });
   }
 }
 

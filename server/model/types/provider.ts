@@ -5,7 +5,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { MASK, secretFacts } from '../secret-facts.ts';
 import { concreteTypes, PROVIDER, typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
-import { linkedProviderIds } from './provider-rules.ts';
+import { isContainerEngine, linkedProviderIds } from './provider-rules.ts';
 import { stringMap } from './schema-parts.ts';
 
 /** What a service would be run as. */
@@ -87,6 +87,15 @@ export const provider: ResourceType = {
   subTypes: Object.fromEntries(concreteTypes(PROVIDER).map((name) => [name, typeIdOf(name)])),
   patchedAsShown: ['linked_providers'],
   replaceCreates: ['/name', '/properties/environment_types', '/properties/linked_providers'],
+
+  // The engine is reached from the emulator's own place, with whatever keys its owner holds.
+  rootOnly: (type) =>
+    isContainerEngine(type)
+      ? [
+          ['config', 'url'],
+          ['config', 'tls'],
+        ]
+      : [],
 
   admit(draft, { view, previous }) {
     const properties = withStoredLinks(draft.properties, view);
