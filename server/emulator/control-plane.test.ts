@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../../e2e/client.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';
 import type { Emulator } from '../emulator.ts';
+import { createControlPlane } from './control-plane.ts';
+import { closeGently, listen } from './listeners.ts';
 
 let platform: Platform;
 let emulator: Emulator;
@@ -318,4 +320,29 @@ describe('files of the window and the documentation', () => {
     const answer = await at('/docs/openapi-explorer.min.js', 'Range: bytes=999999999-\r\n');
     expect(answer.status).toBe(416);
   });
+});
+
+it('a client that sends its head a byte now and then is cut off', async () => {
+  const slow = createControlPlane({
+    version: 'x',
+    allowedHosts: new Set(),
+    corsOrigins: [],
+    limits: { requestTargetBytes: 1_000, requestBodyBytes: 1_000 },
+    arrivalTimes: { headersMs: 200, requestMs: 400 },
+    routers: {},
+    onFault: (fault) => expect.unreachable(String(fault)),
+  });
+  const port = await listen(slow, '127.0.0.1', 0);
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
+  socket.on('error', () => undefined); // what drips on after the end
+  socket.write('GET /meta HTTP/1.1\r\nHost: localhost\r\n');
+  const drip = setInterval(() => socket.write('X: y\r\n'), 50);
+  await once(socket, 'close');
+  clearInterval(drip);
+  expect(answer).toMatch(/^HTTP\/1.1 408 /);
+  await closeGently(slow);
 });

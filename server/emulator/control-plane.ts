@@ -4,6 +4,7 @@ import { answerErrors } from '../http/answer-error.ts';
 import { refuseMalformed } from '../http/connection-faults.ts';
 import { isOurHost } from '../http/host-guard.ts';
 import { BODY_LIMIT_SETTING } from '../http/read-body.ts';
+import { type ArrivalTimes, cutSlowClients } from '../http/slow-clients.ts';
 import { PlatformError } from '../model/errors.ts';
 import { type ExchangeRecording, recordExchange } from './exchange-recording.ts';
 import type { WindDown } from './wind-down.ts';
@@ -16,6 +17,8 @@ export interface ControlPlaneOptions {
   corsOrigins: readonly string[];
   limits: { requestTargetBytes: number; requestBodyBytes: number };
   windDown: WindDown;
+  /** How long requests may take to arrive, unless as long as usual. */
+  arrivalTimes?: ArrivalTimes;
   /** Looks at each request before the services do, and may give it the credentials of its session. */
   admit?(request: IncomingMessage): void;
   /** Tells of requests and their answers once they are over. */
@@ -25,8 +28,6 @@ export interface ControlPlaneOptions {
   onFault(fault: unknown): void;
 }
 
-/** How long a request may take to arrive, against clients that send a byte now and then. */
-const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_HEADERS_BYTES = 32 * 1024;
 
 /** The listener of `{base_url}`: what holds for every request of the control plane, then the services. */
@@ -52,8 +53,7 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   const server = createServer(
     {
       maxHeaderSize: options.limits.requestTargetBytes + MAX_HEADERS_BYTES,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      headersTimeout: REQUEST_TIMEOUT_MS,
+      ...cutSlowClients(options.arrivalTimes),
       requireHostHeader: false, // node:http would answer without a body
     },
     (req, res) => {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refuseConnection, refuseMalformed } from '../http/connection-faults.ts';
+import { cutSlowClients } from '../http/slow-clients.ts';
 import type { Authenticator, Judge } from '../model/caller.ts';
 import type { Change } from '../model/commit.ts';
 import { toPlatformError } from '../model/errors.ts';
@@ -27,9 +28,6 @@ import type { LimitUse } from './rate-limit.ts';
 import { ClientGone } from './request-body.ts';
 import { readAsPlainRequest, responseOn } from './upgrades.ts';
 import { hideWindowCookies } from './window-cookies.ts';
-
-/** How often node:http looks for connections past their time. */
-const TIMEOUT_CHECK_MS = 1_000;
 
 /** Room for a request's head beyond its target. */
 const MAX_HEADERS_BYTES = 16 * 1024;
@@ -156,10 +154,8 @@ export class Gateway {
     const { requestTargetBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#limits;
     const server = createServer({
       maxHeaderSize: requestTargetBytes + MAX_HEADERS_BYTES,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
+      ...cutSlowClients({ headersMs: headersTimeoutMs, requestMs: requestTimeoutMs }),
       keepAliveTimeout: keepAliveTimeoutMs,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requireHostHeader: false, // node:http would answer without a body
     });
     const answer = (request: IncomingMessage, response: ServerResponse, upgrade?: UpgradedConnection) => {

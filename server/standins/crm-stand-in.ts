@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
+import { cutSlowClients } from '../http/slow-clients.ts';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -22,7 +23,6 @@ import { readLeadForm } from './read-lead-form.ts';
 const executionHeader = z.guid().transform((id) => id.toLowerCase());
 
 const FORM_PATH = '/servlet/servlet.WebToLead';
-const REQUEST_TIMEOUT_MS = 30_000;
 /** How long a request under way may go on after `stop()`. */
 const STOP_GRACE_MS = 500;
 
@@ -68,12 +68,9 @@ export class CrmStandIn {
    */
   async start(at: { host: string; port: number }): Promise<{ host: string; port: number; caPem: string }> {
     const { keyPem, certPem } = this.#options.certificate;
-    const server = createServer(
-      { key: keyPem, cert: certPem, requestTimeout: REQUEST_TIMEOUT_MS },
-      (request, response) => {
-        void this.#answer(request, response);
-      },
-    );
+    const server = createServer({ key: keyPem, cert: certPem, ...cutSlowClients() }, (request, response) => {
+      void this.#answer(request, response);
+    });
     server.listen(at.port, at.host);
     try {
       await once(server, 'listening');

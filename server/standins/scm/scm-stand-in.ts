@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { isForeignWrite } from '../../http/foreign-write.ts';
 import { isOurHost } from '../../http/host-guard.ts';
+import { cutSlowClients } from '../../http/slow-clients.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { ScmError } from './scm-error.ts';
 import { mergeRequestPage, PAGE_HEADERS, projectPage } from './scm-pages.ts';
@@ -78,7 +79,7 @@ export class ScmStandIn {
 
   /** Begins to listen. */
   async start(at: { host: string; port: number }): Promise<AddressInfo> {
-    const server = createServer(this.#app());
+    const server = createServer(cutSlowClients(), this.#app());
     server.listen(at.port, at.host);
     await once(server, 'listening');
     const address = server.address();
