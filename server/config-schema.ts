@@ -6,8 +6,6 @@ export const IN_MEMORY = ':memory:';
 /** Root's password as long as none is configured; only ever used on loopback. */
 export const DEFAULT_ROOT_PASSWORD = 'terrarium';
 
-/** The source-control stand-in's token as long as none is configured; only ever used on loopback. */
-
 /** What is said of a setting beside its type. */
 interface SettingNotes {
   description: string;
