@@ -6,7 +6,8 @@ import { basic, send } from '../../e2e/client.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';
 import type { Emulator } from '../emulator.ts';
 import { createControlPlane } from './control-plane.ts';
-import { closeGently, listen } from './listeners.ts';
+import { listen } from './listeners.ts';
+import { WindDown } from './wind-down.ts';
 
 let platform: Platform;
 let emulator: Emulator;
@@ -328,6 +329,7 @@ it('a client that sends its head a byte now and then is cut off', async () => {
     allowedHosts: new Set(),
     corsOrigins: [],
     limits: { requestTargetBytes: 1_000, requestBodyBytes: 1_000 },
+    windDown: new WindDown(),
     arrivalTimes: { headersMs: 200, requestMs: 400 },
     routers: {},
     onFault: (fault) => expect.unreachable(String(fault)),
@@ -344,5 +346,5 @@ it('a client that sends its head a byte now and then is cut off', async () => {
   await once(socket, 'close');
   clearInterval(drip);
   expect(answer).toMatch(/^HTTP\/1.1 408 /);
-  await closeGently(slow);
+  slow.close();
 });
