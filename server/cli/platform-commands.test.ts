@@ -275,7 +275,7 @@ describe('terrarium apply and export', () => {
 describe('what others have sent', () => {
   const CONTROLS = '\u001b]0;owned\u0007\u001b[2J\u009b31m\r\u202e';
   /** All that acts on a terminal, but line feeds. */
-  const ACTING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+  const ACTING = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u;
 
   it('is shown on a terminal, and does nothing to it', async () => {
     await createLambda(
