@@ -180,3 +180,39 @@ it('a Node that cannot be started is a failure of the call', async () => {
   const bed = await start({ execPath: `/nowhere/${randomUUID()}`, limits: { spares: 0 } });
   expect(failureOf(await bed.invoke(bed.lambda(TELL_PID)))).toMatch(/^crash: no process could be started: .*ENOENT/);
 });
+
+describe('processes of all lambdas together', () => {
+  it('are no more than are allowed, spares included; whoever comes then waits for a turn, and nobody fails', async () => {
+    const [bed, gate] = [await start({ limits: { processes: 3, spares: 1 } }), await openGate()];
+    const ids = Array.from({ length: 5 }, () => bed.lambda(WAIT_AT_GATE));
+    const calls = ids.flatMap((id) => [bed.invoke(id, gate.url), bed.invoke(id, gate.url)]);
+    let most = 0;
+    for (let left = calls.length; left > 0; ) {
+      const arrived = Math.min(left, 3);
+      await gate.arrivals(arrived);
+      most = Math.max(most, bed.service.stats().processes);
+      gate.letThrough('through');
+      left -= arrived;
+    }
+    expect((await Promise.all(calls)).map(answerOf)).toEqual(calls.map(() => 'through'));
+    expect(most).toBeLessThanOrEqual(3);
+  });
+
+  it('leave for others when they are idle, the one first that has been so for longest', async () => {
+    const bed = await start({ limits: { processes: 2, spares: 0 } });
+    const [first, second, third] = [bed.lambda(TELL_PID), bed.lambda(TELL_PID), bed.lambda(TELL_PID)];
+    const pids = [answerOf(await bed.invoke(first)), answerOf(await bed.invoke(second))].map(Number);
+    answerOf(await bed.invoke(third));
+    expect(isAlive(pids[0] ?? 0)).toBe(false);
+    expect(Number(answerOf(await bed.invoke(second)))).toBe(pids[1]);
+    expect(bed.service.stats().processes).toBe(2);
+  });
+
+  it('are not kept ready at the cost of calls', async () => {
+    const bed = await start({ limits: { processes: 2, spares: 1 } });
+    bed.lambda(TELL_PID, { pre_warm: 5 });
+    await vi.waitFor(() => expect(bed.service.stats().processes).toBe(2));
+    expect(await bed.run(TELL_PID)).toMatchObject({ outcome: { ok: true } });
+    expect(bed.service.stats().processes).toBeLessThanOrEqual(2);
+  });
+});

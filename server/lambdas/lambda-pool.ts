@@ -9,8 +9,21 @@ import { RunningCall } from './running-call.ts';
 export interface PoolHost {
   readonly limits: { concurrency: number; queue: number; idleMs: number };
   nowMs(): number;
-  /** A process with the lambda loaded. `adopt` is given it as soon as it exists. Rejects with LambdaFailure. */
-  open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess>;
+  /**
+   * A process with the lambda loaded; it may have to wait for a place, and is undefined when it is not wanted any more by then.
+   * `adopt` is given it as soon as it exists. Rejects with LambdaFailure.
+   */
+  open(
+    definition: LambdaDefinition,
+    adopt: (process: LambdaProcess) => void,
+    isWanted: () => boolean,
+  ): Promise<LambdaProcess | undefined>;
+  /** Is there a place for a process that nobody waits for? */
+  hasPlace(): boolean;
+  /** Since when another process has been waited for, by whichever lambda, without anybody leaving for it. */
+  awaitedSinceMs(): number | undefined;
+  /** Lets processes without work leave for those that are waited for. */
+  makeRoom(): void;
   /** A line was written, by the lambda or about it. */
   onLine(lambdaId: string, line: LogLine): void;
   /** A call was accepted; it ends with `onInvocation`. */
@@ -26,6 +39,8 @@ interface Worker {
   /** When it was ready, in the order of the pool's events. */
   order: number;
   idleTimer: NodeJS.Timeout;
+  /** When it was given its last work back. */
+  idleSinceMs: number;
 }
 
 /**
@@ -78,6 +93,17 @@ export class LambdaPool {
 
   get stats(): { running: number; waiting: number } {
     return { running: this.#running.size, waiting: this.#waiting.length };
+  }
+
+  /** Since when its idlest process has had no work; undefined when all have some. */
+  get idleSinceMs(): number | undefined {
+    return this.#idle[0]?.idleSinceMs;
+  }
+
+  /** Ends that process. */
+  endIdlest(): void {
+    const [idlest] = this.#idle;
+    if (idlest) this.#retire(idlest);
   }
 
   /** `busy` when neither a process nor a place in the queue is left. */
@@ -189,19 +215,22 @@ export class LambdaPool {
     const { fingerprint, preWarm } = this.#definition;
     if (this.#closedFor || this.#hopeless === fingerprint) return;
     const current = [...this.#workers].filter((worker) => worker.fingerprint === fingerprint).length;
-    this.#startFor(preWarm - current);
+    // What is kept ready is nobody's turn: it does without where others wait.
+    if (this.#host.hasPlace()) this.#startFor(preWarm - current);
   }
 
   async #start(): Promise<void> {
     const definition = this.#definition;
     this.#starting += 1;
     try {
-      const process = await this.#host.open(definition, (process) => this.#adopt(process));
+      const isWanted = () => this.#waiting.length > 0 && this.#closedFor === undefined;
+      const process = await this.#host.open(definition, (process) => this.#adopt(process), isWanted);
       this.#starting -= 1;
+      if (!process) return this.#pump();
       this.#hopeless = undefined;
       this.#events += 1;
       const idleTimer = setTimeout(() => this.#idleForLong(worker), this.#host.limits.idleMs).unref();
-      const worker = { process, fingerprint: definition.fingerprint, order: this.#events, idleTimer };
+      const worker = { process, fingerprint: definition.fingerprint, order: this.#events, idleTimer, idleSinceMs: 0 };
       this.#workers.add(worker);
       void process.exited.then((why) => this.#lost(worker, why));
       this.#release(worker);
@@ -276,11 +305,20 @@ export class LambdaPool {
     if (worker.process.isAlive) {
       if (isSpent || worker.fingerprint !== this.#definition.fingerprint) worker.process.kill();
       else {
-        this.#idle.push(worker);
+        worker.idleSinceMs = this.#host.nowMs();
         worker.idleTimer.refresh();
+        this.#idle.push(worker);
+        if (this.#isOthersTurn()) this.#host.makeRoom();
       }
     }
     this.#pump();
+  }
+
+  /** Has somebody waited for a process for longer than our own next call? */
+  #isOthersTurn(): boolean {
+    const sinceMs = this.#host.awaitedSinceMs();
+    const [next] = this.#waiting;
+    return sinceMs !== undefined && (next === undefined || sinceMs < next.acceptedAtMs);
   }
 
   #idleForLong(worker: Worker): void {

@@ -14,6 +14,7 @@ import { interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaProcess } from './lambda-process.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import type { OutboundRoutes, StandInAddress } from './protocol.ts';
+import { ProcessPlaces } from './process-places.ts';
 import { Reaper } from './reaper.ts';
 import type { RuntimeKind } from './runtimes.ts';
 import { SpareProcesses } from './spare-processes.ts';
@@ -36,7 +37,10 @@ export interface ProcessSettings {
     /** What is to become of calls, in the order in which the rules are asked; none unless given. */
     rules?(): readonly OutboundRule[];
   };
-  limits: { resultBytes: number; logLines: number; spares: number };
+  limits: { resultBytes: number; logLines: number; spares: number; processes: number };
+  nowMs(): number;
+  /** Ends the process of a lambda that has been without work for longest; false when all are at work. */
+  endIdle(): boolean;
   code: LambdaCode;
   runtimes: readonly RuntimeKind[];
   debugging: Debugging;
@@ -50,6 +54,7 @@ export class LambdaProcesses {
   readonly #settings: ProcessSettings;
   readonly #hostEnv: Record<string, string>;
   readonly #spares: SpareProcesses;
+  readonly #places: ProcessPlaces;
   readonly #living = new Set<LambdaProcess>();
   readonly #memory = new MemoryWatch();
   readonly #reaper = new Reaper();
@@ -58,7 +63,11 @@ export class LambdaProcesses {
   constructor(settings: ProcessSettings) {
     this.#settings = settings;
     this.#hostEnv = hostEnvironment(settings.hostEnv ?? process.env);
-    this.#spares = new SpareProcesses(settings.limits.spares, () => this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true));
+    const { limits, nowMs, endIdle } = settings;
+    this.#places = new ProcessPlaces({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
+    this.#spares = new SpareProcesses(limits.spares, () => {
+      return this.#places.tryTake() ? this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true) : undefined;
+    });
   }
 
   /** Processes that live, spares included. */
@@ -72,15 +81,31 @@ export class LambdaProcesses {
     this.#spares.refill();
   }
 
+  /** Is there a place for a process that nobody waits for? */
+  get hasPlace(): boolean {
+    return this.#places.isFree;
+  }
+
+  /** See `ProcessPlaces.awaitedSinceMs`. */
+  get awaitedSinceMs(): number | undefined {
+    return this.#places.awaitedSinceMs;
+  }
+
+  /** Lets those that have no work leave for others, if others wait. */
+  makeRoom(): void {
+    this.#places.makeRoom();
+  }
+
   /**
-   * A process with the lambda loaded: a spare where its memory and environment allow, else a new one. `adopt` is given it
-   * as soon as it exists. Rejects with LambdaFailure.
+   * A process with the lambda loaded: a spare where its memory and environment allow, else a new one, for which it may have to
+   * wait; undefined when it is not wanted any more by then. `adopt` is given it as soon as it exists. Rejects with LambdaFailure.
    */
   async open(
     definition: LambdaDefinition,
     adopt: (process: LambdaProcess) => void,
+    isWanted: () => boolean,
     note: (text: string) => void,
-  ): Promise<LambdaProcess> {
+  ): Promise<LambdaProcess | undefined> {
     const { note: noteOfCode, ...code } = await this.#settings.code.prepare(definition);
     if (noteOfCode !== undefined) note(noteOfCode);
     const kind = this.#settings.runtimes.find(({ isMeant }) => isMeant(definition.runtime));
@@ -94,9 +119,12 @@ export class LambdaProcesses {
       !isReadAtStart(definition.env) &&
       !definition.isDebugged &&
       executor?.execPath === undefined;
-    const process =
-      (takesSpare && this.#spares.take()) ||
-      this.#fork(definition.memoryMb, env, false, definition.isDebugged, executor?.execPath);
+    const spare = takesSpare ? this.#spares.take() : undefined;
+    if (!spare && !(await this.#places.take(isWanted))) {
+      if (this.#isStopped) throw interrupted();
+      return undefined;
+    }
+    const process = spare ?? this.#fork(definition.memoryMb, env, false, definition.isDebugged, executor?.execPath);
     adopt(process);
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
@@ -130,11 +158,13 @@ export class LambdaProcesses {
   async stop(why: LambdaFailure): Promise<void> {
     this.#isStopped = true;
     this.#spares.stop();
+    this.#places.close();
     for (const process of this.#living) process.kill(why);
     await Promise.all([...this.#living].map(({ exited }) => exited));
     this.#reaper.stop();
   }
 
+  /** Its place has been taken. */
   #fork(
     memoryMb: number,
     env: Record<string, string>,
@@ -158,7 +188,10 @@ export class LambdaProcesses {
     this.#living.add(started);
     // What a debugger holds on to is not the lambda's.
     if (!isDebugged) this.#memory.add(started);
-    void started.exited.then(() => this.#living.delete(started));
+    void started.exited.then(() => {
+      this.#living.delete(started);
+      this.#places.giveBack();
+    });
     return started;
   }
 

@@ -10,7 +10,6 @@ import { LambdaCode } from './lambda-code.ts';
 import { findLambda, isLambda, type LambdaDefinition, readDefinition } from './lambda-definition.ts';
 import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaPool, type PoolHost } from './lambda-pool.ts';
-import type { LambdaProcess } from './lambda-process.ts';
 import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
 import { LogRings } from './log-rings.ts';
 import type { RecentCalls } from './recent-calls.ts';
@@ -21,6 +20,8 @@ import { NodeRuntime, type RuntimeKind } from './runtimes.ts';
 export interface LambdaLimits {
   /** Processes of one lambda at a time. */
   concurrency: number;
+  /** Processes of all lambdas together, spares included. */
+  processes: number;
   /** Calls of one lambda that may wait. */
   queue: number;
   /** Size of a handler's result. */
@@ -35,7 +36,8 @@ export interface LambdaLimits {
   spares: number;
 }
 
-export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging' | 'runtimes'> {
+export interface LambdaServiceOptions
+  extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging' | 'runtimes' | 'endIdle'> {
   view: WorldView;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
@@ -60,6 +62,7 @@ export interface LambdaServiceOptions extends Omit<ProcessSettings, 'limits' | '
 
 const DEFAULT_LIMITS: LambdaLimits = {
   concurrency: 10,
+  processes: 100,
   queue: 100,
   resultBytes: 10 * 1024 * 1024,
   timeoutMaxS: 500,
@@ -116,11 +119,15 @@ export class LambdaService implements LambdaInvoker {
       code: this.#code,
       debugging,
       runtimes: this.#runtimes,
+      endIdle: () => this.#endIdlest(),
     });
     this.#host = {
       limits: this.#limits,
       nowMs: options.nowMs,
-      open: (definition, adopt) => this.#open(definition, adopt),
+      open: (...wish) => this.#open(...wish),
+      hasPlace: () => this.#processes.hasPlace,
+      awaitedSinceMs: () => this.#processes.awaitedSinceMs,
+      makeRoom: () => this.#processes.makeRoom(),
       onLine: (lambdaId, line) => this.#addLine(lambdaId, line),
       onBegin: ({ call: { executionId, trigger }, acceptedAtMs }, { id, name }) =>
         options.onBegin?.({ executionId, trigger, acceptedAtMs, lambdaId: id, lambdaName: name }),
@@ -272,9 +279,17 @@ export class LambdaService implements LambdaInvoker {
     for (const { id, properties } of lambdas) if (Number(properties.pre_warm) > 0) this.#look(id);
   }
 
-  async #open(definition: LambdaDefinition, adopt: (process: LambdaProcess) => void): Promise<LambdaProcess> {
+  /** Of all processes without work the one that has had none for longest leaves. */
+  #endIdlest(): boolean {
+    const pools = [...this.#known.values()].flatMap(({ pool }) => (pool?.idleSinceMs === undefined ? [] : [pool]));
+    const [idlest] = pools.sort((one, other) => (one.idleSinceMs ?? 0) - (other.idleSinceMs ?? 0));
+    idlest?.endIdlest();
+    return idlest !== undefined;
+  }
+
+  async #open(...[definition, adopt, isWanted]: Parameters<PoolHost['open']>): ReturnType<PoolHost['open']> {
     try {
-      return await this.#processes.open(definition, adopt, (text) => this.#sayOnce(definition.id, text));
+      return await this.#processes.open(definition, adopt, isWanted, (text) => this.#sayOnce(definition.id, text));
     } catch (thrown) {
       const problem = thrown instanceof Error ? thrown.message : String(thrown);
       if (definition.isDebugged) this.#debugging.lost(definition.id, this.#debugging.state?.url, problem);

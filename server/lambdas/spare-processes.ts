@@ -6,12 +6,12 @@ const REFILL_AFTER_MS = 100;
 /** Generic processes started ahead, so that a cold call needs no fork. */
 export class SpareProcesses {
   readonly #count: number;
-  readonly #start: () => LambdaProcess;
+  readonly #start: () => LambdaProcess | undefined;
   readonly #ready = new Set<LambdaProcess>();
   #refillTimer: NodeJS.Timeout | undefined;
 
-  /** `count`: how many to keep. */
-  constructor(count: number, start: () => LambdaProcess) {
+  /** `count`: how many to keep; `start` gives none where there is no place for one. */
+  constructor(count: number, start: () => LambdaProcess | undefined) {
     this.#count = count;
     this.#start = start;
   }
@@ -28,6 +28,15 @@ export class SpareProcesses {
     return oldest?.isAlive ? oldest : undefined;
   }
 
+  /** Ends one; false when there is none. */
+  end(): boolean {
+    const [oldest] = this.#ready;
+    if (!oldest) return false;
+    this.#ready.delete(oldest);
+    oldest.kill();
+    return true;
+  }
+
   /** Starts no more; those that are ready are left to their owner. */
   stop(): void {
     clearTimeout(this.#refillTimer);
@@ -38,6 +47,7 @@ export class SpareProcesses {
     this.#refillTimer = undefined;
     while (this.#ready.size < this.#count) {
       const spare = this.#start();
+      if (!spare) return;
       this.#ready.add(spare);
       void spare.exited.then(() => this.#ready.delete(spare));
     }
