@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { processesThisMachineBears } from './machine-limits.ts';
 
 /** Value of `data` that keeps the world in memory only. */
 export const IN_MEMORY = ':memory:';
@@ -199,6 +200,10 @@ export const configSchema = z.strictObject({
       lambdaResultBytes: limit(10 * 1024 * 1024, 'largest result of a lambda in bytes'),
       maxLambdaTimeoutS: limit(500, 'longest time-out of a lambda in seconds'),
       lambdaProcesses: limit(10, 'invocations of one lambda at a time'),
+      lambdaProcessesInAll: limit(
+        processesThisMachineBears(),
+        'processes of all lambdas together; unless set what memory and cores allow',
+      ),
       lambdaQueue: limit(100, 'invocations of one lambda that may wait'),
       maxInstances: limit(16, 'instances of one container'),
       resultsPerLambda: limit(1000, 'asynchronous results kept for each lambda'),

@@ -148,6 +148,7 @@ async function start(
     ...(config.lambdas.modules !== undefined && { modules: config.lambdas.modules }),
     limits: {
       concurrency: config.limits.lambdaProcesses,
+      processes: config.limits.lambdaProcessesInAll,
       queue: config.limits.lambdaQueue,
       resultBytes: config.limits.lambdaResultBytes,
       timeoutMaxS: config.limits.maxLambdaTimeoutS,
