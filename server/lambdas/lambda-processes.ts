@@ -13,8 +13,8 @@ import {
 import { interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaProcess } from './lambda-process.ts';
 import { MemoryWatch } from './memory-watch.ts';
-import type { OutboundRoutes, StandInAddress } from './protocol.ts';
 import { ProcessPlaces } from './process-places.ts';
+import type { OutboundRoutes, StandInAddress } from './protocol.ts';
 import { Reaper } from './reaper.ts';
 import type { RuntimeKind } from './runtimes.ts';
 import { SpareProcesses } from './spare-processes.ts';
