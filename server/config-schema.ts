@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { processesThisMachineBears } from './machine-limits.ts';
+import { processesThisMachineBears } from './config-machine.ts';
 
 /** Value of `data` that keeps the world in memory only. */
 export const IN_MEMORY = ':memory:';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { processesThisMachineBears } from './machine-limits.ts';
+import { processesThisMachineBears } from './config-machine.ts';
 
 const GIB = 1024 ** 3;
 
