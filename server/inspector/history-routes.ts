@@ -6,9 +6,10 @@ import { readJson } from '../http/read-body.ts';
 import { viaOf } from '../http/via.ts';
 import type { Caller } from '../model/caller.ts';
 import type { Commit } from '../model/commit.ts';
-import { PlatformError } from '../model/errors.ts';
+import { forbidden, PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
 import { parseWith } from '../model/validate.ts';
 import { worldFileContent } from '../store/world-file.ts';
@@ -27,10 +28,14 @@ export interface WorldGuard {
   root(req: Request): Caller;
 }
 
+/** May a caller see a record as the resource service would show it? Of what is gone only root may. */
+export type Sees = (caller: Caller, id: Uuid) => boolean;
+
 const restoreBody = z.strictObject({ at: z.union([z.int().nonnegative(), z.string().min(1)]) });
 
 /**
- * The history of the world over HTTP. Hidden values (password hashes, values of secrets, credentials) never go out.
+ * The history of the world over HTTP. What the resource service would not show a caller is shown to nobody here either: such records
+ * are left out, and what was written to them is hidden. Hidden values (password hashes, values of secrets, credentials) never go out.
  * A moment is the number of a commit, or an ISO time; 404 says where the history begins when it is before that.
  *
  * - `GET /history?resource=&scope=&q=&type=&actor=&action=&via=&from=&to=&before=&limit=&brief=`: `{commits, next?, oldest,
@@ -43,7 +48,7 @@ const restoreBody = z.strictObject({ at: z.union([z.int().nonnegative(), z.strin
  *   resources or of one. `brief` leaves operations out, and tells of the first resources only.
  * - `POST /restore {at}`: makes the world what it was then, by one commit; `{}` when it is so already.
  */
-export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
+export function historyRoutes(machine: TimeMachine, guard: WorldGuard, sees: Sees): Router {
   const worldAt = (query: URLSearchParams, name: string) => {
     const value = singleParameter(query, name);
     const { history, seq } = machine.store;
@@ -53,37 +58,44 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
   const outline = new PastOutline();
   const router = express.Router({ caseSensitive: true });
   router.get('/history', async (req, res) => {
-    guard.viewer(req);
+    const caller = guard.viewer(req);
     const { history, world } = machine.store;
     const query = parseHistoryQuery(queryOf(req), (id) => {
       const record = world.resources.get(id);
       return record && pathOf(record, (parent) => world.resources.get(parent));
     });
     const { commits, next } = await findCommits(history, query);
-    const shown = commits.map(query.isBrief ? briefCommit : shownCommit);
+    const shown = commits.map((one) => (query.isBrief ? briefCommit(one) : shownCommit(one, (id) => sees(caller, id))));
     res.json({ commits: shown, ...(next !== undefined && { next }), ...(await history.span()) });
   });
   router.get('/history/:seq', async (req, res) => {
-    guard.viewer(req);
-    res.json(shownCommit(await machine.store.history.get(seqIn(req))));
+    const caller = guard.viewer(req);
+    res.json(shownCommit(await machine.store.history.get(seqIn(req)), (id) => sees(caller, id)));
   });
   router.post('/history/:seq/revert', async (req, res) => {
     const caller = guard.root(req);
     res.json({ commit: shownCommit(await machine.revert(seqIn(req), { caller, via: viaOf(req) })) });
   });
   router.get('/world', async (req, res) => {
-    guard.viewer(req);
+    const caller = guard.viewer(req);
     const query = queryOf(req);
     demandKnown(query, ['at', 'resource']);
     const id = singleParameter(query, 'resource');
     const { seq, resources } = await worldAt(query, 'at');
     if (id !== undefined) {
-      res.json(maskedRecord(recordOf(resources, parseUuid(id, 'resource'), seq)));
+      const record = recordOf(resources, parseUuid(id, 'resource'), seq);
+      if (!sees(caller, record.id)) {
+        throw forbidden(`${typeOf(record).noun}.view`, {
+          pointer: `/resources/${record.id}`,
+          message: 'is not yours to see',
+        });
+      }
+      res.json(maskedRecord(record));
       return;
     }
     res.type('application/json');
     const masked = (function* () {
-      for (const record of resources.values()) yield maskedRecord(record);
+      for (const record of resources.values()) if (sees(caller, record.id)) yield maskedRecord(record);
     })();
     await sendStream(Readable.from(worldFileContent(machine.store.world.id, seq, masked)), res);
   });
@@ -94,7 +106,7 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
     res.json(await outline.page(await worldAt(query, 'at'), parseOutlineWish(query)));
   });
   router.get('/diff', async (req, res) => {
-    guard.viewer(req);
+    const caller = guard.viewer(req);
     const query = queryOf(req);
     demandKnown(query, ['from', 'to', 'resource', 'brief']);
     const resource = singleParameter(query, 'resource');
@@ -104,7 +116,8 @@ export function historyRoutes(machine: TimeMachine, guard: WorldGuard): Router {
     const [from, to] = [await worldAt(query, 'from'), await worldAt(query, 'to')];
     const id = resource === undefined ? undefined : parseUuid(resource, 'resource');
     const difference = differenceBetween(onlyOne(from, id), onlyOne(to, id), { from, to });
-    res.json({ from: from.seq, to: to.seq, ...(isBrief ? briefDifference : shownDifference)(difference) });
+    const shown = isBrief ? briefDifference(difference) : shownDifference(difference, (id) => sees(caller, id));
+    res.json({ from: from.seq, to: to.seq, ...shown });
   });
   router.post('/restore', async (req, res) => {
     const caller = guard.root(req);
@@ -127,9 +140,9 @@ function recordOf(resources: ReadonlyMap<Uuid, StoredResource>, id: Uuid, seq: n
   throw new PlatformError(404, `resource ${id} was not there as of commit ${seq}`);
 }
 
-/** A commit as it goes out: its time as text, hidden values hidden. */
-export function shownCommit(commit: Commit): object {
-  const { seq, atMs, ...rest } = maskedCommit(commit);
+/** A commit as it goes out: its time as text, hidden values hidden. @param isSeen may the values of that record be read? Default: all */
+export function shownCommit(commit: Commit, isSeen?: (id: Uuid) => boolean): object {
+  const { seq, atMs, ...rest } = maskedCommit(commit, isSeen);
   return { seq, at: new Date(atMs).toISOString(), ...rest };
 }
 
@@ -142,11 +155,11 @@ function briefCommit(commit: Commit): object {
 type ShownDifference = Difference & { total: Record<ResourceDifference['action'], number> };
 
 /** A difference as it goes out: hidden values hidden. */
-export function shownDifference({ ops, resources }: Difference): ShownDifference {
+export function shownDifference({ ops, resources }: Difference, isSeen?: (id: Uuid) => boolean): ShownDifference {
   const typeNames = new Map(resources.map(({ id, type }) => [id, type]));
   const total = { create: 0, update: 0, delete: 0 };
   for (const { action } of resources) total[action] += 1;
-  return { ops: maskedOperations(ops, (id) => typeNames.get(id)), resources, total };
+  return { ops: maskedOperations(ops, (id) => typeNames.get(id), isSeen), resources, total };
 }
 
 /** Most resources that a brief difference names; `total` counts all. */

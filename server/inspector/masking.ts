@@ -36,9 +36,9 @@ export function maskedRecord(record: StoredResource): StoredResource {
 }
 
 /** A commit as it may be shown. That a hidden value was changed can be seen, what it was cannot. */
-export function maskedCommit(commit: Commit): Commit {
+export function maskedCommit(commit: Commit, isSeen?: (id: string) => boolean): Commit {
   const typeNames = new Map(commit.resources.map(({ id, type }) => [id, type]));
-  const masked = (operations: readonly Operation[]) => maskedOperations(operations, (id) => typeNames.get(id));
+  const masked = (operations: readonly Operation[]) => maskedOperations(operations, (id) => typeNames.get(id), isSeen);
   return { ...commit, ops: masked(commit.ops), inverse: masked(commit.inverse) };
 }
 
@@ -46,14 +46,17 @@ export function maskedCommit(commit: Commit): Commit {
  * Operations on a world as they may be shown.
  *
  * @param typeNameOf the type of a resource, if it is known
+ * @param isSeen may any value of that resource be read? Default: of all
  */
 export function maskedOperations(
   operations: readonly Operation[],
   typeNameOf: (id: string) => string | undefined,
+  isSeen: (id: string) => boolean = () => true,
 ): Operation[] {
   return operations.map((operation) => {
     if (!('value' in operation)) return operation;
     const [, id = '', ...segments] = segmentsOf(operation.path);
+    if (!isSeen(id)) return { ...operation, value: HIDDEN };
     const value = hiddenIn(typeNameOf(id)).reduce<Json>(
       (at, place) => (leads(segments, place) ? hide(at, place.slice(segments.length)) : at),
       operation.value,

@@ -1,7 +1,7 @@
 import type { CapturedBody, ExchangeRecord } from '../model/exchange-record.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ExchangeFacts } from '../model/recorded-queries.ts';
-import { headerIn, shownBody, shownHeaders, shownTarget } from './shown-body.ts';
+import { headerIn, shownBody, shownHeaders, shownTarget, shownTextOf } from './shown-body.ts';
 
 /** What a record weighs besides its texts. */
 const BASE_BYTES = 600;
@@ -40,12 +40,12 @@ export function factsOfExchange(one: RecordedExchange, outboundFailures: number)
   return {
     plane,
     method,
-    target,
+    target: shownTarget(target),
     status,
     durationMs,
     peer,
     outboundFailures,
-    body: () => [one.requestBody, one.responseBody].flatMap((body) => (body ? [beginningOf(body)] : [])),
+    body: () => [searchedIn(one.requestBody, one.requestHeaders), searchedIn(one.responseBody, one.responseHeaders)],
   };
 }
 
@@ -86,6 +86,9 @@ export function shownWholeExchange(one: RecordedExchange, seq: number, outboundF
   };
 }
 
-function beginningOf({ bytes }: CapturedBody): string {
-  return new TextDecoder().decode(bytes.subarray(0, SEARCHED_BYTES));
+/** The beginning of a body as it is shown: whoever searches finds nothing that is hidden from him. */
+function searchedIn(body: CapturedBody | undefined, headers: readonly string[]): string {
+  if (!body) return '';
+  const beginning = { bytes: body.bytes.subarray(0, SEARCHED_BYTES), sizeBytes: body.sizeBytes };
+  return shownTextOf(beginning, headerIn(headers, 'content-type'));
 }

@@ -4,7 +4,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { CallContext, Invocation, LambdaCall, LambdaValue } from '../model/invocation.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { InvocationFacts } from '../model/recorded-queries.ts';
-import { shownBody, shownHeader, withoutSecrets } from './shown-body.ts';
+import { shownBody, shownHeader, shownTextOf, withoutSecrets } from './shown-body.ts';
 import { shownInvocation } from './shown-invocation.ts';
 
 const EXCERPT_CHARACTERS = 200;
@@ -77,7 +77,8 @@ export function thinnedInvocation(one: RecordedInvocation): RecordedInvocation {
 function excerptOf({ outcome, value }: RecordedInvocation): string {
   if (!outcome.ok) return outcome.message.slice(0, EXCERPT_CHARACTERS);
   if (value.kind === 'nothing') return '';
-  return new TextDecoder().decode(value.body.bytes.subarray(0, EXCERPT_CHARACTERS));
+  const body = { bytes: value.body.bytes.subarray(0, EXCERPT_CHARACTERS), sizeBytes: value.body.sizeBytes };
+  return shownTextOf(body, undefined);
 }
 
 export function factsOfInvocation(one: RecordedInvocation, httpStatus: number | undefined): InvocationFacts {
@@ -95,7 +96,7 @@ export function factsOfInvocation(one: RecordedInvocation, httpStatus: number | 
     httpStatus,
     excerpt: excerptOf(one),
     log: () => one.logs.map(({ text }) => text),
-    event: () => new TextDecoder().decode(one.event.bytes),
+    event: () => shownTextOf(one.event, one.context.headers['content-type']),
   };
 }
 

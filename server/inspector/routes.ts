@@ -19,7 +19,7 @@ import type { ContainerLog } from './container-log.ts';
 import { type ContainerDesk, containerRoutes } from './container-routes.ts';
 import { deliveryRoutes, type RunDemoPipeline, type ScmInspection } from './delivery-routes.ts';
 import { failureRoutes } from './failure-routes.ts';
-import { historyRoutes, type WorldGuard } from './history-routes.ts';
+import { historyRoutes, type Sees, type WorldGuard } from './history-routes.ts';
 import { type KeyMaker, keyRoutes } from './key-routes.ts';
 import { type LogPages, lambdaRoutes, type TargetOf } from './lambda-routes.ts';
 import { type LeadDesk, leadRoutes } from './lead-routes.ts';
@@ -155,11 +155,15 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
   inspect.use(settingsRoutes(() => options.settings, guard));
   inspect.use(accessRoutes(() => options.access, view, callerOf));
   inspect.use(seedRoutes(options.seeds, callerOf));
-  inspect.use(historyRoutes(options.machine, guard));
+  const sees: Sees = (caller, id) => {
+    const record = view.find(id);
+    return caller.isRoot || (record !== undefined && judge.may(caller, `${typeOf(record).noun}.view`, id));
+  };
+  inspect.use(historyRoutes(options.machine, guard, sees));
   inspect.use(treeRoutes(gate));
   inspect.use(keyRoutes({ view, judge, keys: options.keys, callerOf }));
   inspect.use(resetRoutes(options.machine, () => options.freshWorld, guard));
-  inspect.use(snapshotRoutes(options.snapshots, options.machine, guard));
+  inspect.use(snapshotRoutes(options.snapshots, options.machine, guard, sees));
   const archive = () => ({ ...options.archive, machine: options.machine, store: options.machine.store });
   inspect.use(archiveRoutes(archive, guard));
 

@@ -54,6 +54,12 @@ export function shownBody({ bytes, sizeBytes }: CapturedBody, contentType: strin
   return { sizeBytes, ...(isCut && { isCut }), ...shown };
 }
 
+/** Text of a body as it is shown, and so as it is searched; empty for what is no text. */
+export function shownTextOf(body: CapturedBody, contentType: string | undefined): string {
+  const { text } = shownBody(body, contentType);
+  return typeof text === 'string' ? text : '';
+}
+
 /** Text of a body with its secrets hidden; the very same text when it has none. */
 function shownText(text: string, contentType: string | undefined): string {
   if (contentType?.toLowerCase().startsWith(FORM)) return shownForm(text);

@@ -7,7 +7,14 @@ import { parseUuid } from '../model/ids.ts';
 import { parseWith } from '../model/validate.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../store/named-snapshots.ts';
 import { sharingRecords } from '../store/world-difference.ts';
-import { briefDifference, onlyOne, shownCommit, shownDifference, type WorldGuard } from './history-routes.ts';
+import {
+  briefDifference,
+  onlyOne,
+  type Sees,
+  shownCommit,
+  shownDifference,
+  type WorldGuard,
+} from './history-routes.ts';
 import { causeOf, differenceBetween, type TimeMachine } from './time-machine.ts';
 
 const snapshotWish = z.strictObject({ name: z.string() });
@@ -21,7 +28,7 @@ const snapshotWish = z.strictObject({ name: z.string() });
  * - `POST /snapshots/{name}/restore`: makes the world what it was then, by one commit; `{}` when it is so already.
  * - `DELETE /snapshots/{name}`: 204.
  */
-export function snapshotRoutes(snapshots: NamedSnapshots, machine: TimeMachine, guard: WorldGuard): Router {
+export function snapshotRoutes(snapshots: NamedSnapshots, machine: TimeMachine, guard: WorldGuard, sees: Sees): Router {
   /** The world that was kept, ready to be compared with the present one. */
   const read = async (name: string) => {
     const { seq, resources } = await snapshots.read(name);
@@ -41,19 +48,17 @@ export function snapshotRoutes(snapshots: NamedSnapshots, machine: TimeMachine, 
     res.status(201).location(`${req.baseUrl}/snapshots/${name}`).json(shownSnapshot(saved));
   });
   router.get('/snapshots/:name/diff', async (req, res) => {
-    guard.viewer(req);
+    const caller = guard.viewer(req);
     const then = await read(nameIn(req));
     const { history, seq } = machine.store;
     const now = await history.worldAt({ seq });
     const query = queryOf(req);
-    const show = booleanParameter(query, 'brief') ? briefDifference : shownDifference;
+    const isBrief = booleanParameter(query, 'brief');
     const resource = singleParameter(query, 'resource');
     const id = resource === undefined ? undefined : parseUuid(resource, 'resource');
-    res.json({
-      from: then.seq,
-      to: now.seq,
-      ...show(differenceBetween(onlyOne(then, id), onlyOne(now, id), { from: then, to: now })),
-    });
+    const difference = differenceBetween(onlyOne(then, id), onlyOne(now, id), { from: then, to: now });
+    const shown = isBrief ? briefDifference(difference) : shownDifference(difference, (one) => sees(caller, one));
+    res.json({ from: then.seq, to: now.seq, ...shown });
   });
   router.post('/snapshots/:name/restore', async (req, res) => {
     const caller = guard.root(req);

@@ -14,7 +14,9 @@ export function deedIn(foot: HTMLElement | null): HTMLButtonElement | undefined 
   return deed?.disabled || deed?.dataset.look === 'danger' ? undefined : deed;
 }
 
-/** Is it something in which Enter has no other meaning? */
-export function isFieldOfOneLine(target: EventTarget): boolean {
-  return target instanceof HTMLInputElement && target.type !== 'file' && target.role !== 'combobox';
+/** Is it something in which Enter has no other meaning? In a form of its own it sends that. */
+export function isFieldOfOneLine(target: EventTarget): target is HTMLInputElement {
+  return (
+    target instanceof HTMLInputElement && target.form === null && target.type !== 'file' && target.role !== 'combobox'
+  );
 }

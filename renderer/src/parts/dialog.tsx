@@ -53,8 +53,11 @@ function Parts({ children, actions }: Pick<DialogProps, 'children' | 'actions'>)
   }, []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.defaultPrevented || !isFieldOfOneLine(event.target)) return;
+    // What is typed into a dialog upon this one comes by here, too.
+    const deed = event.currentTarget.contains(event.target) ? deedIn(foot.current) : undefined;
+    if (!deed) return;
     event.preventDefault();
-    deedIn(foot.current)?.click();
+    deed.click();
   };
   return (
     <>
