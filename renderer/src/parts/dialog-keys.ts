@@ -8,10 +8,9 @@ export function firstFieldIn(body: HTMLElement | null): HTMLElement | undefined 
   return fields.find(({ value, readOnly }) => value === '' && !readOnly) ?? fields[0];
 }
 
-/** The button that does what the dialog is for: the last one. None where it destroys something, that is pressed on purpose only. */
+/** The button that does what the dialog is for. None where it only closes, or destroys something: that is pressed on purpose. */
 export function deedIn(foot: HTMLElement | null): HTMLButtonElement | undefined {
-  const deed = [...(foot?.querySelectorAll('button') ?? [])].at(-1);
-  return deed?.disabled || deed?.dataset.look === 'danger' ? undefined : deed;
+  return foot?.querySelector<HTMLButtonElement>('button[data-look=primary]:not(:disabled)') ?? undefined;
 }
 
 /** Is it something in which Enter has no other meaning? In a form of its own it sends that. */
