@@ -191,7 +191,9 @@ describe('GET /results/{id}', () => {
     for (const headers of [{}, { Authorization: 'Basic pair' }, { Authorization: 'Bearer wrong' }]) {
       const got = await jar.send('GET', `/results/${id}`, { headers });
       expect(got.status).toBe(401);
-      expect(got.headers['www-authenticate']).toMatch(/^Bearer realm="[^"]+"(, error="invalid_token")?$/);
+      expect(got.headers['www-authenticate']).toMatch(
+        /^Bearer realm="[^"]+"(, error="invalid_token", error_description="[^"]+")?$/,
+      );
     }
   });
 
