@@ -3,12 +3,13 @@
 
 const rooms = {
   model: [],
+  machine: [],
   contract: ['model'],
   http: ['model', 'contract'],
   store: ['model'],
   seed: ['model'],
-  lambdas: ['model'],
-  containers: ['model'],
+  lambdas: ['model', 'machine'],
+  containers: ['model', 'machine'],
   gateway: ['model', 'contract', 'http'],
   standins: ['model', 'contract', 'http'],
   security: ['model', 'contract', 'http', 'store'],

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
 import { demandEngine, expectNothingLeft, leftOf, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { clearWorldForTests } from '../server/containers/docker/leftovers-for-tests.ts';
-import { type Owner, ownerHere } from '../server/containers/owner.ts';
+import { type Owner, ownerHere } from '../server/machine/owner.ts';
 import { makerFor } from './maker.ts';
 import { type Body, makePlace } from './place.ts';
 import { startPlatform } from './platform.ts';

@@ -1,3 +1,4 @@
+import { wasInMemory } from '../machine/owner.ts';
 import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -11,7 +12,6 @@ import type { EngineSource, Instance, PullProgress } from './engine.ts';
 import { EngineLeftovers, EngineUnreachable } from './engine-errors.ts';
 import { Engines, isEngineProvider } from './engines.ts';
 import { leftoverSentence } from './leftover-sentence.ts';
-import { wasInMemory } from './owner.ts';
 import { type Pull, PullBoard } from './pull-board.ts';
 import { statusOf } from './status.ts';
 import { namedVolumes, planOf } from './workload.ts';

@@ -1,6 +1,6 @@
+import type { Owner } from '../machine/owner.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { LogLine } from '../model/invocation.ts';
-import type { Owner } from './owner.ts';
 
 /** One port of a workload that its instances listen on. */
 export interface WorkloadPort {

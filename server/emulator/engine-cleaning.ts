@@ -5,7 +5,7 @@ import { dockerAddress } from '../containers/docker/docker-address.ts';
 import type { WorldLeft } from '../containers/docker/leftovers.ts';
 import type { Leftovers } from '../containers/engine.ts';
 import { describeLeftovers } from '../containers/leftover-sentence.ts';
-import { lifeOf, type Owner, sharesFolders } from '../containers/owner.ts';
+import { lifeOf, type Owner, sharesFolders } from '../machine/owner.ts';
 import type { Uuid } from '../model/ids.ts';
 
 export { describeLeftovers };

@@ -21,7 +21,8 @@ const world = new Map(
     lambda('busy', 'exports.run = () => { console.log(process.pid); for (;;); }'),
     lambda(
       'idle',
-      'exports.run = () => [process.pid, require("child_process").spawn("sleep", ["600"], { stdio: "ignore" }).pid]',
+      `exports.run = () => [false, true].reduce((pids, detached) =>
+        [...pids, require("child_process").spawn("sleep", ["600"], { stdio: "ignore", detached }).pid], [process.pid])`,
     ),
   ].map((record) => [record.id, record]),
 );

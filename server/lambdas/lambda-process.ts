@@ -64,6 +64,8 @@ export class LambdaProcess {
   onLine: (stream: LogLine['stream'], text: string) => void = () => {};
   /** Told where a debugger can attach, before the lambda is loaded. */
   onInspecting: (url: string) => void = () => {};
+  /** Told when it starts a process or a thread for the first time. */
+  onOffspring: () => void = () => {};
 
   readonly #child: ChildProcess;
   readonly #control: Duplex | undefined;
@@ -269,6 +271,9 @@ export class LambdaProcess {
       }
       case FrameType.inspecting:
         this.onInspecting(inspectingHead.parse(head).url);
+        return;
+      case FrameType.offspring:
+        this.onOffspring();
         return;
       case FrameType.uncaught:
         this.#uncaught = messageHead.parse(head).message;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { OutboundRule } from '../model/outbound-rule.ts';
 import type { Debugging } from './debugging.ts';
+import { Descendants } from './descendants.ts';
 import type { LambdaCode } from './lambda-code.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
 import {
@@ -57,7 +58,8 @@ export class LambdaProcesses {
   readonly #places: ProcessPlaces;
   readonly #living = new Set<LambdaProcess>();
   readonly #memory = new MemoryWatch();
-  readonly #reaper = new Reaper();
+  readonly #descendants = new Descendants();
+  readonly #reaper = new Reaper(this.#descendants.platform);
   #isStopped = false;
 
   constructor(settings: ProcessSettings) {
@@ -79,6 +81,8 @@ export class LambdaProcesses {
   start(): void {
     this.#demandBootstrap();
     this.#spares.refill();
+    // Nobody waits for it, and what cannot be ended now is tried again at the next start.
+    this.#descendants.endLeftovers().catch(() => {});
   }
 
   /** Is there a place for a process that nobody waits for? */
@@ -128,9 +132,12 @@ export class LambdaProcesses {
     adopt(process);
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
+    const origin = await this.#descendants.nextOrigin();
+    process.onOffspring = () => void process.exited.then(() => this.#descendants.end(origin));
     await process.load({
       ...code,
       env,
+      origin,
       resultLimitBytes: resultBytes,
       outbound: this.#routesOf(definition),
       isDebugged: definition.isDebugged,
@@ -161,6 +168,7 @@ export class LambdaProcesses {
     this.#places.close();
     for (const process of this.#living) process.kill(why);
     await Promise.all([...this.#living].map(({ exited }) => exited));
+    await this.#descendants.endAll();
     this.#reaper.stop();
   }
 

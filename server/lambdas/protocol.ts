@@ -4,7 +4,7 @@ import type { MetRule, OutboundRule } from '../model/outbound-rule.ts';
 /** File descriptor of the control channel in a lambda's process. */
 export const CONTROL_FD = 3;
 
-/** Kinds of frames. The emulator sends load, invoke and rules; the process sends the others. */
+/** Kinds of frames. The emulator sends load, invoke and rules; the process sends the others. `offspring`: it starts something. */
 export const FrameType = {
   load: 1,
   invoke: 2,
@@ -17,7 +17,21 @@ export const FrameType = {
   rules: 9,
   inspecting: 10,
   note: 11,
+  offspring: 12,
 } as const;
+
+/** Where a lambda's process comes from. All that it starts carries it in its environment, and is known by it. */
+export interface Origin {
+  /** The emulator's process, as `machine/owner.ts` describes it. */
+  owner: unknown;
+  /** Unique to one platform in that process. */
+  platform: string;
+  /** 1, 2, 3 ... in the platform. */
+  process: number;
+}
+
+/** The variable by which the offspring of a lambda's process is told what holds for it: JSON with `origin` among it. */
+export const INHERITANCE = 'TERRARIUM_INHERITED';
 
 /** The host that a lambda's CRM_API_BASEPATH names (D-200). */
 export interface CrmHost {
@@ -58,6 +72,7 @@ export interface LoadHead {
   exportName: string;
   resultLimitBytes: number;
   outbound: OutboundRoutes;
+  origin: Origin;
   /** Where a debugger can attach is to be told before the code is loaded. */
   isDebugged: boolean;
 }

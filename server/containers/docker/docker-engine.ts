@@ -1,3 +1,4 @@
+import type { Owner } from '../../machine/owner.ts';
 import type { Uuid } from '../../model/ids.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import type {
@@ -13,7 +14,6 @@ import type {
   Workload,
 } from '../engine.ts';
 import { EngineRefusal } from '../engine-errors.ts';
-import type { Owner } from '../owner.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { DockerInstances } from './docker-instances.ts';
 import { execute } from './execute.ts';

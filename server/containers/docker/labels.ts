@@ -1,6 +1,6 @@
+import type { Owner } from '../../machine/owner.ts';
 import type { Uuid } from '../../model/ids.ts';
 import type { Instance, Workload } from '../engine.ts';
-import type { Owner } from '../owner.ts';
 
 /** What everything made here carries: whose it is. What lacks the world's label is never touched. */
 export const LABEL = {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Owner, readOwner } from '../../machine/owner.ts';
 import type { Uuid } from '../../model/ids.ts';
 import type { ClearOptions, Leftovers } from '../engine.ts';
 import { EngineRefusal } from '../engine-errors.ts';
 import { inParallel } from '../in-parallel.ts';
-import { type Owner, readOwner } from '../owner.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL } from './labels.ts';
 

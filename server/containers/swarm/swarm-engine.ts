@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import type { Owner } from '../../machine/owner.ts';
 import type { Uuid } from '../../model/ids.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import type { DockerConnection } from '../docker/docker-connection.ts';
@@ -25,7 +26,6 @@ import type {
   Workload,
 } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
-import type { Owner } from '../owner.ts';
 import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
 
 const WATCH_INTERVAL_MS = 200;

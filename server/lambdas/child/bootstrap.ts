@@ -43,6 +43,8 @@ let resultLimitBytes = 0;
 let current = 0;
 /** Its execution id. */
 let executionId: string | undefined;
+/** Has it ever started a process or a thread? */
+let hasOffspring = false;
 /** While the outcome of the call is known and not sent yet. */
 let sendOutcome: (() => void) | undefined;
 /** The call of the lambda that each outbound call belongs to: it may go on after the handler has answered. */
@@ -92,7 +94,8 @@ async function load(head: LoadHead): Promise<void> {
     resultLimitBytes = head.resultLimitBytes;
     nothingLeft.watchTimers();
     line.install(head.outbound);
-    handDown(childFile, () => ({ routes: line.routes, executionId }), note);
+    const { origin } = head;
+    handDown(childFile, () => ({ origin, routes: line.routes, executionId }), note, tellOffspring);
     if (head.isDebugged) tellInspector();
     handler = await loadHandler(head.file, head.exportName);
     send(FrameType.loaded, {});
@@ -100,6 +103,13 @@ async function load(head: LoadHead): Promise<void> {
     await flushed();
     send(FrameType.loadFailed, { message: messageOf(thrown) });
   }
+}
+
+/** To tell it once is enough: from then on the emulator looks for what is left when this process ends. */
+function tellOffspring(): void {
+  if (hasOffspring) return;
+  hasOffspring = true;
+  send(FrameType.offspring, {});
 }
 
 /** Ahead of the lambda's code: a breakpoint may be in that. */

@@ -1,15 +1,14 @@
 import { syncBuiltinESMExports } from 'node:module';
-import type { OutboundRoutes } from '../protocol.ts';
+import { INHERITANCE, type Origin, type OutboundRoutes } from '../protocol.ts';
 
-/** What a worker thread or a Node process that a lambda starts is told, so that the rules hold in it, too. */
+/** What a worker thread or a Node process that a lambda starts is told, so that the rules hold in it, too, and it ends with the lambda's. */
 export interface Inheritance {
+  origin: Origin;
   routes: OutboundRoutes;
   /** The invocation that started it. */
   executionId?: string | undefined;
 }
 
-/** To child processes: a variable of their environment. */
-const VARIABLE = 'TERRARIUM_OUTBOUND';
 /** To worker threads: a value of their environment data. */
 const DATA_KEY = 'terrarium:outbound';
 
@@ -20,20 +19,26 @@ export function inheritance(): Inheritance | undefined {
   const { isMainThread, getEnvironmentData } = threads();
   // As: both were written by `handDown`.
   if (!isMainThread) return getEnvironmentData(DATA_KEY) as unknown as Inheritance | undefined;
-  const text = process.env[VARIABLE];
+  const text = process.env[INHERITANCE];
   return text === undefined ? undefined : (JSON.parse(text) as Inheritance);
 }
 
 type Environment = Record<string, string | undefined>;
 
 /**
- * Has everything that is started from here and runs on Node load this bundle first. What else is started cannot be reached: where
- * its arguments name the CRM, `note` is given a line that says so.
+ * Has everything that is started from here carry its origin and, if it runs on Node, load this bundle first. What else is started
+ * cannot be reached: where its arguments name the CRM, `note` is given a line that says so. `onStart` is called before each start.
  */
-export function handDown(childFile: string, describe: () => Inheritance, note: (text: string) => void): void {
+export function handDown(
+  childFile: string,
+  describe: () => Inheritance,
+  note: (text: string) => void,
+  onStart: () => void = () => {},
+): void {
   const wt = threads();
   wt.Worker = new Proxy(wt.Worker, {
     construct: (own, [file, options], newTarget) => {
+      onStart();
       wt.setEnvironmentData(DATA_KEY, describe() as never);
       const execArgv = [...(options?.execArgv ?? []), '--require', childFile];
       return Reflect.construct(own, [file, { ...options, execArgv }], newTarget);
@@ -41,13 +46,14 @@ export function handDown(childFile: string, describe: () => Inheritance, note: (
   });
 
   const given = (env: Environment): Environment => {
+    onStart();
     const preload = `--require="${childFile.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
     return {
       ...env,
       NODE_OPTIONS: env.NODE_OPTIONS?.includes(preload)
         ? env.NODE_OPTIONS
         : `${env.NODE_OPTIONS ?? ''} ${preload}`.trim(),
-      [VARIABLE]: JSON.stringify(describe()),
+      [INHERITANCE]: JSON.stringify(describe()),
     };
   };
   const look = (words: unknown[]): void => {

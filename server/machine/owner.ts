@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 
 /** The process that made something in an engine, told so that another one can see whether it still lives. */
-const ownerSchema = z.object({
+export const ownerSchema = z.object({
   /** The machine, over its starts; empty where the system has no name for it. */
   machine: z.string(),
   /** This start of the machine; empty where the system does not tell. */

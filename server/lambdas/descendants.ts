@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import { lifeOf, type Owner, ownerHere, ownerSchema } from '../machine/owner.ts';
+import { INHERITANCE, type Origin } from './protocol.ts';
+
+const originSchema = z.object({ owner: ownerSchema, platform: z.string(), process: z.int() });
+type Known = z.output<typeof originSchema>;
+
+/** What ends at one moment is looked for together. */
+const GATHER_MS = 50;
+/** Processes looked at in one turn of the event loop; a look takes some 50 microseconds. */
+const PER_TURN = 16;
+/** What is killed may have started something a moment before: so often it is looked again. */
+const MAX_ROUNDS = 20;
+
+/**
+ * Ends what lambdas' processes have started and what has left their process groups since: by `setsid`, as a daemon, `detached`.
+ * It is known by its environment, which everything inherits that does not clear it. Works where there is `/proc`.
+ */
+export class Descendants {
+  readonly platform = randomUUID();
+  /** Process numbers whose descendants are to end. */
+  readonly #ended = new Set<number>();
+  #owner: Promise<Owner> | undefined;
+  #sweeping: Promise<void> | undefined;
+  #processes = 0;
+
+  /** For a process that is about to be told what it is. */
+  async nextOrigin(): Promise<Origin> {
+    this.#owner ??= ownerHere(undefined);
+    this.#processes += 1;
+    const process = this.#processes;
+    return { owner: await this.#owner, platform: this.platform, process };
+  }
+
+  /** The process has ended: so do its descendants, a moment later. */
+  end({ process }: Origin): void {
+    this.#ended.add(process);
+    this.#sweeping ??= this.#sweep();
+  }
+
+  /** Ends those of all processes of this platform. */
+  async endAll(): Promise<void> {
+    await killWhere(({ platform }) => platform === this.platform);
+  }
+
+  /** Ends what platforms have left behind that were killed together with all that should have cleared up after them. */
+  async endLeftovers(): Promise<void> {
+    const lives = new Map<string, Promise<boolean>>();
+    const mayLive = ({ platform, owner }: Known): Promise<boolean> => {
+      const known = lives.get(platform) ?? lifeOf(owner).then((life) => life !== 'gone');
+      lives.set(platform, known);
+      return known;
+    };
+    await killWhere(async (origin) => !(await mayLive(origin)));
+  }
+
+  async #sweep(): Promise<void> {
+    await wait(GATHER_MS, undefined, { ref: false });
+    const ended = new Set(this.#ended);
+    this.#ended.clear();
+    await killWhere(({ platform, process }) => platform === this.platform && ended.has(process));
+    this.#sweeping = this.#ended.size > 0 ? this.#sweep() : undefined;
+  }
+}
+
+type Judge = (origin: Known) => boolean | Promise<boolean>;
+
+/** Kills all processes whose origin is meant, until there is none. */
+async function killWhere(isMeant: Judge): Promise<void> {
+  if (process.platform !== 'linux') return;
+  for (let round = 0; round < MAX_ROUNDS; round++) if ((await killOnce(isMeant)) === 0) return;
+}
+
+async function killOnce(isMeant: Judge): Promise<number> {
+  let killed = 0;
+  for (const [at, pid] of livingPids().entries()) {
+    if (at % PER_TURN === PER_TURN - 1) await nextTurn();
+    const text = pid === process.pid ? undefined : originTextOf(pid);
+    const origin = text === undefined ? undefined : readOrigin(text);
+    if (!origin || !(await isMeant(origin))) continue;
+    // The number may be somebody else's by now. Between this look and the signal there is no wait.
+    if (originTextOf(pid) !== text) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+      killed += 1;
+    } catch {
+      // It has ended by itself, or has become another user's.
+    }
+  }
+  return killed;
+}
+
+function livingPids(): number[] {
+  return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+}
+
+/** The variable as the process was started with it; undefined where it has none or is not ours to look at. */
+function originTextOf(pid: number): string | undefined {
+  try {
+    const pairs = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    return pairs.find((pair) => pair.startsWith(`${INHERITANCE}=`))?.slice(INHERITANCE.length + 1);
+  } catch {
+    return undefined;
+  }
+}
+
+function readOrigin(text: string): Known | undefined {
+  try {
+    return z.object({ origin: originSchema }).parse(JSON.parse(text)).origin;
+  } catch {
+    return undefined;
+  }
+}
