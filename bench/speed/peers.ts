@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { WORD } from './handler.ts';
+
+/** A program that a developer might take instead. */
+interface Peer {
+  name: string;
+  /** With exact versions. */
+  packages: Record<string, string>;
+  /** What it serves, by file name. */
+  files: Record<string, string>;
+  /** Arguments for Node; the first is a file below `node_modules`, or one of `files`. */
+  args(port: number, morePorts: readonly number[]): string[];
+}
+
+/** A folder of this name, under the user's cache, holds what is installed. */
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'terrarium-bench');
+const START_LIMIT_MS = 60_000;
+
+export const FUNCTION_PEERS: readonly Peer[] = [
+  {
+    name: 'miniflare 4',
+    packages: { miniflare: '4.20260426.0' },
+    files: {
+      'worker.mjs': `export default { async fetch(request) {
+        return request.method === 'GET' ? new Response('${WORD}') : Response.json(await request.json());
+      } };`,
+      'serve.mjs': `import { Miniflare } from 'miniflare';
+        const port = Number(process.argv[2]);
+        const worker = new Miniflare({ host: '127.0.0.1', port, modules: true, scriptPath: 'worker.mjs' });
+        await worker.ready;`,
+    },
+    args: (port) => ['serve.mjs', String(port)],
+  },
+  {
+    name: 'functions-framework 5',
+    packages: { '@google-cloud/functions-framework': '5.0.5' },
+    files: {
+      'index.js': `exports.run = (request, response) =>
+        request.method === 'GET' ? response.send('${WORD}') : response.json(request.body);`,
+    },
+    args: (port) => [
+      'node_modules/@google-cloud/functions-framework/build/src/main.js',
+      '--target=run',
+      `--port=${port}`,
+      '--host=127.0.0.1',
+    ],
+  },
+  {
+    name: 'serverless-offline 13',
+    packages: { serverless: '3.40.0', 'serverless-offline': '13.10.1' },
+    files: {
+      'handler.js': `exports.run = async (event) => ({
+        statusCode: 200,
+        body: event.body ? JSON.stringify(JSON.parse(event.body)) : '${WORD}',
+      });`,
+      'serverless.yml': `service: bench
+frameworkVersion: '3'
+plugins: [serverless-offline]
+provider: { name: aws, runtime: nodejs20.x }
+functions:
+  run: { handler: handler.run, events: [{ httpApi: { path: /, method: any } }] }
+`,
+    },
+    args: (port, [lambdaPort]) => [
+      'node_modules/serverless/bin/serverless.js',
+      'offline',
+      '--host=127.0.0.1',
+      `--httpPort=${port}`,
+      `--lambdaPort=${lambdaPort}`,
+    ],
+  },
+];
+
+export const STORE_PEERS: readonly Peer[] = [
+  {
+    name: 'azurite 3 (table)',
+    packages: { azurite: '3.35.0' },
+    files: {},
+    args: (port) => [
+      'node_modules/azurite/dist/src/table/main.js',
+      '--silent',
+      '--skipApiVersionCheck',
+      '--location=data',
+      '--tableHost=127.0.0.1',
+      `--tablePort=${port}`,
+    ],
+  },
+  {
+    name: 'json-server 0.17',
+    packages: { 'json-server': '0.17.4' },
+    files: {},
+    args: (port) => [
+      'node_modules/json-server/lib/cli/bin.js',
+      '--quiet',
+      '--host=127.0.0.1',
+      `--port=${port}`,
+      'data.json',
+    ],
+  },
+];
+
+/** A peer that answers. */
+export interface Serving {
+  name: string;
+  port: number;
+  child: ChildProcess;
+}
+
+/** Installs it where it is not yet, with npm, and starts it. `prepare` is given its folder before. Throws when it does not come. */
+export async function startPeer(peer: Peer, prepare: (folder: string) => void = () => {}): Promise<Serving> {
+  const folder = join(CACHE, peer.name.replace(/\W+/g, '-'));
+  await install(peer, folder);
+  for (const [name, text] of Object.entries(peer.files)) writeFileSync(join(folder, name), text);
+  prepare(folder);
+  const [port = 0, ...morePorts] = await freePorts(3);
+  const child = spawn(process.execPath, peer.args(port, morePorts), {
+    cwd: folder,
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      SLS_TELEMETRY_DISABLED: '1',
+      AWS_ACCESS_KEY_ID: 'x',
+      AWS_SECRET_ACCESS_KEY: 'x',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let complaints = '';
+  child.stderr.on('data', (text) => {
+    complaints = (complaints + text).slice(-2_000);
+  });
+  for (const untilMs = Date.now() + START_LIMIT_MS; !(await listens(port)); await wait(50)) {
+    if (child.exitCode !== null || Date.now() > untilMs) {
+      endPeer({ name: peer.name, port, child });
+      throw new Error(`${peer.name} did not start: ${complaints.trim() || 'it said nothing'}`);
+    }
+  }
+  return { name: peer.name, port, child };
+}
+
+/** Ends it with all that it started. */
+export function endPeer({ child }: Serving): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}
+
+async function install({ name, packages }: Peer, folder: string): Promise<void> {
+  const manifest = JSON.stringify({ private: true, dependencies: packages });
+  const stamp = join(folder, `installed-${Object.values(packages).join('-')}`);
+  if (existsSync(stamp)) return;
+  console.error(`installing ${name} into ${folder} ...`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), manifest);
+  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
+  const npm = spawn('npm', ['install', ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = await once(npm, 'exit');
+  if (code !== 0) throw new Error(`${name} could not be installed: npm ended with ${code}`);
+  writeFileSync(stamp, '');
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as { port: number }).port); // it listens on TCP
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
