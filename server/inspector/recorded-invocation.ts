@@ -56,7 +56,8 @@ export function sizeOfInvocation({ event, value, logs, outbound, outcome }: Reco
   let bytes = BASE_BYTES + event.bytes.length + value.body.bytes.length;
   if (!outcome.ok) bytes += 2 * outcome.message.length;
   for (const { text } of logs) bytes += 120 + text.length * 2;
-  for (const { url } of outbound) bytes += 200 + url.length * 2;
+  for (const { url, request, response } of outbound)
+    bytes += 200 + url.length * 2 + (request?.bytes.length ?? 0) + (response?.bytes.length ?? 0);
   return bytes;
 }
 

@@ -1,6 +1,7 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { captured, MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
-import { shownBody, shownHeaders, shownTarget } from './shown-body.ts';
+import { shownBody, shownHeaders, shownTarget, shownWireBody } from './shown-body.ts';
 
 const shown = (text: string, type?: string) => shownBody(captured(text), type);
 
@@ -74,4 +75,29 @@ it('headers tell which kind of credentials there were, not what they were', () =
 it('a query tells no secrets', () => {
   expect(shownTarget('/a?b=c&access_token=x')).toBe('/a?b=c&access_token=%3Chidden%3E');
   expect(shownTarget('/a?b=c')).toBe('/a?b=c');
+});
+
+describe('a body that went over the wire as it is shown', () => {
+  it('is decompressed, masked and as large as it was sent', () => {
+    const json = { contentType: 'application/json', contentEncoding: 'gzip' };
+    const sent = gzipSync('{"access_token":"t","n":1}');
+    expect(shownWireBody({ ...captured(sent), ...json })).toEqual({
+      sizeBytes: sent.length,
+      encoding: 'gzip',
+      text: '{"access_token":"<hidden>","n":1}',
+    });
+    const half = { bytes: sent.subarray(0, sent.length - 10), sizeBytes: sent.length };
+    expect(shownWireBody({ ...half, ...json })).toMatchObject({ isCut: true, encoding: 'gzip' });
+  });
+
+  it('is base64 when it cannot be decompressed, or would grow without end', () => {
+    const bomb = gzipSync('x'.repeat(50_000_000));
+    expect(shownWireBody({ ...captured(bomb), contentType: 'text/plain', contentEncoding: 'gzip' })).toMatchObject({
+      sizeBytes: bomb.length,
+      encoding: 'gzip',
+      base64: expect.any(String),
+    });
+    for (const contentEncoding of ['gzip', 'zstd'])
+      expect(shownWireBody({ ...captured('plain'), contentEncoding })).toMatchObject({ base64: 'cGxhaW4=' });
+  });
 });

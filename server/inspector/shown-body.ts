@@ -1,4 +1,6 @@
-import type { CapturedBody } from '../model/exchange-record.ts';
+import { brotliDecompressSync, constants, gunzipSync, inflateSync } from 'node:zlib';
+import { type CapturedBody, MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
+import type { OutboundBody } from '../model/invocation.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { HIDDEN, isHiddenPlace } from './masking.ts';
 
@@ -52,6 +54,35 @@ export function shownBody({ bytes, sizeBytes }: CapturedBody, contentType: strin
   const shown =
     text === undefined ? { base64: Buffer.from(bytes).toString('base64') } : { text: shownText(text, contentType) };
   return { sizeBytes, ...(isCut && { isCut }), ...shown };
+}
+
+/** A body as it may be shown that went over the wire, decompressed where it can be; `sizeBytes` is that of what was sent. */
+export function shownWireBody({ contentType, contentEncoding, ...body }: OutboundBody): JsonObject {
+  const encoding = contentEncoding?.trim().toLowerCase();
+  if (!encoding || encoding === 'identity') return shownBody(body, contentType);
+  const plain = decompressed(body.bytes, encoding);
+  if (!plain) return { ...shownBody(body, 'application/octet-stream'), encoding };
+  const isCut = body.sizeBytes > body.bytes.length || plain.length > MAX_CAPTURED_BYTES;
+  const bytes = plain.subarray(0, MAX_CAPTURED_BYTES);
+  const shown = shownBody({ bytes, sizeBytes: isCut ? bytes.length + 1 : bytes.length }, contentType);
+  return { ...shown, sizeBytes: body.sizeBytes, encoding };
+}
+
+/** Most that a body is let grow to when it is decompressed. */
+const MAX_PLAIN_BYTES = 16 * MAX_CAPTURED_BYTES;
+
+/** Undefined when it cannot be. What was cut is decompressed as far as it goes. */
+function decompressed(bytes: Uint8Array, encoding: string): Buffer | undefined {
+  const options = { maxOutputLength: MAX_PLAIN_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
+  try {
+    if (encoding === 'gzip' || encoding === 'x-gzip') return gunzipSync(bytes, options);
+    if (encoding === 'deflate') return inflateSync(bytes, options);
+    if (encoding === 'br')
+      return brotliDecompressSync(bytes, { ...options, finishFlush: constants.BROTLI_OPERATION_FLUSH });
+  } catch {
+    // It is not what it says, or grows too large.
+  }
+  return undefined;
 }
 
 /** Text of a body as it is shown, and so as it is searched; empty for what is no text. */

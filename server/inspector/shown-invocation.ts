@@ -1,5 +1,6 @@
-import type { Invocation, LambdaValue, LogLine } from '../model/invocation.ts';
+import type { Invocation, LambdaValue, LogLine, OutboundCall } from '../model/invocation.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { shownTarget, shownWireBody } from './shown-body.ts';
 
 /** The record of an invocation as a client sees it; times are ISO-8601 UTC (D-014). */
 export function shownInvocation(invocation: Invocation): JsonObject {
@@ -21,13 +22,26 @@ export function shownInvocation(invocation: Invocation): JsonObject {
       ...(outcome.value.kind !== 'nothing' && { result: resultOf(outcome.value) }),
     },
     logs: logs.map(shownLine),
-    outbound: outbound.map(({ startedAtMs, ...call }) => ({ startedAt: timeOf(startedAtMs), ...call })),
+    outbound: outbound.map(shownOutbound),
   };
 }
 
 /** A line of a log as a client sees it. */
 export function shownLine({ atMs, stream, text, executionId }: LogLine): JsonObject {
   return { at: timeOf(atMs), stream, text, ...(executionId && { executionId }) };
+}
+
+/** The body of a form is masked like that of a request to the gateway. */
+function shownOutbound({ startedAtMs, request, response, url, ...call }: OutboundCall): JsonObject {
+  const { rules, ...rest } = call;
+  return {
+    startedAt: timeOf(startedAtMs),
+    url: shownTarget(url),
+    ...rest,
+    ...(rules && { rules: rules.map((rule) => ({ ...rule })) }),
+    ...(request && { request: shownWireBody(request) }),
+    ...(response && { response: shownWireBody(response) }),
+  };
 }
 
 function resultOf(value: Exclude<LambdaValue, { kind: 'nothing' }>): Json {

@@ -280,7 +280,7 @@ export class LambdaPool {
         hasBegun = true;
         running.startedAtMs = startedAtMs;
       },
-      outbound: (news) => running.addOutbound(news, this.#host.nowMs()),
+      outbound: (news, bytes) => running.addOutbound(news, bytes, this.#host.nowMs()),
       goesOn: () => running.hasOpenOutbound,
       noted: (text) => this.#note(running, text),
       ended: (ending) => {

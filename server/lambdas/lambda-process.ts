@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { ZodError } from 'zod';
+import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { LogLine } from '../model/invocation.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
 import { describeExit } from './exit-text.ts';
@@ -33,7 +34,8 @@ export type Ending = { kind: 'outcome'; head: OutcomeHead; body: Buffer } | { ki
 /** Told of one call while it runs. `ended` comes last and once. */
 export interface CallListener {
   began(): void;
-  outbound(news: OutboundHead): void;
+  /** `bytes`: a part of a body, when the news has one. */
+  outbound(news: OutboundHead, bytes: Uint8Array): void;
   /** Is it still to be told of outbound calls after its end? */
   goesOn(): boolean;
   /** A line about it for the log. */
@@ -97,7 +99,7 @@ export class LambdaProcess {
       this.#resolveExited = resolve;
     });
     this.#watchEnd();
-    this.#watchStreams(new FrameReader(options.resultLimitBytes));
+    this.#watchStreams(new FrameReader(Math.max(options.resultLimitBytes, MAX_CAPTURED_BYTES)));
   }
 
   get pid(): number | undefined {
@@ -256,7 +258,7 @@ export class LambdaProcess {
       case FrameType.outbound: {
         const news = outboundHead.parse(head);
         const isCurrent = news.number === this.#calls && this.#listener;
-        (isCurrent || this.#earlier.get(news.number))?.outbound(news);
+        (isCurrent || this.#earlier.get(news.number))?.outbound(news, body);
         return;
       }
       case FrameType.note: {

@@ -94,6 +94,8 @@ describe("a call to the CRM's host is answered by the stand-in (D-200)", () => {
         durationMs: expect.any(Number),
         status: 200,
         caughtBy: 'crm',
+        request: expect.objectContaining({ sizeBytes: 12 }),
+        response: expect.objectContaining({ sizeBytes: 6 }),
       },
     ]);
   });
@@ -184,6 +186,7 @@ describe.each([['crm.example'], ['']])("a call to another host, CRM_API_BASEPATH
         startedAtMs: expect.any(Number),
         durationMs: expect.any(Number),
         status: 200,
+        response: expect.objectContaining({ sizeBytes: JSON.parse(answerOf(invocation)).join('').length }),
       },
     ]);
   });

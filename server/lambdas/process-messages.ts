@@ -30,6 +30,14 @@ export const outboundHead = z.object({
     .exactOptional(),
   status: z.int().exactOptional(),
   error: text.exactOptional(),
+  body: z
+    .object({
+      of: z.enum(['request', 'response']),
+      sizeBytes: z.int().nonnegative(),
+      contentType: text.exactOptional(),
+      contentEncoding: text.exactOptional(),
+    })
+    .exactOptional(),
   ended: z.literal(true).exactOptional(),
 }) satisfies z.ZodType<OutboundHead>;
 

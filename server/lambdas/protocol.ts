@@ -95,7 +95,10 @@ export interface BeganHead {
   number: number;
 }
 
-/** News of an outbound call: method and url when it starts, later what became known since. */
+/**
+ * News of an outbound call: method and url when it starts, later what became known since. With `body` the frame's body is the next
+ * part of one of its bodies, empty once MAX_CAPTURED_BYTES of it have been told.
+ */
 export interface OutboundHead {
   number: number;
   /** 1, 2, 3 ... in this process. */
@@ -107,7 +110,17 @@ export interface OutboundHead {
   rules?: MetRule[];
   status?: number;
   error?: string;
+  body?: OutboundBodyHead;
   ended?: true;
+}
+
+/** Of the request or of the response. */
+export interface OutboundBodyHead {
+  of: 'request' | 'response';
+  /** So far. */
+  sizeBytes: number;
+  contentType?: string;
+  contentEncoding?: string;
 }
 
 /** A debugger can attach there. */

@@ -1,9 +1,12 @@
-import type { Invocation, LambdaCall, LogLine, OutboundCall, Outcome } from '../model/invocation.ts';
+import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
+import type { Invocation, LambdaCall, LogLine, OutboundBody, OutboundCall, Outcome } from '../model/invocation.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
-import type { OutboundHead } from './protocol.ts';
+import type { OutboundBodyHead, OutboundHead } from './protocol.ts';
 
 /** Outbound calls kept in the record of one invocation. */
 const KEPT_OUTBOUND = 1_000;
+/** Bytes of their bodies kept in it, all together. */
+const KEPT_BODY_BYTES = 2 * 1024 * 1024;
 /** An outbound call that is under way when the handler answers is given that long before the record is closed (D-138). */
 const OPEN_OUTBOUND_MS = 1_000;
 
@@ -21,7 +24,8 @@ export class RunningCall {
   startedAtMs: number | undefined;
 
   readonly #logs: LogLine[] = [];
-  readonly #outbound = new Map<number, OutboundCall & { hasEnded: boolean }>();
+  readonly #outbound = new Map<number, OpenOutbound>();
+  #bodyBytes = 0;
   #resolve: (invocation: Invocation) => void = () => {};
   #closeRecord: (() => void) | undefined;
 
@@ -39,12 +43,16 @@ export class RunningCall {
     this.#logs.push(line);
   }
 
-  /** News of an outbound call. */
-  addOutbound({ id, method, url, caughtBy, rules, status, error, ended }: OutboundHead, nowMs: number): void {
+  /** News of an outbound call; `bytes`: the part of a body that it has. */
+  addOutbound(
+    { id, method, url, caughtBy, rules, status, error, body, ended }: OutboundHead,
+    bytes: Uint8Array,
+    nowMs: number,
+  ): void {
     let known = this.#outbound.get(id);
     if (!known) {
       if (method === undefined || url === undefined || this.#outbound.size >= KEPT_OUTBOUND) return;
-      known = { method, url, startedAtMs: nowMs, durationMs: 0, hasEnded: false };
+      known = { method, url, startedAtMs: nowMs, durationMs: 0, hasEnded: false, parts: { request: [], response: [] } };
       this.#outbound.set(id, known);
     }
     if (caughtBy) known.caughtBy = caughtBy;
@@ -52,8 +60,18 @@ export class RunningCall {
     if (status !== undefined) known.status = status;
     if (error !== undefined) known.error = error;
     known.durationMs = nowMs - known.startedAtMs;
-    known.hasEnded ||= ended === true || status !== undefined;
+    known.hasEnded ||= ended === true;
+    if (body) this.#addBody(known, body, bytes);
     if (!this.hasOpenOutbound) this.closeRecord();
+  }
+
+  #addBody(call: OpenOutbound, { of, ...facts }: OutboundBodyHead, bytes: Uint8Array): void {
+    const before = call[of]?.keptBytes ?? 0;
+    const room = Math.min(MAX_CAPTURED_BYTES - before, KEPT_BODY_BYTES - this.#bodyBytes);
+    const kept = bytes.subarray(0, Math.max(0, room));
+    if (kept.length > 0) call.parts[of].push(kept);
+    this.#bodyBytes += kept.length;
+    call[of] = { ...facts, keptBytes: before + kept.length };
   }
 
   /** Is an outbound call under way? */
@@ -104,7 +122,34 @@ export class RunningCall {
   }
 }
 
-function closed({ hasEnded, ...call }: OutboundCall & { hasEnded: boolean }, nowMs: number): OutboundCall {
-  if (hasEnded) return call;
-  return { ...call, durationMs: nowMs - call.startedAtMs, error: 'there was no answer before the invocation ended' };
+/** An outbound call as far as it is known; its bodies lie in parts. */
+interface OpenOutbound extends Omit<OutboundCall, 'request' | 'response'> {
+  hasEnded: boolean;
+  request?: Omit<OutboundBody, 'bytes'> & { keptBytes: number };
+  response?: Omit<OutboundBody, 'bytes'> & { keptBytes: number };
+  parts: { request: Uint8Array[]; response: Uint8Array[] };
+}
+
+function closed({ hasEnded, parts, request, response, ...call }: OpenOutbound, nowMs: number): OutboundCall {
+  const bodies = {
+    ...(request && { request: bodyOf(request, parts.request) }),
+    ...(response && { response: bodyOf(response, parts.response) }),
+  };
+  if (hasEnded) return { ...call, ...bodies };
+  const durationMs = nowMs - call.startedAtMs;
+  const error = 'there was no answer before the invocation ended';
+  return { ...call, ...bodies, durationMs, ...(call.status === undefined && { error }) };
+}
+
+function bodyOf(
+  { keptBytes, ...facts }: NonNullable<OpenOutbound['request']>,
+  parts: readonly Uint8Array[],
+): OutboundBody {
+  const bytes = new Uint8Array(keptBytes);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return { ...facts, bytes };
 }

@@ -1,3 +1,4 @@
+import type { CapturedBody } from './exchange-record.ts';
 import type { Uuid } from './ids.ts';
 import type { MetRule } from './outbound-rule.ts';
 
@@ -58,6 +59,13 @@ export interface LogLine {
   executionId?: Uuid;
 }
 
+/** A body of an outbound call, or the beginning of one, as it went over the wire. */
+export interface OutboundBody extends CapturedBody {
+  contentType?: string;
+  /** Such as gzip: `bytes` are compressed then. */
+  contentEncoding?: string;
+}
+
 /** One HTTP call a lambda made while it ran. */
 export interface OutboundCall {
   method: string;
@@ -67,6 +75,9 @@ export interface OutboundCall {
   status?: number;
   error?: string;
   /** The local stand-in that answered instead of the addressed host. */
+  /** Absent when it had none. */
+  request?: OutboundBody;
+  response?: OutboundBody;
   caughtBy?: 'crm';
   /** Rules about outbound calls that decided about it, in order. */
   rules?: MetRule[];

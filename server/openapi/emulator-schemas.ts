@@ -3,7 +3,7 @@ import { deliverySchemas } from './delivery-operations.ts';
 import { codeToRun, historySchemas } from './history-schemas.ts';
 import { keySchemas } from './key-operations.ts';
 import { settingsSchemas } from './settings-operations.ts';
-import { windowSchemas } from './window-operations.ts';
+import { recordedBody, windowSchemas } from './window-operations.ts';
 
 const id = z.uuid();
 const time = z.iso.datetime();
@@ -14,6 +14,9 @@ const logLine = z.object({
   executionId: id.optional(),
 });
 const count = z.int().min(0);
+const outboundBody = recordedBody.extend({
+  encoding: z.string().optional().describe('Its content encoding: `text` is decompressed, `sizeBytes` is not'),
+});
 
 /** What the gateway's own routes (D-164..D-167) and those of the emulator (D-191, D-200, seeds) are sent and answer. */
 export const emulatorSchemas = {
@@ -113,6 +116,8 @@ export const emulatorSchemas = {
           status: z.int().optional(),
           error: z.string().optional(),
           caughtBy: z.enum(['crm']).optional(),
+          request: outboundBody.optional().describe('Absent when it had no body'),
+          response: outboundBody.optional(),
           rules: z
             .array(z.object({ id: z.string(), text: z.string() }))
             .optional()

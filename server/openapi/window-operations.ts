@@ -6,7 +6,7 @@ const window = rowsOf('Window');
 const id = z.uuid();
 const time = z.iso.datetime();
 
-const recordedBody = z.object({
+export const recordedBody = z.object({
   sizeBytes: z.int(),
   isCut: z.boolean().optional().describe('Only its beginning was kept'),
   text: z.string().optional(),

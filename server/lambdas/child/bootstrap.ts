@@ -49,12 +49,12 @@ let hasOffspring = false;
 let sendOutcome: (() => void) | undefined;
 /** The call of the lambda that each outbound call belongs to: it may go on after the handler has answered. */
 const callOf = new Map<number, number>();
-const outboundCalls = new OutboundCalls((news) => {
+const outboundCalls = new OutboundCalls((news, bytes) => {
   if (news.method !== undefined && current > 0) callOf.set(news.id, current);
   const number = callOf.get(news.id);
   // What is sent between calls belongs to none.
   if (number === undefined) return;
-  send(FrameType.outbound, { ...news, number });
+  send(FrameType.outbound, { ...news, number }, bytes);
   if (news.ended) callOf.delete(news.id);
 });
 const nothingLeft = new NothingLeft(control);
@@ -177,4 +177,7 @@ control.on('error', leave);
 control.on('close', leave);
 // Every lambda's calls go by it; a process that waits for its lambda has the time.
 if (process.argv[2] === 'spare')
-  setImmediate(() => ['https', 'child_process', 'worker_threads'].map((name) => require(`node:${name}`)));
+  setImmediate(() => {
+    for (const name of ['https', 'child_process', 'worker_threads']) require(`node:${name}`);
+    require('http-parser-js');
+  });

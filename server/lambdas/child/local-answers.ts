@@ -116,10 +116,13 @@ export class LocalAnswers {
   async #answer(guest: Guest & { socket: Socket }, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { verdict, socket } = guest;
     const { action, rules, delayMs } = verdict;
-    const call = this.#calls.answering(socket, request.method ?? 'GET', urlOf(guest, request));
+    const isHttp2 = request.httpVersionMajor === 2;
+    const call = this.#calls.answering(isHttp2 ? undefined : socket, request.method ?? 'GET', urlOf(guest, request));
     if (action === 'catch') this.#calls.tell(call, { caughtBy: 'crm' });
-    response.on('close', () => this.#calls.answered(socket, call));
+    // Of HTTP/1 the lambda's end of the connection tells.
+    if (isHttp2) response.on('close', () => this.#calls.tell(call, { ended: true }));
     if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
+    if (isHttp2) this.#readAlong(call, 'request', request);
     if (action === 'catch') return this.#repeat(call, guest, request, response);
     const status = verdict.status ?? 500;
     const text = `Answered by an outbound rule: ${rules.at(-1)?.text ?? 'the configuration'}\n`;
@@ -162,6 +165,7 @@ export class LocalAnswers {
     const answer = (incoming: IncomingMessage): void => {
       const { statusCode: status = 502, statusMessage = '' } = incoming;
       this.#calls.tell(call, { status });
+      if (request.httpVersionMajor === 2) this.#readAlong(call, 'response', incoming);
       const answerHeaders = plainHeaders(incoming.headers);
       if (request.httpVersionMajor === 2) response.writeHead(status, answerHeaders);
       else response.writeHead(status, statusMessage, answerHeaders);
@@ -173,6 +177,12 @@ export class LocalAnswers {
     });
     response.on('close', () => outgoing.destroy());
     request.pipe(outgoing);
+  }
+
+  /** A stream of HTTP/2 is not to be read on the lambda's end. */
+  #readAlong(call: object, of: 'request' | 'response', message: IncomingMessage): void {
+    const headers = Object.entries(message.headers).flatMap(([name, value]) => [name, String(value)]);
+    message.on('data', (part: Buffer) => this.#calls.takeBody(call, of, part, headers));
   }
 
   #send(options: object, caPem: string | undefined, answer: (incoming: IncomingMessage) => void) {

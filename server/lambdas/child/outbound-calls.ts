@@ -2,14 +2,17 @@ import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import { MAX_CAPTURED_BYTES } from '../../model/exchange-record.ts';
 import type { MetRule } from '../../model/outbound-rule.ts';
 import type { OutboundHead } from '../protocol.ts';
 import { messageOf } from './error-text.ts';
+import { tapWire } from './wire-tap.ts';
 
 /** Something new about an outbound call of this process. */
 export type OutboundNews = Omit<OutboundHead, 'number'>;
 
 const LONGEST_URL = 2_048;
+const LONGEST_HEADER = 200;
 
 /** What undici, Node's own behind fetch or one from npm, tells of a request. */
 interface UndiciRequest {
@@ -19,20 +22,27 @@ interface UndiciRequest {
 }
 
 /**
- * Reports every HTTP call made with node:http, node:https, fetch or undici, and whatever else is answered in this process. It only
- * listens to diagnostics channels: a call behaves exactly as it would without.
+ * Reports every HTTP call of this process with the beginning of its bodies, whatever makes it. It listens to diagnostics channels
+ * and reads along what goes over connections: a call behaves exactly as it would without.
  */
 export class OutboundCalls {
   /** The rules that decide about a call to a URL. */
   rulesOf: (url: string) => MetRule[] = () => [];
-  readonly #report: (news: OutboundNews) => void;
+  readonly #report: (news: OutboundNews, bytes?: Uint8Array) => void;
   readonly #ids = new WeakMap<object, number>();
   readonly #hidden = new WeakSet<object>();
+  /** Calls whose library tells how they fail. */
+  readonly #followed = new WeakSet<object>();
   /** The call that a connection carries now. */
   readonly #carried = new WeakMap<Socket, object>();
+  /** The call that undici is about to send by a connection. */
+  readonly #announced = new WeakMap<Socket, object>();
+  /** Bytes of each body so far. */
+  readonly #sizes = new WeakMap<object, { request: number; response: number }>();
   #lastId = 0;
 
-  constructor(report: (news: OutboundNews) => void) {
+  /** @param report given what is new, and with a part of a body its bytes */
+  constructor(report: (news: OutboundNews, bytes?: Uint8Array) => void) {
     this.#report = report;
     this.#watchHttp();
     this.#watchUndici();
@@ -49,20 +59,54 @@ export class OutboundCalls {
     this.#hidden.add(request);
   }
 
-  /** The call that has arrived by a connection which was led here; it starts now unless it is known already. */
-  answering(socket: Socket, method: string, url: string): object {
-    const known = this.#carried.get(socket);
-    if (known && this.#ids.has(known)) return known;
-    const call = {};
+  /** Whatever HTTP/1 goes over that connection from now on is a call. */
+  watch(socket: Socket): void {
+    tapWire(socket, {
+      asked: (method, target, headers) => this.#asked(socket, method, target, headers),
+      body: (call, of, part, headers) => this.takeBody(call, of, part, headers),
+      answered: (call, status) => this.tell(call, { status }),
+      ended: (call) => this.tell(call, { ended: true }),
+      lost: (call, error) => {
+        if (this.#followed.has(call)) return;
+        const reason =
+          error === undefined ? 'the connection was closed before the answer was complete' : messageOf(error);
+        this.tell(call, { error: reason, ended: true });
+      },
+    });
+  }
+
+  /** One more part of a body; of a compressed one as it is sent. `headers`: names and values alternating. */
+  takeBody(call: object, of: 'request' | 'response', part: Uint8Array, headers: readonly string[]): void {
+    const id = this.#ids.get(call);
+    if (id === undefined) return;
+    const sizes = this.#sizes.get(call) ?? { request: 0, response: 0 };
+    this.#sizes.set(call, sizes);
+    const room = Math.max(0, MAX_CAPTURED_BYTES - sizes[of]);
+    sizes[of] += part.length;
+    const [contentType, contentEncoding] = ['content-type', 'content-encoding'].map((name) => headerIn(headers, name));
+    const known = { ...(contentType && { contentType }), ...(contentEncoding && { contentEncoding }) };
+    // A copy: whose bytes these are may write others into the same place.
+    this.#report({ id, body: { of, sizeBytes: sizes[of], ...known } }, Uint8Array.from(part.subarray(0, room)));
+  }
+
+  /** The call that has arrived here, by a connection which carries one at a time or by another; it starts now unless it is known already. */
+  answering(socket: Socket | undefined, method: string, url: string): object {
+    const call = (socket && this.#carried.get(socket)) ?? {};
     this.#start(call, method, url);
-    this.#carried.set(socket, call);
     return call;
   }
 
-  /** It is over. */
-  answered(socket: Socket, call: object): void {
-    this.#carried.delete(socket);
-    this.tell(call, { ended: true });
+  #asked(socket: Socket, method: string, target: string, headers: string[]): object {
+    // As: Node's own note of whose turn it is on a connection.
+    const { _httpMessage: request } = socket as Socket & { _httpMessage?: ClientRequest | null };
+    const call = request ?? this.#announced.get(socket) ?? {};
+    this.#announced.delete(socket);
+    this.#carried.set(socket, call);
+    const scheme = 'encrypted' in socket ? 'https' : 'http';
+    const isWhole = /^https?:/.test(target);
+    this.#start(call, method, isWhole ? target : `${scheme}://${headerIn(headers, 'host')}${target}`);
+    if (request) this.#follow(request);
+    return call;
   }
 
   /** A call starts; `request` stands for it from now on. */
@@ -77,28 +121,30 @@ export class OutboundCalls {
 
   #watchHttp(): void {
     on<{ request: ClientRequest }>('http.client.request.start', ({ request }) => {
-      const carried = request.socket && this.#carried.get(request.socket);
-      const id = carried ? this.#ids.get(carried) : undefined;
-      // Its head was sent before its end was known, and has arrived already.
-      if (id !== undefined) this.#ids.set(request, id);
       const host = request.getHeader('host') ?? request.host;
       this.#start(request, request.method, `${request.protocol}//${host}${request.path}`);
-      if (request.socket) this.#carried.set(request.socket, request);
-      else request.prependOnceListener('socket', (socket) => this.#carried.set(socket, request));
-      request.on(errorMonitor, (error) => this.tell(request, { error: messageOf(error), ended: true }));
-      request.on('close', () => this.tell(request, { ended: true }));
+      this.#follow(request);
     });
     on<{ request: ClientRequest; response: { statusCode: number } }>('http.client.response.finish', (message) =>
       this.tell(message.request, { status: message.response.statusCode }),
     );
   }
 
+  /** It may come to nothing before anything has been sent. */
+  #follow(request: ClientRequest): void {
+    if (this.#followed.has(request)) return;
+    this.#followed.add(request);
+    request.on(errorMonitor, (error) => this.tell(request, { error: messageOf(error), ended: true }));
+    request.on('close', () => this.tell(request, { ended: true }));
+  }
+
   #watchUndici(): void {
-    on<{ request: UndiciRequest }>('undici:request:create', ({ request }) =>
-      this.#start(request, request.method, `${request.origin}${request.path}`),
-    );
+    on<{ request: UndiciRequest }>('undici:request:create', ({ request }) => {
+      this.#followed.add(request);
+      this.#start(request, request.method, `${request.origin}${request.path}`);
+    });
     on<{ request: UndiciRequest; socket: Socket }>('undici:client:sendHeaders', ({ request, socket }) =>
-      this.#carried.set(socket, request),
+      this.#announced.set(socket, request),
     );
     on<{ request: UndiciRequest; response: { statusCode: number } }>('undici:request:headers', (message) =>
       this.tell(message.request, { status: message.response.statusCode }),
@@ -113,4 +159,11 @@ export class OutboundCalls {
 function on<T>(channel: string, listener: (message: T) => void): void {
   // As: Node documents what each channel carries, but types it as unknown.
   subscribe(channel, (message) => listener(message as T));
+}
+
+function headerIn(lines: readonly string[], name: string): string | undefined {
+  for (let at = 0; at < lines.length; at += 2) {
+    if (lines[at]?.toLowerCase() === name) return lines[at + 1]?.slice(0, LONGEST_HEADER);
+  }
+  return undefined;
 }

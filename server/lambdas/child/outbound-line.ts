@@ -29,7 +29,9 @@ type Connect = (this: Socket, ...args: unknown[]) => Socket;
  * Node's own.
  */
 export class OutboundLine {
+  readonly #calls: OutboundCalls;
   readonly #answers: LocalAnswers;
+  readonly #watched = new WeakSet<Socket>();
   /** Open connections and what was decided about them. */
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
   /** While a connection of the emulator's own is made. */
@@ -38,6 +40,7 @@ export class OutboundLine {
 
   /** @param executionId the invocation that runs, if one does */
   constructor(calls: OutboundCalls, executionId: () => string | undefined) {
+    this.#calls = calls;
     this.#answers = new LocalAnswers(calls, executionId, (make) => this.#unwatched(make));
     calls.rulesOf = (url) => {
       const target = URL.canParse(url) ? targetOf(optionsOf(new URL(url)), this.#routes.crm) : undefined;
@@ -56,12 +59,14 @@ export class OutboundLine {
     const ownTlsConnect = tls.connect;
     const line = this;
     const connect: Connect = function (...args) {
-      return line.#connect(this, args);
+      const connected = line.#connect(this, args);
+      if (!line.#isOwn) line.#watch(this);
+      return connected;
     };
     // As: Node declares each of its many ways to be called.
     Socket.prototype.connect = connect as typeof ownConnect;
     tls.connect = new Proxy(ownTlsConnect, {
-      apply: (own, self, args) => this.#tlsConnect(args) ?? apply(own, self, args),
+      apply: (own, self, args) => this.#tlsConnect(args) ?? this.#watchOver(args, apply(own, self, args)),
     });
     syncBuiltinESMExports();
     this.#use(routes);
@@ -138,7 +143,9 @@ export class OutboundLine {
       socket.emit('secureConnect');
     });
     this.#follow(socket, target, verdict);
-    return this.#lead(socket, [], target, verdict, true);
+    const led = this.#lead(socket, [], target, verdict, true);
+    this.#watch(socket);
+    return led;
   }
 
   #lead(socket: Socket, args: unknown[], target: OutboundTarget, verdict: OutboundVerdict, isTls: boolean): Socket {
@@ -167,6 +174,19 @@ export class OutboundLine {
       { port: 1, ...options, host: 'held-up.invalid', lookup },
       ...args.flat().filter(isFunction),
     ]);
+  }
+
+  /** Reads along what goes over it. */
+  #watch(socket: Socket): void {
+    if (this.#watched.has(socket)) return;
+    this.#watched.add(socket);
+    this.#calls.watch(socket);
+  }
+
+  /** TLS that is put over a connection which is there already (a proxy's) makes no other. */
+  #watchOver<T extends Socket>(args: unknown[], made: T): T {
+    if (!this.#isOwn && connectOptionsIn(args).socket) this.#watch(made);
+    return made;
   }
 
   #unwatched<T>(make: () => T): T {

@@ -60,6 +60,15 @@ export function OutboundTab({ calls, leadHref }: { calls: readonly OutboundCall[
             </p>
           )}
           {call.error && <p className="mt-1 text-error">{call.error}</p>}
+          {(['request', 'response'] as const).map(
+            (side) =>
+              call[side] && (
+                <details key={side} className="mt-1">
+                  <summary className="cursor-default py-1 text-muted">Body of the {side}</summary>
+                  <BodyView body={call[side]} what={`body of the ${side}`} />
+                </details>
+              ),
+          )}
         </li>
       ))}
     </ul>

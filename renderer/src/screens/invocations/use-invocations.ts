@@ -43,6 +43,8 @@ export interface OutboundCall {
   status?: number;
   error?: string;
   caughtBy?: string;
+  request?: RecordedBody;
+  response?: RecordedBody;
   /** Rules about outbound calls that decided about it. */
   rules?: readonly { id: string; text: string }[];
 }

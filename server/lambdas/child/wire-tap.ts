@@ -1,0 +1,157 @@
+import { Buffer } from 'node:buffer';
+import { errorMonitor } from 'node:events';
+import type { Socket } from 'node:net';
+
+/** Told of the HTTP/1 that goes over a connection. */
+export interface WireWatcher {
+  /** A request's head is about to be sent. What is returned stands for the call from now on. */
+  asked(method: string, target: string, headers: string[]): object;
+  /** One more part of a body; of a compressed one as it goes over the wire. `headers`: names and values alternating. */
+  body(call: object, of: 'request' | 'response', part: Uint8Array, headers: string[]): void;
+  answered(call: object, status: number): void;
+  /** The answer is complete. */
+  ended(call: object): void;
+  /** Nothing more will come; `error`: of the connection, if it had one. */
+  lost(call: object, error: unknown): void;
+}
+
+interface Exchange {
+  call: object;
+  method: string;
+}
+
+const REQUEST_START = /^[A-Z-]{3,20} [^ ]+ ?/;
+const NO_HEADERS: string[] = [];
+
+type Write = (this: Socket, ...args: unknown[]) => void;
+
+/**
+ * Reads along what goes over a connection, below whatever speaks HTTP/1 on it and above TLS. The bytes go their way untouched;
+ * what is no HTTP/1 (a database, HTTP/2, what follows an upgrade) is left alone from its first byte on.
+ */
+export function tapWire(socket: Socket, watcher: WireWatcher): void {
+  let wire: Wire | undefined;
+  let isOff = false;
+  const guard = (read: () => void): void => {
+    if (isOff) return;
+    try {
+      read();
+    } catch {
+      // No HTTP after all: nothing more is known of what was under way.
+      isOff = true;
+      wire?.close();
+    }
+  };
+  const sent = (chunk: unknown, encoding: unknown): void =>
+    guard(() => {
+      // As: what a socket is written is text with its encoding, or bytes.
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding as BufferEncoding) : (chunk as Buffer);
+      if (!wire && !REQUEST_START.test(bytes.toString('latin1', 0, 64))) throw new Error('no HTTP');
+      wire ??= new Wire(watcher);
+      wire.send(bytes);
+    });
+  // As: these are the methods that a stream implements; Node's types leave out that they can be changed.
+  const stream = socket as unknown as {
+    _write: Write;
+    _writev: Write;
+    push: (chunk: unknown, ...rest: unknown[]) => boolean;
+  };
+  const { _write: write, _writev: writev, push } = stream;
+  stream._write = (chunk, encoding, ...rest) => {
+    sent(chunk, encoding);
+    return Reflect.apply(write, socket, [chunk, encoding, ...rest]);
+  };
+  stream._writev = (chunks, ...rest) => {
+    // As: that is what a stream gives it.
+    for (const { chunk, encoding } of chunks as { chunk: unknown; encoding: unknown }[]) sent(chunk, encoding);
+    return Reflect.apply(writev, socket, [chunks, ...rest]);
+  };
+  stream.push = (chunk, ...rest) => {
+    if (wire) guard(() => (chunk === null ? wire?.finish() : wire?.receive(chunk)));
+    return Reflect.apply(push, socket, [chunk, ...rest]);
+  };
+  let error: unknown;
+  // As: Node types the events of sockets by their names only.
+  (socket as NodeJS.EventEmitter).on(errorMonitor, (thrown: unknown) => {
+    error = thrown;
+  });
+  socket.once('close', () => wire?.close(error));
+}
+
+/** Requests and answers of one connection, in order. */
+class Wire {
+  readonly #watcher: WireWatcher;
+  readonly #requests;
+  readonly #answers;
+  /** Asked and not yet answered. */
+  readonly #open: Exchange[] = [];
+
+  constructor(watcher: WireWatcher) {
+    this.#watcher = watcher;
+    // Here, not at the top: a lambda that calls nobody needs none.
+    const { HTTPParser } = require('http-parser-js') as typeof import('http-parser-js');
+    // It counts what ends a body among the headers to come.
+    Object.assign(HTTPParser, { maxHeaderSize: Number.POSITIVE_INFINITY });
+    const { kOnHeadersComplete, kOnBody, kOnMessageComplete } = HTTPParser;
+    this.#requests = new HTTPParser(HTTPParser.REQUEST);
+    this.#answers = new HTTPParser(HTTPParser.RESPONSE);
+    let headersOf = { request: NO_HEADERS, response: NO_HEADERS };
+    this.#requests[kOnHeadersComplete] = ({ method, url, headers }) => {
+      const verb = HTTPParser.methods[method] ?? '';
+      if (verb === 'CONNECT') throw new Error('what follows is not for the one who is asked');
+      headersOf = { ...headersOf, request: headers };
+      this.#open.push({ method: verb, call: watcher.asked(verb, url, headers) });
+    };
+    this.#requests[kOnBody] = (part) => {
+      const asked = this.#open.at(-1);
+      if (asked) watcher.body(asked.call, 'request', part, headersOf.request);
+    };
+    this.#answers[kOnHeadersComplete] = ({ statusCode, headers }) => {
+      const [asked] = this.#open;
+      if (statusCode === 101) throw new Error('what follows is no HTTP');
+      if (!asked || statusCode < 200) return;
+      headersOf = { ...headersOf, response: headers };
+      watcher.answered(asked.call, statusCode);
+      // To a HEAD no body comes, whatever the headers say.
+      return asked.method === 'HEAD' ? 1 : undefined;
+    };
+    this.#answers[kOnBody] = (part) => {
+      const [asked] = this.#open;
+      if (asked) watcher.body(asked.call, 'response', part, headersOf.response);
+    };
+    this.#answers[kOnMessageComplete] = () => {
+      // After an interim answer the real one comes.
+      if (isInterim(this.#answers)) return;
+      const asked = this.#open.shift();
+      if (asked) watcher.ended(asked.call);
+    };
+  }
+
+  send(bytes: Buffer): void {
+    demand(this.#requests.execute(bytes));
+  }
+
+  receive(bytes: unknown): void {
+    // As: without an encoding a socket gives bytes; with one it decodes them later.
+    demand(this.#answers.execute(bytes as Buffer));
+  }
+
+  /** The other side has said all that it will. */
+  finish(): void {
+    this.#answers.finish();
+  }
+
+  close(error?: unknown): void {
+    for (const { call } of this.#open.splice(0)) this.#watcher.lost(call, error);
+  }
+}
+
+function demand(result: number | Error): void {
+  if (result instanceof Error) throw result;
+}
+
+/** As: the parser's declarations leave out what it has read. */
+function isInterim(parser: object): boolean {
+  const { statusCode = 0 } = (parser as { info?: { statusCode?: number } }).info ?? {};
+  return statusCode >= 100 && statusCode < 200;
+}

@@ -1,0 +1,166 @@
+import { createServer as createHttp, type Server } from 'node:http';
+import type { createServer as createHttp2 } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
+import type { Invocation, OutboundCall } from '../model/invocation.ts';
+import { answerOf, ServiceForTests } from './service-for-tests.ts';
+
+/* The body of each request that a lambda sends, and of each answer, is in the record: whatever sends it, caught or not (D-200). */
+
+const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', 'node_modules');
+const servers: { close(): unknown; closeAllConnections?(): void }[] = [];
+const records = new Map<string, (invocation: Invocation) => void>();
+let bed: ServiceForTests;
+let env: Record<string, string>;
+
+async function listen(server: Server | ReturnType<typeof createHttp2>): Promise<string> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  // As: a listening TCP server has such an address.
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const answer = createHttp(async (request, response) => {
+  let body = '';
+  for await (const part of request) body += part;
+  if (request.url === '/gzip') {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+    response.end(gzipSync('{"plain":true}'));
+  } else if (request.url === '/large') {
+    for (let n = 0; n < 20; n += 1) response.write('y'.repeat(50_000));
+    response.end();
+  } else if (request.url === '/cut') {
+    response.writeHead(200, { 'content-length': '100' });
+    response.write('half');
+    setTimeout(() => response.destroy(), 20);
+  } else {
+    response.writeHead(200, { 'content-type': 'text/plain', 'transfer-encoding': 'chunked' });
+    response.write('you said ');
+    response.end(request.method === 'HEAD' ? undefined : body);
+  }
+});
+
+beforeAll(async () => {
+  const there = await listen(answer);
+  const [host = '', port] = there.split(':');
+  bed = await ServiceForTests.start({
+    outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }) },
+    onInvocation: (invocation) => records.get(invocation.executionId)?.(invocation),
+  });
+  env = { CRM_API_BASEPATH: 'crm.example', THERE: `http://${there}`, NODE_PATH: packages };
+});
+afterAll(async () => {
+  await bed.stop();
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections?.();
+  }
+});
+
+async function callsOf(code: string, more: Record<string, string> = {}): Promise<OutboundCall[]> {
+  const id = bed.lambda(code, { env: { ...env, ...more }, timeout: 20 });
+  const invocation = await bed.invoke(id);
+  answerOf(invocation);
+  return invocation.outbound;
+}
+
+const textOf = (call: OutboundCall | undefined, side: 'request' | 'response') =>
+  Buffer.from(call?.[side]?.bytes ?? []).toString();
+
+const libraries: Record<string, (at: string) => string> = {
+  https: (at) =>
+    `new Promise((ok, no) => require(${at}.split(':')[0]).request(${at} + '/', { method: 'POST', headers: { 'content-type': 'text/plain' } }, (r) => r.resume().on('end', ok)).on('error', no).end('lead=1'))`,
+  'http in parts': (at) =>
+    `new Promise((ok, no) => { const s = require(${at}.split(':')[0]).request(${at} + '/', { method: 'POST' }, (r) => r.resume().on('end', ok)).on('error', no); s.write('lead'); setTimeout(() => s.end('=1'), 20) })`,
+  fetch: (at) => `fetch(${at}, { method: 'POST', body: 'lead=1' }).then((r) => r.text())`,
+  'fetch of a stream': (at) =>
+    `fetch(${at}, { method: 'POST', duplex: 'half', body: require('stream').Readable.from(['le', 'ad=1']) }).then((r) => r.text())`,
+  axios: (at) => `require('axios').post(${at}, 'lead=1')`,
+  undici: (at) => `require('undici').request(${at}, { method: 'POST', body: 'lead=1' }).then((r) => r.body.text())`,
+  got: (at) => `import('file://' + require.resolve('got')).then((m) => m.default.post(${at}, { body: 'lead=1' }))`,
+  'got with HTTP/2': (at) =>
+    `import('file://' + require.resolve('got')).then((m) => m.default.post(${at}, { body: 'lead=1', http2: true }))`,
+  net: (at) =>
+    `new Promise((ok, no) => { const u = new URL(${at}); const s = (u.protocol === 'https:' ? require('tls') : require('net')).connect({ host: u.hostname, port: u.port || 443 }, () => s.write('POST / HTTP/1.1\\r\\nHost: ' + u.host + '\\r\\nConnection: close\\r\\nContent-Length: 6\\r\\n\\r\\nlead=1')); s.on('error', no).resume().on('end', ok) })`,
+};
+
+describe.each(Object.entries(libraries))('a call by %s', (_name, call) => {
+  it.each(['caught', 'passed'])('that is %s has both bodies in the record', async (how) => {
+    const at = how === 'caught' ? "'https://crm.example'" : 'process.env.THERE';
+    const calls = await callsOf(`exports.run = () => ${call(at)}.then(() => 'done')`);
+    expect(calls).toHaveLength(1);
+    const [made] = calls;
+    expect(made).toMatchObject({
+      method: 'POST',
+      url: `${how === 'caught' ? 'https://crm.example' : env.THERE}/`,
+      status: 200,
+      request: { sizeBytes: 6 },
+      response: { sizeBytes: 15, contentType: 'text/plain' },
+    });
+    expect(made).not.toHaveProperty('error');
+    expect([textOf(made, 'request'), textOf(made, 'response')]).toEqual(['lead=1', 'you said lead=1']);
+  });
+});
+
+it('what has no body has none in the record', async () => {
+  const code = `exports.run = async () => { await fetch(process.env.THERE, { method: 'HEAD' }); await require('axios').head(process.env.THERE); return 'done' }`;
+  const calls = await callsOf(code);
+  expect(calls).toMatchObject([
+    { method: 'HEAD', status: 200 },
+    { method: 'HEAD', status: 200 },
+  ]);
+  for (const call of calls) expect([call.request, call.response]).toEqual([undefined, undefined]);
+});
+
+it('of a large body the beginning is kept, and its size', async () => {
+  const code = `exports.run = () => fetch(process.env.THERE + '/large', { method: 'POST', body: 'x'.repeat(3e6) }).then((r) => r.text())`;
+  const [call] = await callsOf(code);
+  expect(call?.request).toMatchObject({ sizeBytes: 3_000_000 });
+  expect(call?.response).toMatchObject({ sizeBytes: 1_000_000 });
+  expect(textOf(call, 'request')).toBe('x'.repeat(MAX_CAPTURED_BYTES));
+  expect(textOf(call, 'response')).toBe('y'.repeat(MAX_CAPTURED_BYTES));
+});
+
+it('all bodies of a record have a bound, too', async () => {
+  const code = `exports.run = async () => { for (let n = 0; n < 12; n += 1) await (await fetch(process.env.THERE + '/large')).text(); return 'done' }`;
+  const calls = await callsOf(code);
+  const kept = calls.reduce((sum, { response }) => sum + (response?.bytes.length ?? 0), 0);
+  expect([calls.length, kept]).toEqual([12, 2 * 1024 * 1024]);
+  expect(calls.at(-1)?.response).toMatchObject({ sizeBytes: 1_000_000 });
+});
+
+it('calls by one connection keep their own bodies, and an answer that breaks off is kept as far as it came', async () => {
+  const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const post = (path, body) => new Promise((ok) => http.request(process.env.THERE + path, { method: 'POST', agent }, (r) => r.resume().on('error', ok).on('end', ok)).on('error', ok).end(body));
+    exports.run = async () => { await post('/', 'one'); await post('/', 'two'); await post('/cut', 'three'); return 'done' }`;
+  const calls = await callsOf(code);
+  expect(calls.map((call) => textOf(call, 'request'))).toEqual(['one', 'two', 'three']);
+  expect(calls.map((call) => textOf(call, 'response'))).toEqual(['you said one', 'you said two', 'half']);
+});
+
+it('a compressed body is kept as it was sent, with its encoding', async () => {
+  const [call] = await callsOf(`exports.run = () => fetch(process.env.THERE + '/gzip').then((r) => r.text())`);
+  expect(call?.response).toMatchObject({ contentType: 'application/json', contentEncoding: 'gzip' });
+});
+
+it('what is no HTTP is left alone', async () => {
+  const code = `exports.run = () => new Promise((ok, no) => { const u = new URL(process.env.THERE);
+    const s = require('net').connect(u.port, u.hostname, () => s.write(Buffer.from([0, 1, 2, 255]))); let t = ''; s.on('error', no).on('data', (d) => { t += d }).on('end', () => ok(t.slice(0, 12))) })`;
+  expect(await callsOf(code)).toEqual([]);
+});
+
+it('the answer to a call that goes on after the handler has answered is in the record', async () => {
+  const id = bed.lambda(
+    `exports.run = (event, context, callback) => { fetch(process.env.THERE, { method: 'POST', body: 'late' }).then((r) => r.text()); callback(null, 'SUCCESS') }`,
+    { env },
+  );
+  const closed = new Promise<Invocation>((resolve) => {
+    void bed.invoke(id).then(({ executionId }) => records.set(executionId, resolve));
+  });
+  const { outbound } = await closed;
+  expect([textOf(outbound[0], 'request'), textOf(outbound[0], 'response')]).toEqual(['late', 'you said late']);
+});
