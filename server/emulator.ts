@@ -184,6 +184,7 @@ async function start(
     config,
     invoker: lambdas,
     containers: containers.life,
+    refetch: (id) => lambdas.refetch(id),
     wasAccount: (id) => pastAccounts.has(id),
     addresses: addresses.ours,
     nowMs,

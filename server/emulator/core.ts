@@ -6,6 +6,7 @@ import type { LambdaInvoker } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
+import { LAMBDA } from '../model/types/lambda.ts';
 import { Moves, type Realisation } from '../resources/moves.ts';
 import { Policies } from '../resources/policies.ts';
 import { ProviderDefaults } from '../resources/provider-defaults.ts';
@@ -34,6 +35,8 @@ export interface CoreOptions {
   hashPassword?(password: string): Promise<string>;
   /** Own addresses, known once the listeners are up. */
   addresses(): { metaUrl: string; gatewayUrl: string };
+  /** Was told that a package is to be fetched again (D-057). */
+  refetch?(lambdaId: Uuid): void;
   /** Was an id ever an account's (D-030)? Default: none was. */
   wasAccount?(id: Uuid): boolean;
   /** Are policies left out: no limit is asked, no event sent (D-215)? */
@@ -86,6 +89,10 @@ export function createCore(options: CoreOptions): Core {
     isMoving: (id) => moves.isMoving(id),
     shown: (resource) => renderer().record(resource),
     onConfirmed: (resource) => containers.confirmed(resource),
+    onPatched: ({ id, type }, operations) => {
+      const namesPackage = operations.some(({ op, path }) => op !== 'test' && path === '/properties/package_url');
+      if (type === LAMBDA && namesPackage) options.refetch?.(id);
+    },
   });
   const moves: Moves = new Moves({ service, policies, containers, newId: randomUUID });
   const defaults = new ProviderDefaults(service, () => addresses().gatewayUrl);

@@ -14,9 +14,19 @@ export interface PreparedCode {
   home: string;
   /** Its working folder: that of its package (D-057), or its HOME. */
   folder: string;
+  /** Of a package: differs from what it was before when that has other content since. */
+  revision: string;
   /** What the lambda's log should say about it. */
   note?: string;
 }
+
+/** `file`: of inline source. */
+interface OwnFiles {
+  home: string;
+  file: string;
+}
+
+type Module = Omit<PreparedCode, 'home'>;
 
 /**
  * Puts lambdas' code, packages and secret files where a process can load them. Everything lies in folders of the emulator:
@@ -29,8 +39,8 @@ export class LambdaCode {
   readonly #modules: string | undefined;
   readonly #check: () => void;
   readonly #packages: PackageStore;
-  /** The latest of each lambda. */
-  readonly #prepared = new Map<string, { fingerprint: string; code: Promise<PreparedCode> }>();
+  /** Home and inline source of the latest definition of each lambda. */
+  readonly #prepared = new Map<string, { fingerprint: string; own: Promise<OwnFiles> }>();
   /** By lambda: one that is back again must not lose its new files to the removal of the old. */
   readonly #removals = new Map<string, Promise<void>>();
   readonly #underWay = new Set<Promise<unknown>>();
@@ -40,12 +50,12 @@ export class LambdaCode {
    * `folder`: absolute path. `check` throws while nothing in it may be touched. `modules`: a folder in which `npm install` was run;
    * what is installed there every lambda can load.
    */
-  constructor(folder: string, check: () => void = () => {}, modules?: string) {
+  constructor(folder: string, nowMs: () => number, check: () => void = () => {}, modules?: string) {
     this.#check = check;
     this.#shelves = [path.join(folder, 'lambdas'), path.join(folder, 'packages')];
     this.#modules = modules === undefined ? undefined : path.resolve(modules);
     this.#folder = path.join(folder, 'lambdas');
-    this.#packages = new PackageStore(path.join(folder, 'packages'));
+    this.#packages = new PackageStore({ folder: path.join(folder, 'packages'), nowMs, check });
   }
 
   /** Removes, once, what an earlier run left behind. */
@@ -64,22 +74,41 @@ export class LambdaCode {
       await mkdir(shelf, { recursive: true, mode: 0o700 });
       await symlink(path.join(this.#modules, 'node_modules'), link, 'junction');
     }
+    await this.#packages.open();
   }
 
-  /** Done once per definition; tried again after a failure. Rejects with LambdaFailure `load`. */
-  prepare(definition: LambdaDefinition): Promise<PreparedCode> {
+  /** Has a lambda's package fetched again for its next process, whatever is at hand. */
+  refetch(id: string): void {
+    this.#packages.refetch(id);
+  }
+
+  /**
+   * What a process of it is to load. Own files are made once per definition, again after a failure; a package is looked after each
+   * time (D-057). Rejects with LambdaFailure `load`.
+   */
+  async prepare(definition: LambdaDefinition): Promise<PreparedCode> {
+    const { home, file } = await this.#ownFiles(definition);
+    const { id, code, handler } = definition;
+    const module =
+      code.kind === 'package'
+        ? await this.#track(this.#findInPackage(id, code, handler))
+        : { file, exportName: handler, folder: home, revision: '' };
+    return { ...module, home };
+  }
+
+  #ownFiles(definition: LambdaDefinition): Promise<OwnFiles> {
     const { id, fingerprint } = definition;
     const known = this.#prepared.get(id);
-    if (known?.fingerprint === fingerprint) return known.code;
-    const code = this.#track(this.#prepare(definition)).catch((thrown: unknown) => {
-      if (this.#prepared.get(id)?.code === code) this.#prepared.delete(id);
+    if (known?.fingerprint === fingerprint) return known.own;
+    const own = this.#track(this.#write(definition)).catch((thrown: unknown) => {
+      if (this.#prepared.get(id)?.own === own) this.#prepared.delete(id);
       if (thrown instanceof LambdaFailure) throw thrown;
       // Only its code: the message names folders of this machine, and goes to whoever called.
       const reason = thrown instanceof Error && 'code' in thrown ? thrown.code : thrown;
       throw new LambdaFailure('load', `the lambda's files cannot be written: ${reason}`, { cause: thrown });
     });
-    this.#prepared.set(id, { fingerprint, code });
-    return code;
+    this.#prepared.set(id, { fingerprint, own });
+    return own;
   }
 
   /** Removes all files of a lambda that is gone. */
@@ -108,7 +137,7 @@ export class LambdaCode {
     return work;
   }
 
-  async #prepare(definition: LambdaDefinition): Promise<PreparedCode> {
+  async #write(definition: LambdaDefinition): Promise<OwnFiles> {
     const folder = path.join(this.#folder, definition.id, definition.fingerprint.slice(0, 16));
     const home = path.join(folder, 'home');
     await this.clear();
@@ -116,21 +145,18 @@ export class LambdaCode {
     this.#check();
     await mkdir(path.join(home, 'tmp'), { recursive: true, mode: 0o700 });
     for (const [name, text] of Object.entries(definition.secretFiles)) await writeSecret(home, name, text);
-    const module =
-      definition.code.kind === 'inline'
-        ? { file: await writeSource(folder, definition.code.text), exportName: definition.handler, folder: home }
-        : await this.#findInPackage(definition.id, definition.code, definition.handler);
-    return { ...module, home };
+    const file = definition.code.kind === 'inline' ? await writeSource(folder, definition.code.text) : '';
+    return { home, file };
   }
 
-  async #findInPackage(id: string, source: PackageSource, handler: string): Promise<Omit<PreparedCode, 'home'>> {
-    const { folder: root, onlyFile, note } = await this.#packages.provide(id, source);
+  async #findInPackage(id: string, source: PackageSource, handler: string): Promise<Module> {
+    const { folder: root, onlyFile, revision, note } = await this.#packages.provide(id, source);
     const { file: name, exportName } = parseHandler(handler);
     const folders = onlyFile === undefined ? [root, ...onlyFolderIn(root)] : [root];
     const folder = folders.find((one) => findModule(one, name)) ?? root;
     const file = onlyFile ?? findModule(folder, name);
     if (!file) throw new LambdaFailure('load', `handler '${handler}': package ${source.url} has no file '${name}'`);
-    return { file, exportName, folder, ...(note !== undefined && { note }) };
+    return { file, exportName, folder, revision, ...(note !== undefined && { note }) };
   }
 }
 

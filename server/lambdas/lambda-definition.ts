@@ -10,8 +10,8 @@ import type { WorldView } from '../model/world-view.ts';
 /** Where a lambda's code comes from. */
 export type CodeSource =
   | { kind: 'inline'; text: string }
-  /** `isZip` undefined: look at the bytes. `stamp` changes with the record, and the package is fetched again. */
-  | { kind: 'package'; url: string; isZip: boolean | undefined; stamp: string };
+  /** `isZip` undefined: look at the bytes. `edition`: how often it was told to be fetched again. */
+  | { kind: 'package'; url: string; isZip: boolean | undefined; edition: number };
 
 /** All that running a lambda needs to know of it, effective defaults filled in (D-056). */
 export interface LambdaDefinition {
@@ -78,6 +78,7 @@ export function readDefinition(
   lambda: StoredResource,
   maxTimeoutS: number,
   isDebugged = false,
+  edition = 0,
 ): LambdaDefinition {
   const sent = properties.parse(lambda.properties);
   const secrets = sent.secrets.map((mount) => ({ ...mount, text: secretText(view, mount) }));
@@ -88,7 +89,7 @@ export function readDefinition(
   const definition = {
     id: lambda.id,
     runtime: sent.runtime,
-    code: codeOf(lambda, sent),
+    code: codeOf(sent, edition),
     handler: sent.handler,
     memoryMb: sent.memory,
     env: { ...mergedEnv(view, lambda), ...mounted('env') },
@@ -107,10 +108,10 @@ export function readDefinition(
   };
 }
 
-function codeOf(lambda: StoredResource, sent: Properties): CodeSource {
+function codeOf(sent: Properties, edition: number): CodeSource {
   if (sent.code_type.toLowerCase() !== 'package') return { kind: 'inline', text: decodeSource(sent.code) };
   const isZip = sent.compressed === undefined ? undefined : String(sent.compressed) === 'true';
-  return { kind: 'package', url: sent.package_url, isZip, stamp: lambda.modified.at };
+  return { kind: 'package', url: sent.package_url, isZip, edition };
 }
 
 /** A secret or item that is gone is an empty text: what names it is the world's matter, not the runner's. */

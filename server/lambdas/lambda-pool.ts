@@ -3,6 +3,7 @@ import { isDebuggerTalk } from './debugging.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
 import { debuggingEnded, failed, type LambdaFailure, notStarted, timedOut } from './lambda-failure.ts';
 import type { Ending, LambdaProcess } from './lambda-process.ts';
+import type { OpenedProcess } from './lambda-processes.ts';
 import { RunningCall } from './running-call.ts';
 
 /** What a pool needs from the service around it. */
@@ -17,7 +18,7 @@ export interface PoolHost {
     definition: LambdaDefinition,
     adopt: (process: LambdaProcess) => void,
     isWanted: () => boolean,
-  ): Promise<LambdaProcess | undefined>;
+  ): Promise<OpenedProcess | undefined>;
   /** Is there a place for a process that nobody waits for? */
   hasPlace(): boolean;
   /** Since when another process has been waited for, by whichever lambda, without anybody leaving for it. */
@@ -36,6 +37,8 @@ interface Worker {
   process: LambdaProcess;
   /** Of the definition that it was made for. */
   fingerprint: string;
+  /** Of the package's content that it has. */
+  revision: string;
   /** When it was ready, in the order of the pool's events. */
   order: number;
   idleTimer: NodeJS.Timeout;
@@ -56,6 +59,8 @@ const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 export class LambdaPool {
   readonly #host: PoolHost;
   #definition: LambdaDefinition;
+  /** Of the package's content, when a process was last started. */
+  #revision = '';
   readonly #waiting: RunningCall[] = [];
   readonly #running = new Map<LambdaProcess, RunningCall>();
   /** Every process there is, loaded or not. */
@@ -141,7 +146,7 @@ export class LambdaPool {
     const before = this.#definition;
     this.#definition = definition;
     if (before.isDebugged && !definition.isDebugged) this.#endDebugging(before.fingerprint);
-    for (const worker of [...this.#idle]) if (worker.fingerprint !== definition.fingerprint) this.#retire(worker);
+    this.#retireOld();
     this.#keepWarm();
   }
 
@@ -158,8 +163,7 @@ export class LambdaPool {
 
   /** Is there a process that has been or can be given calls? */
   get #hasWorkers(): boolean {
-    const { fingerprint } = this.#definition;
-    return [...this.#workers].some((worker) => worker.process.isAlive && worker.fingerprint === fingerprint);
+    return [...this.#workers].some((worker) => worker.process.isAlive && this.#isCurrent(worker));
   }
 
   get #room(): number {
@@ -168,6 +172,15 @@ export class LambdaPool {
 
   get #concurrency(): number {
     return this.#definition.isDebugged ? 1 : this.#host.limits.concurrency;
+  }
+
+  /** Was it made for the definition that holds, and of the content that its package has now? */
+  #isCurrent({ fingerprint, revision }: Worker): boolean {
+    return fingerprint === this.#definition.fingerprint && revision === this.#revision;
+  }
+
+  #retireOld(): void {
+    for (const worker of [...this.#idle]) if (!this.#isCurrent(worker)) this.#retire(worker);
   }
 
   /** What stands at a breakpoint, in the handler or while it is loaded, would stand there forever. */
@@ -214,7 +227,7 @@ export class LambdaPool {
   #keepWarm(): void {
     const { fingerprint, preWarm } = this.#definition;
     if (this.#closedFor || this.#hopeless === fingerprint) return;
-    const current = [...this.#workers].filter((worker) => worker.fingerprint === fingerprint).length;
+    const current = [...this.#workers].filter((worker) => this.#isCurrent(worker)).length;
     // What is kept ready is nobody's turn: it does without where others wait.
     if (this.#host.hasPlace()) this.#startFor(preWarm - current);
   }
@@ -224,14 +237,18 @@ export class LambdaPool {
     this.#starting += 1;
     try {
       const isWanted = () => this.#waiting.length > 0 && this.#closedFor === undefined;
-      const process = await this.#host.open(definition, (process) => this.#adopt(process), isWanted);
+      const opened = await this.#host.open(definition, (process) => this.#adopt(process), isWanted);
       this.#starting -= 1;
-      if (!process) return this.#pump();
+      if (!opened) return this.#pump();
+      const { process, revision } = opened;
+      this.#revision = revision;
       this.#hopeless = undefined;
       this.#events += 1;
       const idleTimer = setTimeout(() => this.#idleForLong(worker), this.#host.limits.idleMs).unref();
-      const worker = { process, fingerprint: definition.fingerprint, order: this.#events, idleTimer, idleSinceMs: 0 };
+      const { fingerprint } = definition;
+      const worker = { process, fingerprint, revision, order: this.#events, idleTimer, idleSinceMs: 0 };
       this.#workers.add(worker);
+      this.#retireOld();
       void process.exited.then((why) => this.#lost(worker, why));
       this.#release(worker);
     } catch (thrown) {
@@ -303,7 +320,7 @@ export class LambdaPool {
   #release(worker: Worker): void {
     const isSpent = this.#definition.isIsolated && worker.process.calls > 0;
     if (worker.process.isAlive) {
-      if (isSpent || worker.fingerprint !== this.#definition.fingerprint) worker.process.kill();
+      if (isSpent || !this.#isCurrent(worker)) worker.process.kill();
       else {
         worker.idleSinceMs = this.#host.nowMs();
         worker.idleTimer.refresh();

@@ -47,6 +47,12 @@ export interface ProcessSettings {
   debugging: Debugging;
 }
 
+/** A process with a lambda loaded, and which content of its package that is. */
+export interface OpenedProcess {
+  process: LambdaProcess;
+  revision: string;
+}
+
 /** Memory of lambdas that ask for none (D-056): the spares have it. */
 const SPARE_MEMORY_MB = 512;
 
@@ -109,8 +115,8 @@ export class LambdaProcesses {
     adopt: (process: LambdaProcess) => void,
     isWanted: () => boolean,
     note: (text: string) => void,
-  ): Promise<LambdaProcess | undefined> {
-    const { note: noteOfCode, ...code } = await this.#settings.code.prepare(definition);
+  ): Promise<OpenedProcess | undefined> {
+    const { note: noteOfCode, revision, ...code } = await this.#settings.code.prepare(definition);
     if (noteOfCode !== undefined) note(noteOfCode);
     const kind = this.#settings.runtimes.find(({ isMeant }) => isMeant(definition.runtime));
     const executor = await kind?.executor(definition.runtime);
@@ -142,7 +148,7 @@ export class LambdaProcesses {
       outbound: this.#routesOf(definition),
       isDebugged: definition.isDebugged,
     });
-    return process;
+    return { process, revision };
   }
 
   #followDebugger(process: LambdaProcess, lambdaId: string, file: string): void {

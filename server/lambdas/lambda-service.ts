@@ -98,6 +98,8 @@ export class LambdaService implements LambdaInvoker {
   readonly #runtimes: readonly RuntimeKind[];
   /** Lines that a lambda's log has been given once. */
   readonly #said = new Set<string>();
+  /** How often each lambda's package was told to be fetched again. */
+  readonly #editions = new Map<Uuid, number>();
   readonly #processes: LambdaProcesses;
   readonly #debugging: Debugging;
   readonly #known = new Map<Uuid, Known>();
@@ -109,7 +111,7 @@ export class LambdaService implements LambdaInvoker {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#logs = new LogRings(this.#limits.logLines);
-    this.#code = new LambdaCode(path.resolve(options.scratchDir), options.checkScratch, options.modules);
+    this.#code = new LambdaCode(path.resolve(options.scratchDir), options.nowMs, options.checkScratch, options.modules);
     this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
     const debugging = this.#debugging;
     this.#runtimes = [new NodeRuntime((options.hostEnv ?? process.env).PATH ?? '')];
@@ -185,6 +187,14 @@ export class LambdaService implements LambdaInvoker {
     }
     this.#warm(changes.flatMap(({ after }) => (after && isLambda(after) ? [after] : [])));
     for (const [lambdaId, { pool }] of this.#known) if (pool?.keepsWarm) this.#look(lambdaId);
+  }
+
+  /** From its next call on a lambda's package is fetched anew (D-057). */
+  refetch(lambdaId: Uuid): void {
+    this.#editions.set(lambdaId, (this.#editions.get(lambdaId) ?? 0) + 1);
+    this.#code.refetch(lambdaId);
+    this.#changes += 1;
+    this.#look(lambdaId);
   }
 
   /** The lambda that is being debugged, if one is. */
@@ -264,6 +274,7 @@ export class LambdaService implements LambdaInvoker {
         lambda,
         this.#limits.timeoutMaxS,
         this.#debugging.isOf(lambda.id),
+        this.#editions.get(lambda.id),
       );
       if (!this.#runtimes.some(({ isMeant }) => isMeant(definition.runtime)))
         return { pool, refused: failed(notEmulated(definition)) };

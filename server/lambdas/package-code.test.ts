@@ -79,13 +79,20 @@ describe('an archive by URL', () => {
     expect(answerOf(await run(`${base}/code.zip`, 'run'))).toBe('index part');
   });
 
-  it('is fetched once, until the definition changes', async () => {
+  it('is fetched once, whatever else of the definition changes', async () => {
     const properties = packaged(`${base}/code.zip`, 'run', { compressed: true });
     const id = bed.lambda('', { ...properties, isolate: true });
     for (let call = 0; call < 3; call += 1) expect(answerOf(await bed.invoke(id))).toBe('index part');
+    bed.change(id, '', { ...properties, timeout: 7, env: { A: 'b' }, handler: 'index.run' });
+    expect(answerOf(await bed.invoke(id))).toBe('index part');
     expect(fetched).toEqual(['/code.zip']);
+  });
+
+  it('is fetched again when its URL is given again', async () => {
+    const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
+    expect(answerOf(await bed.invoke(id))).toBe('index part');
     pages.set('/code.zip', zipOf({ 'index.js': 'exports.run = () => "second edition"' }));
-    bed.change(id, '', properties);
+    bed.service.refetch(id);
     expect(answerOf(await bed.invoke(id))).toBe('second edition');
     expect(fetched).toEqual(['/code.zip', '/code.zip']);
   });
@@ -106,12 +113,12 @@ describe('an archive by URL', () => {
     expect(fetched).toHaveLength(1);
   });
 
-  it('runs on as the copy at hand where the source is gone after a change, and the log says so', async () => {
+  it('runs on as the copy at hand where the source is gone, and the log says so', async () => {
     const properties = packaged(`${base}/code.zip`, 'run');
     const id = bed.lambda('', properties);
     expect(answerOf(await bed.invoke(id))).toBe('index part');
     pages.clear();
-    bed.change(id, '', { ...properties, timeout: 7 });
+    bed.service.refetch(id);
     expect(answerOf(await bed.invoke(id))).toBe('index part');
     expect(bed.service.log(id, {}).join()).toMatch(
       /code.zip cannot be fetched, and the copy from before runs on: .*404/,
@@ -121,13 +128,20 @@ describe('an archive by URL', () => {
     expect(failureOf(await bed.invoke(id))).toMatch(/^load: .*404/);
   });
 
-  it('is removed with its lambda', async () => {
-    const id = bed.lambda('', packaged(`${base}/code.zip`, 'run'));
-    await bed.invoke(id);
-    const folder = path.join(bed.folder, 'scratch', 'packages', id);
-    expect(await readdir(folder)).toHaveLength(1);
-    bed.remove(id);
-    await expect.poll(() => existsSync(folder)).toBe(false);
+  it('is unpacked once for each content, and removed with the last lambda that has it', async () => {
+    const code = `exports.run = () => __dirname`;
+    pages.set('/a.zip', zipOf({ 'index.js': code }));
+    pages.set('/b.zip', zipOf({ 'index.js': code }));
+    const [one, other] = [
+      bed.lambda('', packaged(`${base}/a.zip`, 'run')),
+      bed.lambda('', packaged(`${base}/b.zip`, 'run')),
+    ];
+    const [folder, same] = (await Promise.all([bed.invoke(one), bed.invoke(other)])).map(answerOf);
+    expect(same).toBe(folder);
+    bed.remove(one);
+    expect(answerOf(await bed.invoke(other))).toBe(folder);
+    bed.remove(other);
+    await expect.poll(() => existsSync(folder ?? '')).toBe(false);
   });
 });
 

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Readable, Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import type { CodeSource } from './lambda-definition.ts';
 import { LambdaFailure } from './lambda-failure.ts';
+import { beginsLikeZip, fetchPackage } from './package-source.ts';
 import { unzip } from './unzip.ts';
 
 export type PackageSource = Extract<CodeSource, { kind: 'package' }>;
@@ -17,44 +16,109 @@ export interface PackageFiles {
   folder: string;
   /** The package's only file, when it is not an archive. */
   onlyFile?: string;
+  /** Differs from what it was before when the package has other content since. */
+  revision: string;
   /** What the lambda's log should say about them. */
   note?: string;
 }
 
-const FETCH_TIMEOUT_MS = 30_000;
-const MAX_PACKAGE_BYTES = 200_000_000;
-/** First bytes of a zip archive. */
-const ZIP_START = 'PK\u0003\u0004';
+/** A source is asked no more often than that whether it has something else. */
+const ASK_EVERY_MS = 60_000;
+/** Of what lies beside the copies: what each lambda had last, by its id. */
+const COPY_SUFFIX = '.json';
+
+/** What a lambda had last: from where, and the name of the folder that has its files. */
+const copySchema = z.object({
+  url: z.string(),
+  isZip: z.boolean().optional(),
+  content: z.string().regex(/^[0-9a-f]{32}$/),
+  validators: z.object({
+    etag: z.string().exactOptional(),
+    lastModified: z.string().exactOptional(),
+    size: z.number().exactOptional(),
+    changedAtMs: z.number().exactOptional(),
+  }),
+});
+type Copy = z.output<typeof copySchema>;
+
+export interface PackageStoreOptions {
+  /** The emulator's own, made when missing. */
+  folder: string;
+  /** Clock, epoch milliseconds. */
+  nowMs(): number;
+  /** Throws while nothing in the folder may be touched. */
+  check(): void;
+}
 
 /**
- * Makes the packages of lambdas available as files (D-056): by http and https URL they are fetched once for a lambda's
- * record and kept over restarts; a `file:` folder is used in place and never written to.
+ * Makes the packages of lambdas available as files (D-056, D-057). What comes by http, https, or as a file is fetched once, asked
+ * after when a process is started for it, and unpacked once for each content, whichever lambdas have it; all that is kept over
+ * restarts. A `file:` folder is used in place and never written to.
  */
 export class PackageStore {
+  readonly #options: PackageStoreOptions;
   readonly #folder: string;
-  /** Name of each lambda's latest folder. */
-  readonly #latest = new Map<string, string>();
+  readonly #contents: string;
+  /** By lambda: what it has now, and before, which running processes may still read. */
+  readonly #copies = new Map<string, { latest: Copy; before?: Copy }>();
+  readonly #askedAtMs = new Map<string, number>();
+  /** Lambdas whose package is to be fetched whatever is at hand. */
+  readonly #wanted = new Set<string>();
+  readonly #fetches = new Map<string, { key: string; files: Promise<PackageFiles> }>();
+  readonly #unpackings = new Map<string, Promise<void>>();
+  /** By lambda: the content that it is about to have. */
+  readonly #arriving = new Map<string, string>();
   readonly #stopping = new AbortController();
 
-  /** `folder`: the emulator's own, made when missing. */
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(options: PackageStoreOptions) {
+    this.#options = options;
+    this.#folder = options.folder;
+    this.#contents = path.join(options.folder, 'contents');
   }
 
-  /** The package's files, fetched and unpacked when they are not there yet. Throws LambdaFailure `load` naming URL and cause. */
+  /** Reads what an earlier run has left, and removes what nobody has. */
+  async open(): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []);
+    for (const name of names) {
+      const file = path.join(this.#folder, name);
+      const copy = name.endsWith(COPY_SUFFIX) ? await readCopy(file) : undefined;
+      if (copy && existsSync(path.join(this.#contents, copy.content)))
+        this.#copies.set(path.basename(name, COPY_SUFFIX), { latest: copy });
+      else if (file !== this.#contents && name !== 'node_modules') await rm(file, { recursive: true, force: true });
+    }
+    await this.#sweep();
+  }
+
+  /** The package's files, fetched and unpacked when that has to be. Throws LambdaFailure `load` naming URL and cause. */
   async provide(lambdaId: string, source: PackageSource): Promise<PackageFiles> {
-    try {
-      return await this.#provide(lambdaId, source);
-    } catch (thrown) {
+    const key = JSON.stringify([source.url, source.isZip]);
+    const underWay = this.#fetches.get(lambdaId);
+    if (underWay?.key === key) return underWay.files;
+    const files = this.#provide(lambdaId, source).catch((thrown: unknown) => {
       const message = `package ${source.url} cannot be used: ${causeOf(thrown)}`;
       throw new LambdaFailure('load', message, { cause: thrown });
-    }
+    });
+    const fetch = { key, files };
+    this.#fetches.set(lambdaId, fetch);
+    const done = (): void => {
+      if (this.#fetches.get(lambdaId) === fetch) this.#fetches.delete(lambdaId);
+    };
+    files.then(done, done);
+    return files;
+  }
+
+  /** Has a package fetched again when it is provided next, whatever is at hand. */
+  refetch(lambdaId: string): void {
+    this.#wanted.add(lambdaId);
   }
 
   /** Forgets what was fetched for a lambda. */
   async forget(lambdaId: string): Promise<void> {
-    this.#latest.delete(lambdaId);
-    await rm(path.join(this.#folder, lambdaId), { recursive: true, force: true });
+    this.#copies.delete(lambdaId);
+    this.#askedAtMs.delete(lambdaId);
+    this.#wanted.delete(lambdaId);
+    await rm(this.#recordOf(lambdaId), { force: true });
+    await this.#sweep();
   }
 
   /** Gives up what is being fetched. */
@@ -66,63 +130,133 @@ export class PackageStore {
     const url = new URL(source.url);
     if (url.protocol === 'file:') {
       const place = fileURLToPath(url);
-      if ((await stat(place)).isDirectory()) return { folder: place };
-      if (!(await isZip(place, source))) return { folder: path.dirname(place), onlyFile: place };
+      const known = await stat(place);
+      if (known.isDirectory()) return { folder: place, revision: '' };
+      if (!source.isZip && !(await beginsLikeZip(place)))
+        return { folder: path.dirname(place), onlyFile: place, revision: `${known.size} ${known.mtimeMs}` };
     }
-    const wanted = path.join(this.#folder, lambdaId, keyOf(source));
-    const { folder, note } = existsSync(wanted) ? { folder: wanted } : await this.#fetch(wanted, url, source);
-    await this.#sweep(lambdaId, path.basename(folder));
+    const { copy, note } = await this.#upToDate(lambdaId, url, source);
+    const folder = path.join(this.#contents, copy.content);
     const onlyFile = singleFile(folder, url);
-    return { folder, ...(existsSync(onlyFile) && { onlyFile }), ...(note !== undefined && { note }) };
+    const revision = copy.content;
+    return { folder, revision, ...(existsSync(onlyFile) && { onlyFile }), ...(note !== undefined && { note }) };
   }
 
   /** Where the source cannot be had, the copy that was had from it before runs on (D-057). */
-  async #fetch(wanted: string, url: URL, source: PackageSource): Promise<{ folder: string; note?: string }> {
+  async #upToDate(lambdaId: string, url: URL, source: PackageSource): Promise<{ copy: Copy; note?: string }> {
+    const latest = this.#copies.get(lambdaId)?.latest;
+    const copy = latest && latest.url === source.url && latest.isZip === source.isZip ? latest : undefined;
+    const isWanted = this.#wanted.delete(lambdaId);
+    const nowMs = this.#options.nowMs();
+    if (copy && !isWanted && !this.#isToBeAsked(lambdaId, copy, nowMs)) return { copy };
+    this.#askedAtMs.set(lambdaId, nowMs);
     try {
-      await this.#make(wanted, url, source);
-      return { folder: wanted };
+      return { copy: await this.#fetch(lambdaId, url, source, isWanted ? undefined : copy) };
     } catch (thrown) {
-      const place = path.dirname(wanted);
-      const ofSource = path.basename(wanted).slice(0, SOURCE_DIGITS);
-      const copy = (await readdir(place)).find((name) => KEY.test(name) && name.startsWith(ofSource));
-      if (copy === undefined) throw thrown;
+      if (!copy || this.#stopping.signal.aborted) throw thrown;
       const note = `package ${source.url} cannot be fetched, and the copy from before runs on: ${causeOf(thrown)}`;
-      return { folder: path.join(place, copy), note };
+      return { copy, note };
     }
   }
 
-  /** Removes all packages of a lambda but the latest and the one before, which running processes may still read. */
-  async #sweep(lambdaId: string, latest: string): Promise<void> {
-    const before = this.#latest.get(lambdaId);
-    if (before === latest) return;
-    this.#latest.set(lambdaId, latest);
-    for (const name of await readdir(path.join(this.#folder, lambdaId))) {
-      const isKept = name === latest || name === before || !KEY.test(name);
-      if (!isKept) await rm(path.join(this.#folder, lambdaId, name), { recursive: true, force: true });
-    }
+  #isToBeAsked(lambdaId: string, { validators }: Copy, nowMs: number): boolean {
+    const askedAtMs = this.#askedAtMs.get(lambdaId) ?? Number.NEGATIVE_INFINITY;
+    return Object.keys(validators).length > 0 && nowMs - askedAtMs >= ASK_EVERY_MS;
   }
 
-  /** Prepares aside and moves into place at the end, so that half a package is never taken for a whole one. */
-  async #make(kept: string, url: URL, source: PackageSource): Promise<void> {
-    await mkdir(path.dirname(kept), { recursive: true, mode: 0o700 });
-    const aside = await mkdtemp(`${kept}-`);
-    const archive = `${aside}.download`;
+  /** What the source has now; `known` when that has not changed. */
+  async #fetch(lambdaId: string, url: URL, source: PackageSource, known: Copy | undefined): Promise<Copy> {
+    await mkdir(this.#contents, { recursive: true, mode: 0o700 });
+    const archive = path.join(this.#contents, `${randomUUID()}.download`);
     try {
-      await (url.protocol === 'file:' ? copyIn(url, archive) : fetchTo(url, archive, this.#stopping.signal));
-      if (await isZip(archive, source)) await unzip(archive, aside);
+      const fetched = await fetchPackage(url, archive, known?.validators, this.#stopping.signal);
+      if (!fetched) {
+        if (!known) throw new Error('the source has nothing');
+        return known;
+      }
+      const isZip = source.isZip || (await beginsLikeZip(archive));
+      const content = keyOf(fetched.sha256, isZip ? '' : path.basename(singleFile('', url)));
+      this.#arriving.set(lambdaId, content);
+      await this.#unpack(archive, content, url, isZip);
+      const copy = {
+        url: source.url,
+        ...(source.isZip !== undefined && { isZip: source.isZip }),
+        content,
+        validators: fetched.validators,
+      };
+      await this.#keep(lambdaId, copy);
+      return copy;
+    } finally {
+      this.#arriving.delete(lambdaId);
+      await rm(archive, { force: true });
+    }
+  }
+
+  async #keep(lambdaId: string, copy: Copy): Promise<void> {
+    this.#options.check();
+    const before = this.#copies.get(lambdaId)?.latest;
+    this.#copies.set(lambdaId, {
+      latest: copy,
+      ...(before && before.content !== copy.content && { before }),
+    });
+    const file = this.#recordOf(lambdaId);
+    await writeFile(`${file}.new`, JSON.stringify(copy), { mode: 0o600 });
+    await rename(`${file}.new`, file);
+    await this.#sweep();
+  }
+
+  /** Once for each content; prepared aside, so that half a package is never taken for a whole one. */
+  async #unpack(archive: string, content: string, url: URL, isZip: boolean): Promise<void> {
+    const folder = path.join(this.#contents, content);
+    const underWay = this.#unpackings.get(content);
+    if (underWay) return underWay;
+    if (existsSync(folder)) return;
+    const unpacking = this.#makeFolder(archive, folder, url, isZip).finally(() => this.#unpackings.delete(content));
+    this.#unpackings.set(content, unpacking);
+    await unpacking;
+  }
+
+  async #makeFolder(archive: string, folder: string, url: URL, isZip: boolean): Promise<void> {
+    const aside = await mkdtemp(`${folder}-`);
+    try {
+      if (isZip) await unzip(archive, aside);
       else {
         await mkdir(path.dirname(singleFile(aside, url)), { mode: 0o700 });
         await rename(archive, singleFile(aside, url));
       }
       await stopModuleLookup(aside);
-      await rename(aside, kept);
+      await rename(aside, folder);
     } catch (thrown) {
       await rm(aside, { recursive: true, force: true });
-      // Another process of the same lambda may have been quicker.
-      if (!existsSync(kept)) throw thrown;
-    } finally {
-      await rm(archive, { force: true });
+      throw thrown;
     }
+  }
+
+  /** Removes contents that no lambda has, now or before. */
+  async #sweep(): Promise<void> {
+    const kept = new Set<string>(this.#arriving.values());
+    for (const { latest, before } of this.#copies.values()) {
+      kept.add(latest.content);
+      if (before) kept.add(before.content);
+    }
+    for (const name of await readdir(this.#contents).catch(() => [])) {
+      const isOurs = kept.has(name.slice(0, 32)) || (this.#fetches.size > 0 && !CONTENT.test(name));
+      if (!isOurs) await rm(path.join(this.#contents, name), { recursive: true, force: true });
+    }
+  }
+
+  #recordOf(lambdaId: string): string {
+    return path.join(this.#folder, `${lambdaId}${COPY_SUFFIX}`);
+  }
+}
+
+const CONTENT = /^[0-9a-f]{32}$/;
+
+async function readCopy(file: string): Promise<Copy | undefined> {
+  try {
+    return copySchema.safeParse(JSON.parse(await readFile(file, 'utf8'))).data;
+  } catch {
+    return undefined;
   }
 }
 
@@ -141,54 +275,9 @@ function singleFile(folder: string, url: URL): string {
   return path.join(folder, '.single', /\.[cm]?[jt]s$/.test(name) ? name : 'index.js');
 }
 
-const KEY = /^[0-9a-f]{32}$/;
-
-/** Digits of a key that tell the source; those that follow tell the time at which it was asked for. */
-const SOURCE_DIGITS = 16;
-
-function keyOf({ url, isZip, stamp }: PackageSource): string {
-  const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, SOURCE_DIGITS);
-  return hash(`${url}\n${isZip}`) + hash(stamp);
-}
-
-async function isZip(file: string, source: PackageSource): Promise<boolean> {
-  if (source.isZip) return true;
-  // Also where the lambda says that it is none: there is no module that begins like that.
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(ZIP_START.length), 0, ZIP_START.length, 0);
-    return buffer.toString('latin1', 0, bytesRead) === ZIP_START;
-  } finally {
-    await handle.close();
-  }
-}
-
-function copyIn(url: URL, file: string): Promise<void> {
-  return pipeline(
-    createReadStream(fileURLToPath(url)),
-    atMost(MAX_PACKAGE_BYTES),
-    createWriteStream(file, { mode: 0o600 }),
-  );
-}
-
-async function fetchTo(url: URL, file: string, stopping: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(FETCH_TIMEOUT_MS)]);
-  const response = await fetch(url, { signal });
-  if (!response.ok || !response.body) throw new Error(`the server answered ${response.status} ${response.statusText}`);
-  // As: the same stream, typed once by the web's and once by Node's declarations.
-  const body = Readable.fromWeb(response.body as ReadableStream);
-  await pipeline(body, atMost(MAX_PACKAGE_BYTES), createWriteStream(file, { mode: 0o600 }));
-}
-
-function atMost(limitBytes: number): Transform {
-  let seenBytes = 0;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      seenBytes += chunk.length;
-      if (seenBytes > limitBytes) done(new Error(`it has more than ${limitBytes / 1e6} MB`));
-      else done(null, chunk);
-    },
-  });
+/** Name of the folder of a content; the same bytes are another package under another file's name. */
+function keyOf(sha256: string, fileName: string): string {
+  return createHash('sha256').update(`${sha256} ${fileName}`).digest('hex').slice(0, 32);
 }
 
 /** The innermost message: fetch hides `connect ECONNREFUSED ...` in a cause. */

@@ -1,14 +1,18 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, realpath, symlink } from 'node:fs/promises';
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { type Entry, openPromise } from 'yauzl';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
 
 const MAX_ENTRIES = 50_000;
 const MAX_UNPACKED_BYTES = 500_000_000;
 /** Of a link's target. */
 const MAX_LINK_BYTES = 4_096;
+/** Up to here a file is written in one piece: packages consist of small ones. */
+const WHOLE_BYTES = 256 * 1024;
+/** Files that are written at the same time; a few, so that others get at the disk, too. */
+const AT_A_TIME = 8;
 /** Which kind of file a Unix mode is of, and that of a link. */
 const KIND = 0o170000;
 const LINK = 0o120000;
@@ -20,12 +24,14 @@ const LINK = 0o120000;
  */
 export async function unzip(archive: string, folder: string): Promise<void> {
   const zip = await openPromise(archive);
+  const underWay = new Set<Promise<void>>();
   try {
     if (zip.entryCount > MAX_ENTRIES) {
       throw new Error(`the archive has ${zip.entryCount} entries; at most ${MAX_ENTRIES} are allowed`);
     }
     let unpackedBytes = 0;
     const links = new Map<string, string>();
+    const folders = new Set<string>();
     for await (const entry of zip.eachEntry()) {
       // What an entry declares is what it may unpack to: yauzl ends the stream with an error at the first byte more.
       unpackedBytes += entry.uncompressedSize;
@@ -34,17 +40,31 @@ export async function unzip(archive: string, folder: string): Promise<void> {
       }
       if (isFolder(entry)) continue;
       const file = path.join(folder, entry.fileName);
-      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-      const content = await zip.openReadStreamPromise(entry);
-      const mode = entry.externalFileAttributes >>> 16;
-      if ((mode & KIND) !== LINK) await pipeline(content, createWriteStream(file, { mode: 0o600 | (mode & 0o100) }));
-      else if (entry.uncompressedSize > MAX_LINK_BYTES) throw new Error(`the link ${entry.fileName} is too long`);
-      else links.set(entry.fileName, await text(content));
+      const place = path.dirname(file);
+      if (!folders.has(place)) await mkdir(place, { recursive: true, mode: 0o700 });
+      folders.add(place);
+      const written = write(zip, entry, file, links).finally(() => underWay.delete(written));
+      underWay.add(written);
+      if (underWay.size >= AT_A_TIME) await Promise.race(underWay);
     }
+    await Promise.all(underWay);
     await makeLinks(folder, links);
   } finally {
+    await Promise.allSettled(underWay);
     zip.close();
   }
+}
+
+/** A file is written, a link noted. */
+async function write(zip: ZipFile, entry: Entry, file: string, links: Map<string, string>): Promise<void> {
+  const mode = entry.externalFileAttributes >>> 16;
+  const isLink = (mode & KIND) === LINK;
+  if (isLink && entry.uncompressedSize > MAX_LINK_BYTES) throw new Error(`the link ${entry.fileName} is too long`);
+  const content = await zip.openReadStreamPromise(entry);
+  const access = { mode: 0o600 | (mode & 0o100) };
+  if (isLink) links.set(entry.fileName, await text(content));
+  else if (entry.uncompressedSize > WHOLE_BYTES) await pipeline(content, createWriteStream(file, access));
+  else await writeFile(file, await buffer(content), access);
 }
 
 function isFolder(entry: Entry): boolean {

@@ -41,6 +41,8 @@ export interface ResourceServiceOptions extends Omit<DraftsOptions, 'view'> {
   shown(resource: StoredResource): JsonObject;
   /** Told of a record that a PUT or PATCH left as it was: nothing is committed then. */
   onConfirmed?(resource: StoredResource): void;
+  /** Told of a record that was patched, changed by that or not, and how. */
+  onPatched?(resource: StoredResource, operations: readonly Operation[]): void;
 }
 
 /**
@@ -139,9 +141,11 @@ export class ResourceService {
     operations: readonly Operation[],
     shown: (resource: StoredResource) => JsonObject = this.#options.shown,
   ): Promise<StoredResource> {
-    return this.#rewrite(act, id, 'update', (before) => {
+    const patched = await this.#rewrite(act, id, 'update', (before) => {
       return parseEnvelope(patchedDocument(before, shown(before), operations), typeOf(before));
     });
+    this.#options.onPatched?.(patched, operations);
+    return patched;
   }
 
   /**

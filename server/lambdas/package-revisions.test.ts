@@ -1,0 +1,209 @@
+import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fetchPackage } from './package-source.ts';
+import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
+import { zipOf } from './zip-for-tests.ts';
+
+/* What a package's source has by now is asked after when a process is started for it, at most once a minute (D-057). */
+
+const MINUTE_MS = 60_000;
+let base: string;
+let asked: IncomingHttpHeaders[];
+let source: { body: string; headers: Record<string, string> } | ((response: ServerResponse) => void);
+let nowMs: number;
+let bed: ServiceForTests;
+
+const server = createServer((request, response) => {
+  asked.push(request.headers);
+  if (typeof source === 'function') return source(response);
+  const { body, headers } = source;
+  const isSame =
+    (headers.etag !== undefined && request.headers['if-none-match'] === headers.etag) ||
+    (headers['last-modified'] !== undefined && request.headers['if-modified-since'] === headers['last-modified']);
+  response.writeHead(isSame ? 304 : 200, headers).end(isSame ? undefined : body);
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+beforeEach(async () => {
+  [asked, nowMs] = [[], Date.now()];
+  bed = await ServiceForTests.start({ nowMs: () => nowMs });
+});
+afterEach(() => bed.stop());
+
+const code = (text: string) => `exports.run = () => '${text}'`;
+const lambda = (url: string, more = {}) =>
+  bed.lambda('', { code_type: 'package', package_url: url, handler: 'run', isolate: true, ...more });
+const call = async (id: string) => answerOf(await bed.invoke(id));
+
+describe.each([
+  ['ETag', 'etag', 'if-none-match', ['"1"', '"2"']],
+  [
+    'Last-Modified',
+    'last-modified',
+    'if-modified-since',
+    ['Mon, 01 Jan 2024 00:00:00 GMT', 'Tue, 02 Jan 2024 00:00:00 GMT'],
+  ],
+] as const)('a source that gives an %s', (_name, header, condition, [first, second]) => {
+  it('is asked once a minute whether it has something else, and that runs then', async () => {
+    source = { body: code('one'), headers: { [header]: first } };
+    const id = lambda(`${base}/code.js`);
+    expect([await call(id), await call(id)]).toEqual(['one', 'one']);
+    expect(asked).toHaveLength(1);
+    nowMs += MINUTE_MS;
+    expect([await call(id), await call(id)]).toEqual(['one', 'one']);
+    expect(asked.map((headers) => headers[condition])).toEqual([undefined, first]);
+    source = { body: code('two'), headers: { [header]: second } };
+    expect(await call(id)).toBe('one');
+    nowMs += MINUTE_MS;
+    expect(await call(id)).toBe('two');
+    expect(asked).toHaveLength(3);
+  });
+});
+
+it('a source that gives nothing to ask by is not asked again, but when its URL is given again', async () => {
+  source = { body: code('one'), headers: {} };
+  const id = lambda(`${base}/code.js`);
+  await call(id);
+  source = { body: code('two'), headers: {} };
+  nowMs += 10 * MINUTE_MS;
+  expect(await call(id)).toBe('one');
+  expect(asked).toHaveLength(1);
+  bed.service.refetch(id);
+  expect(await call(id)).toBe('two');
+});
+
+it('the copy at hand runs on while the source is away or answers nothing, and the log says so once', async () => {
+  source = { body: code('one'), headers: { etag: '"1"' } };
+  const id = lambda(`${base}/code.js`);
+  await call(id);
+  source = (response) => response.writeHead(503).end();
+  for (let minute = 0; minute < 2; minute += 1) {
+    nowMs += MINUTE_MS;
+    expect(await call(id)).toBe('one');
+  }
+  expect(bed.service.log(id, {})).toEqual([
+    `[terrarium] package ${base}/code.js cannot be fetched, and the copy from before runs on: the server answered 503 Service Unavailable`,
+  ]);
+});
+
+it('other content is a revision of the whole pool: no process of the old one takes another call', async () => {
+  const slow = (text: string) =>
+    `exports.run = (event) => new Promise((ok) => setTimeout(ok, Number(event), '${text}'))`;
+  source = { body: slow('one'), headers: { etag: '"1"' } };
+  const id = lambda(`${base}/code.js`, { isolate: false });
+  await bed.invoke(id, '0');
+  source = { body: slow('two'), headers: { etag: '"2"' } };
+  nowMs += MINUTE_MS;
+  // The second call finds the only process at work, and has another one started.
+  const answers = await Promise.all(['500', '0'].map((ms) => bed.invoke(id, ms)));
+  expect(answers.map(answerOf)).toEqual(['one', 'two']);
+  expect(await Promise.all(['50', '50', '0'].map(async (ms) => answerOf(await bed.invoke(id, ms))))).toEqual([
+    'two',
+    'two',
+    'two',
+  ]);
+});
+
+it.each([['code.js'], ['code.zip']])('a file %s of this machine is known by its size and time', async (name) => {
+  const file = path.join(bed.folder, name);
+  const bytes = (text: string) => (name.endsWith('.zip') ? zipOf({ 'index.js': code(text) }) : code(text));
+  await writeFile(file, bytes('one'));
+  const id = lambda(pathToFileURL(file).href);
+  expect(await call(id)).toBe('one');
+  await writeFile(file, bytes('two'));
+  await utimes(file, 1, 1);
+  nowMs += MINUTE_MS;
+  expect(await call(id)).toBe('two');
+});
+
+it('what was fetched is there after a restart, and is asked after', async () => {
+  source = { body: code('one'), headers: { etag: '"1"' } };
+  const properties = { code_type: 'package', package_url: `${base}/code.js`, handler: 'run' };
+  const id = bed.lambda('', properties);
+  await call(id);
+  await bed.service.stop();
+  const contents = path.join(bed.folder, 'scratch', 'packages', 'contents');
+  await writeFile(path.join(contents, 'half.download'), 'x');
+  const again = await ServiceForTests.start({ scratchDir: path.join(bed.folder, 'scratch') }, (world) => {
+    world.put(id, 'root', 'Resource::Node::Lambda', { runtime: 'nodejs', timeout: 5, ...properties });
+  });
+  expect(answerOf(await again.invoke(id))).toBe('one');
+  expect(asked.map((headers) => headers['if-none-match'])).toEqual([undefined, '"1"']);
+  expect(await readdir(contents)).toHaveLength(1);
+  await again.stop();
+});
+
+describe('a source that', () => {
+  const fetchTo = (timeouts?: { fetch: number; ask: number }) =>
+    fetchPackage(new URL(`${base}/x`), path.join(bed.folder, 'x'), undefined, new AbortController().signal, timeouts);
+
+  it('never ends is given up', async () => {
+    source = (response) => {
+      const timer = setInterval(() => response.write('x'), 5);
+      response.on('close', () => clearInterval(timer));
+    };
+    await expect(fetchTo({ fetch: 100, ask: 100 })).rejects.toThrow('it did not arrive within 0.1 s');
+  });
+
+  it('sends without end is given up at the size that is allowed', async () => {
+    const block = Buffer.alloc(1_000_000);
+    source = (response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(block));
+      };
+      response.on('drain', more);
+      more();
+    };
+    await expect(fetchTo()).rejects.toThrow('it has more than 200 MB');
+  });
+
+  it('sends less than it says is no package', async () => {
+    source = (response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('half');
+      setTimeout(() => response.destroy(), 20);
+    };
+    expect(failureOf(await bed.invoke(lambda(`${base}/half.js`)))).toMatch(/^load: package \S+ cannot be used: /);
+  });
+
+  it('has another content by the time of the body than it said by its head is taken by its body', async () => {
+    source = { body: code('two'), headers: { etag: '"1"', 'x-said': 'one' } };
+    const id = lambda(`${base}/code.js`);
+    expect(await call(id)).toBe('two');
+    source = { body: code('three'), headers: { etag: '"1"' } };
+    nowMs += MINUTE_MS;
+    expect(await call(id)).toBe('two');
+  });
+});
+
+it('the first call of a package of many files keeps nobody else waiting', async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 1_500 }, (_, n) => [`lib/${n % 100}/${n}.js`, `exports.n = ${n}`]),
+  );
+  source = (response) => response.end(zipOf({ ...files, 'index.js': code('large') }));
+  const other = bed.lambda(code('other'));
+  await call(other);
+  let isReady = false;
+  const large = call(lambda(`${base}/large.zip`)).finally(() => {
+    isReady = true;
+  });
+  let meanwhile = 0;
+  while (!isReady) {
+    expect(await call(other)).toBe('other');
+    meanwhile += 1;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(await large).toBe('large');
+  expect(meanwhile).toBeGreaterThan(10);
+});
