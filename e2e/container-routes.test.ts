@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
 import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { startSlowRegistry } from '../server/containers/docker/registry-for-tests.ts';
 import { basic, send } from './client.ts';
@@ -240,11 +241,13 @@ describe('without an engine', () => {
 });
 
 /** Reads a stream of events until told to end; gives what it has heard. */
-function listen(path: string, headers: Record<string, string> = {}) {
+function listen(
+  path: string,
+  headers: Record<string, string> = {},
+  { baseUrl, auth } = { baseUrl: platform.emulator.baseUrl, auth: rootKey },
+) {
   let text = '';
-  const sent = request(`${platform.emulator.baseUrl}/inspect${path}`, {
-    headers: { Authorization: rootKey, ...headers },
-  });
+  const sent = request(`${baseUrl}/inspect${path}`, { headers: { Authorization: auth, ...headers } });
   const answered = new Promise<number>((resolve) =>
     sent.once('response', (response) => {
       response.on('data', (chunk) => {
@@ -262,6 +265,7 @@ function listen(path: string, headers: Record<string, string> = {}) {
       [...text.matchAll(/^data: (.*)$/gm)].flatMap(([, data = '']): string[] =>
         JSON.parse(data).lines.map((line: Body) => `${line.stream} ${line.text}`),
       ),
+    pieces: () => text.match(/^data: /gm)?.length ?? 0,
     lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '',
     end: () => sent.destroy(),
   };
@@ -290,6 +294,35 @@ describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
     const second = listen(`/logs/${id}/stream`, { 'Last-Event-ID': lastId });
     await expect.poll(() => second.lines(), POLL).toEqual(['stdout while away', 'stdout and more']);
     second.end();
+  });
+
+  it('goes on, with nothing missed, when the engine was away and is back', async () => {
+    const door = await makeEngineDoor();
+    await door.open();
+    const behind = await startPlatform({ containers: { engine: door.url, onStop: 'remove' } });
+    const { apiKey, apiSecret = '' } = behind.emulator.rootCredentials;
+    const here = await makePlace(behind.root, 'acme');
+    const cmd = 'i=0; while true; do echo "tick $i"; i=$((i+1)); sleep 0.2; done';
+    const { id } = await makerFor(behind.root).container(here, { image, memory: 32, cmd });
+    const status = async () => (await behind.root.get(`/root/resources/${id}`)).body.properties.status;
+    await expect.poll(status, POLL).toBe('RUNNING');
+    const at = { baseUrl: behind.emulator.baseUrl, auth: basic(apiKey, apiSecret) };
+    const stream = listen(`/logs/${id}/stream`, {}, at);
+    await expect.poll(() => stream.lines().length, POLL).toBeGreaterThan(2);
+
+    await door.shut();
+    await expect.poll(status, POLL).toBe('LOST');
+    await door.open();
+    await expect.poll(status, POLL).toBe('RUNNING');
+    // Each line comes when it is written, and not many of them with the next sign of life.
+    const before = stream.pieces();
+    await expect.poll(() => stream.pieces(), POLL).toBeGreaterThan(before + 8);
+    const lines = stream.lines();
+    expect(lines).toEqual(lines.map((_, index) => `stdout tick ${index}`));
+    stream.end();
+    await behind.stop();
+    await expectNothingLeft(behind.emulator.worldId);
+    await door.remove();
   });
 
   it('tells what a lambda prints, and takes no nonsense for a cursor', async () => {

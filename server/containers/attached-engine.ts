@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Uuid } from '../model/ids.ts';
 import type { ContainerEngine, EngineEvent, EngineSource, Instance } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
@@ -25,6 +26,14 @@ export interface EngineListener {
   onState(state: EngineState): void;
 }
 
+/** Somebody who is told of a record's output. */
+interface Follower {
+  recordId: Uuid;
+  onNews(): void;
+  /** Ends what the engine, as it is now, tells. */
+  end(): void;
+}
+
 /** One engine over time: connects, watches, and comes back after it was away. */
 export class AttachedEngine {
   readonly #source: EngineSource;
@@ -37,6 +46,7 @@ export class AttachedEngine {
   #timer: NodeJS.Timeout | undefined;
   #beatTimer: NodeJS.Timeout | undefined;
   #unwatch: (() => void) | undefined;
+  readonly #followers = new Set<Follower>();
   #connecting: Promise<void> | undefined;
   #isStarted = false;
   #isStopped = false;
@@ -82,6 +92,34 @@ export class AttachedEngine {
     else if (this.#state.kind === 'unreachable')
       await Promise.race([this.retry(), pause(RETURN_LIMIT_MS, undefined, { ref: false })]);
     return this.engine();
+  }
+
+  /**
+   * Tells whenever a record has written something, until the returned function is called; after the engine was away, too: then
+   * it is told once for all that may have been missed. Rejects with EngineUnreachable.
+   */
+  async follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
+    const follower: Follower = { recordId, onNews, end: () => undefined };
+    await this.#begin(follower, await this.engineNow());
+    this.#followers.add(follower);
+    return () => {
+      this.#followers.delete(follower);
+      follower.end();
+    };
+  }
+
+  async #begin(follower: Follower, engine: ContainerEngine): Promise<void> {
+    follower.end = await engine.follow(follower.recordId, () => follower.onNews());
+  }
+
+  /** What told them has ended with the connection. Whoever cannot be followed now is tried again when the engine comes back next. */
+  async #followAnew(engine: ContainerEngine): Promise<void> {
+    for (const follower of this.#followers) {
+      follower.end();
+      await this.#begin(follower, engine).catch(() => undefined);
+      if (this.#followers.has(follower)) follower.onNews();
+      else follower.end();
+    }
   }
 
   stop(): void {
@@ -133,6 +171,7 @@ export class AttachedEngine {
       this.#become({ kind: 'ready', version });
       this.#listener.onInstances(instances);
       this.#later(() => this.#resync(), RESYNC_MS);
+      void this.#followAnew(engine);
     } catch (failure) {
       this.#retry(failure instanceof Error ? failure.message : String(failure));
     }

@@ -3,12 +3,16 @@ import type { Uuid } from '../model/ids.ts';
 import type { LogLine } from '../model/invocation.ts';
 import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
 import type { WorldView } from '../model/world-view.ts';
+import type { AttachedEngine } from './attached-engine.ts';
 import type { ContainerRunner } from './container-runner.ts';
 import type { ContainerEngine, ExecResult, Instance, InstanceStats } from './engine.ts';
 import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
 import type { Engines, EngineView } from './engines.ts';
 import type { InstanceView } from './instance-view.ts';
 import type { Pull } from './pull-board.ts';
+
+/** Lines of one answer (D-185). */
+const MOST_LINES = 10_000;
 
 /** Seconds after which a client may ask again while there is no container engine (D-183). */
 const ENGINE_RETRY_S = '5';
@@ -48,7 +52,7 @@ export class ContainerDesk {
       engine.logs(id, {
         sinceMs: Math.max(0, sinceMs),
         stderr: withStderr,
-        ...(Number.isFinite(newest) && { tail: newest }),
+        tail: Math.min(newest, MOST_LINES),
       }),
     );
   }
@@ -59,9 +63,9 @@ export class ContainerDesk {
     return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, wish));
   }
 
-  /** Each line from now on, until the returned function is called. */
-  follow(id: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
-    return this.#asking(id, 'following container logs', (engine) => engine.follow(id, onLine));
+  /** Tells that there is something new in the log, from now on until the returned function is called; see `AttachedEngine`. */
+  follow(id: Uuid, onNews: () => void): Promise<() => void> {
+    return answering('following container logs', async () => this.#attachedTo(id).follow(id, onNews));
   }
 
   /** Every instance that the engine has of a container or job now, in whatever state; oldest first. */
@@ -126,10 +130,14 @@ export class ContainerDesk {
   }
 
   async #asking<T>(id: Uuid, what: string, work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
+    return answering(what, async () => work(await this.#attachedTo(id).engineNow()));
+  }
+
+  #attachedTo(id: Uuid): AttachedEngine {
     const record = this.#view.find(id);
     const attached = record && this.#running.engines.find(record);
     if (!attached) throw new PlatformError(404, `container ${id} not found`);
-    return answering(what, async () => work(await attached.engineNow()));
+    return attached;
   }
 }
 

@@ -14,6 +14,7 @@ import type { PastAccount } from '../security/past-accounts.ts';
 import { type Certificate, loadOrCreateCertificate } from '../standins/certificate.ts';
 import type { Lead, RefusedForm } from '../standins/lead.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
+import { CappedLog } from '../store/capped-log.ts';
 import type { Medium } from '../store/files.ts';
 import { type OpenKeyedLog, openKeyedLog } from '../store/keyed-log.ts';
 import { NamedSnapshots } from '../store/named-snapshots.ts';
@@ -24,6 +25,11 @@ import { StorageWatch } from './storage-watch.ts';
 import type { Unwind } from './unwind.ts';
 import { indexing } from './world-indexing.ts';
 
+/** Of leads, and of forms that were refused. */
+export const LEAD_CAPS = { maxItems: 10_000, maxBytes: 64 * 1024 * 1024 };
+/** Of runs of pipelines, with their logs. */
+export const RUN_CAPS = { maxItems: 200, maxBytes: 64 * 1024 * 1024 };
+
 /** Everything that a platform keeps, in its data folder or in memory. */
 export interface Data {
   store: WorldStore;
@@ -31,14 +37,14 @@ export interface Data {
   keys: KeyedLog<KeyRecord>;
   tokens: KeyedLog<TokenRecord>;
   results: KeyedLog<StoredResult>;
-  leads: KeyedLog<Lead>;
+  leads: CappedLog<Lead>;
   /** Forms that the CRM stand-in did not take. */
   refusedForms: KeyedLog<RefusedForm>;
   /** Projects of the source-control stand-in, by id. */
   scm: KeyedLog<ScmProject>;
   /** How that was reached at the last start: what lambdas still name until they follow it. */
   places: KeyedLog<KeptScmAccess>;
-  pipelines: KeyedLog<PipelineRun>;
+  pipelines: CappedLog<PipelineRun>;
   /** Rules about the calls that lambdas make. */
   outbound: KeyedLog<KeptOutboundRules>;
   /** Files that lambdas' code follows, by lambda. */
@@ -104,11 +110,11 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     keys: await log('api-keys'),
     tokens: await log('tokens'),
     results: await log('results'),
-    leads: await log('leads'),
-    refusedForms: await log('refused-forms'),
+    leads: new CappedLog(await log<Lead>('leads'), LEAD_CAPS),
+    refusedForms: new CappedLog(await log<RefusedForm>('refused-forms'), LEAD_CAPS),
     scm: await log('scm'),
     places: await log('places'),
-    pipelines: await log('pipelines'),
+    pipelines: new CappedLog(await log<PipelineRun>('pipelines'), RUN_CAPS),
     outbound: await log('outbound-rules'),
     linkedFiles: await log('linked-files'),
     testEvents: await log('test-events'),

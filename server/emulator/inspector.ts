@@ -22,7 +22,7 @@ import { freshWorlds } from './first-world.ts';
 import { hostsOf } from './listeners.ts';
 import { scmInspection } from './scm-place.ts';
 import { accessDesk, settingsDesk } from './settings-desk.ts';
-import { MAX_LEADS, type StandIns } from './stand-ins.ts';
+import type { StandIns } from './stand-ins.ts';
 import { statusOf } from './status.ts';
 import type { Watch } from './watch.ts';
 import { windowKeys } from './window-keys.ts';
@@ -144,7 +144,6 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       addresses: allAddresses,
       data,
       recorder: watch.recorder,
-      maxLeads: MAX_LEADS,
     }),
     access: accessDesk(credentials, parts.firstKey),
     scm: scmInspection(scm, scmToken),

@@ -6,7 +6,7 @@ import { MAX_BYTES, MAX_EXCHANGES, MAX_INVOCATIONS, type Recorder } from '../ins
 import type { SettingsDesk, ShownSetting } from '../inspector/settings-routes.ts';
 import { readAuthorization } from '../security/authorization-header.ts';
 import type { Credentials } from '../security/credentials.ts';
-import type { Data } from './data.ts';
+import { type Data, LEAD_CAPS, RUN_CAPS } from './data.ts';
 
 export interface SettingsDeskOptions {
   config: Config;
@@ -15,7 +15,6 @@ export interface SettingsDeskOptions {
   addresses(): Readonly<Record<string, string>>;
   data: Data;
   recorder: Recorder;
-  maxLeads: number;
 }
 
 /** What the window tells of how the platform was set up and of what it keeps. */
@@ -38,10 +37,10 @@ export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {
     stored: () => ({
       world: { items: store.world.resources.size },
       history: { maxItems: config.history.maxCommits, maxBytes: config.history.maxBytes },
-      leads: { items: leads.size, maxItems: options.maxLeads },
+      leads: { items: leads.size, maxItems: LEAD_CAPS.maxItems },
       results: { items: results.size },
       scm: { items: scm.size },
-      pipelines: { items: pipelines.size },
+      pipelines: { items: pipelines.size, maxItems: RUN_CAPS.maxItems },
       credentials: { items: keys.size + tokens.size },
     }),
     memory: () => ({

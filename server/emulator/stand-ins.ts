@@ -10,9 +10,6 @@ import { startScm } from './scm-place.ts';
 import { settleScmToken } from './scm-token.ts';
 import type { Unwind } from './unwind.ts';
 
-/** Most leads that the CRM stand-in keeps. */
-export const MAX_LEADS = 10_000;
-
 export interface StandInsOptions {
   config: Config;
   data: Data;
@@ -47,7 +44,6 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
     certificate: data.certificate,
     nowMs,
     newId: randomUUID,
-    maxLeads: MAX_LEADS,
     onLead,
     onRefused: onLead,
     onDeleted: options.onLeadsDeleted,

@@ -5,9 +5,9 @@ import { defaultLimits } from './limits.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function results(log = new FakeLog<StoredResult>()) {
+function results(log = new FakeLog<StoredResult>(), limits = defaultLimits) {
   const clock = { nowMs: 1_000 };
-  const store = new AsyncResults(log, defaultLimits, () => clock.nowMs);
+  const store = new AsyncResults(log, limits, () => clock.nowMs);
   const run = async (executionId: string, lambdaId: string) => {
     await store.accept(executionId, lambdaId);
     await store.finish(executionId, invocation(lambdaId, executionId, text(executionId)));
@@ -37,6 +37,16 @@ describe('asynchronous results (D-169)', () => {
     expect(store.find('run 5')).toBeDefined();
     expect(store.findLatest('lambda')?.executionId).toBe('run 1004');
     expect(store.find('other')).toBeDefined();
+  });
+
+  it('are no more than memory can hold: the oldest of all go, and no call that is under way', async () => {
+    const { log, store, run } = results(undefined, { ...defaultLimits, resultsBytes: 4_000 });
+    await store.accept('slow', 'lambda');
+    for (let at = 0; at < 100; at++) await run(`run ${at}`, `lambda ${at}`);
+    expect(log.size).toBeLessThan(30);
+    expect(store.find('run 0')).toBeUndefined();
+    expect(store.findLatest('lambda 99')?.executionId).toBe('run 99');
+    expect(store.find('slow')).toMatchObject({ state: 'pending' });
   });
 
   it('of a lambda are told in the order they finished, after a restart too', async () => {
@@ -89,7 +99,7 @@ describe('asynchronous results (D-169)', () => {
 
   it('that wait in memory are not let grow for ever: no more calls are accepted then, until they are written', async () => {
     const { log, store } = results();
-    const big = 'x'.repeat(20 * 1024 * 1024);
+    const big = 'x'.repeat(40 * 1024 * 1024);
     log.durable = async () => {
       if (log.size > 0 && [...log.entries()].some(([, one]) => one.state === 'finished')) throw new Error('disk full');
     };

@@ -1,4 +1,5 @@
 import { PlatformError } from '../model/errors.ts';
+import { heldBytes } from '../model/held-bytes.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { Invocation } from '../model/invocation.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
@@ -33,12 +34,13 @@ const MAX_UNWRITTEN_BYTES = 64 * 1024 * 1024;
 export type StoredResult = PendingResult | FinishedResult;
 
 /**
- * The results of asynchronous calls: journaled on acceptance (D-168), kept for a time, at most so many per lambda (D-169).
+ * The results of asynchronous calls: journaled on acceptance (D-168), kept for a time, at most so many per lambda (D-169), and
+ * all together no more than memory can hold.
  * One that cannot be written is told from memory, and written as soon as that goes.
  */
 export class AsyncResults {
   readonly #log: KeyedLog<StoredResult>;
-  readonly #limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultLifetimeS'>;
+  readonly #limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultsBytes' | 'resultLifetimeS'>;
   readonly #nowMs: () => number;
   /** Execution ids of a lambda's finished results in the order they finished: a Set, so that any goes at no cost. */
   readonly #finished = new Map<Uuid, Set<Uuid>>();
@@ -46,11 +48,14 @@ export class AsyncResults {
   /** Results that are not durable yet, the oldest first. */
   readonly #unwritten = new Map<Uuid, FinishedResult>();
   #unwrittenBytes = 0;
+  /** Of all results, written or not. */
+  readonly #sizes = new Map<Uuid, number>();
+  #sizeBytes = 0;
   #writeAgain: NodeJS.Timeout | undefined;
 
   constructor(
     log: KeyedLog<StoredResult>,
-    limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultLifetimeS'>,
+    limits: Pick<GatewayLimits, 'resultsPerLambda' | 'resultsBytes' | 'resultLifetimeS'>,
     nowMs: () => number,
   ) {
     this.#log = log;
@@ -106,10 +111,10 @@ export class AsyncResults {
     const finished: FinishedResult = { state: 'finished', lambdaId, acceptedAtMs, finishedAtMs: this.#nowMs(), ...end };
     this.#index(id, finished);
     this.#unwritten.set(id, finished);
-    this.#unwrittenBytes += sizeOf(finished);
+    this.#unwrittenBytes += heldBytes(finished);
     await this.#write(id, finished);
     // What cannot be removed from a full disk goes at the next start.
-    await Promise.allSettled(this.#surplus(lambdaId).map((old) => this.#log.remove(old)));
+    await Promise.allSettled(this.#surplus(lambdaId, id).map((old) => this.#log.remove(old)));
   }
 
   /** Tries once more to write what could not be written, and leaves it at that: what is still not durable is lost. */
@@ -131,7 +136,7 @@ export class AsyncResults {
       return;
     }
     if (!this.#unwritten.delete(id)) return;
-    this.#unwrittenBytes -= sizeOf(finished);
+    this.#unwrittenBytes -= heldBytes(finished);
   }
 
   async #writeAll(): Promise<void> {
@@ -139,36 +144,45 @@ export class AsyncResults {
     for (const [id, finished] of this.#unwritten) await this.#write(id, finished);
   }
 
-  #index(id: Uuid, { lambdaId }: FinishedResult): void {
+  #index(id: Uuid, finished: FinishedResult): void {
+    const { lambdaId } = finished;
+    const sizeBytes = heldBytes(finished);
+    this.#sizes.set(id, sizeBytes);
+    this.#sizeBytes += sizeBytes;
     const ids = this.#finished.get(lambdaId) ?? new Set();
     this.#finished.set(lambdaId, ids.add(id));
     this.#latest.set(lambdaId, id);
   }
 
-  /** Takes out of the indexes what has to go: the oldest of this lambda above its cap, the oldest of all past their time. */
-  #surplus(lambdaId: Uuid): Uuid[] {
+  /** Takes out of the indexes what has to go: the oldest of this lambda above its cap, of all the oldest past their time or too heavy. */
+  #surplus(lambdaId: Uuid, newest: Uuid): Uuid[] {
     const gone: Uuid[] = [];
     const own = this.#finished.get(lambdaId);
     for (const id of own ?? []) {
       if ((own?.size ?? 0) <= this.#limits.resultsPerLambda) break;
       own?.delete(id);
+      this.#weighNoMore(id);
       gone.push(id);
     }
     for (const [id, stored] of this.#log.entries()) {
-      if (!this.#isExpired(stored)) break;
+      const areTooMuch = this.#sizeBytes > this.#limits.resultsBytes;
+      if (!areTooMuch && !this.#isExpired(stored)) break;
+      if (stored.state === 'pending' || id === newest) continue;
       this.#finished.get(stored.lambdaId)?.delete(id);
+      this.#weighNoMore(id);
       gone.push(id);
     }
     return gone;
   }
 
+  #weighNoMore(id: Uuid): void {
+    this.#sizeBytes -= this.#sizes.get(id) ?? 0;
+    this.#sizes.delete(id);
+  }
+
   #isExpired(stored: StoredResult): boolean {
     return stored.state === 'finished' && this.#nowMs() >= stored.finishedAtMs + this.#limits.resultLifetimeS * 1000;
   }
-}
-
-function sizeOf({ result, error = '' }: FinishedResult): number {
-  return 2 * (result.length + error.length);
 }
 
 /** Result and error as strings (D-166, D-167). */

@@ -6,6 +6,8 @@ export interface GatewayLimits {
   requestTargetBytes: number;
   /** Finished asynchronous results kept for each lambda. */
   resultsPerLambda: number;
+  /** What memory holds for all finished results together: above it the oldest go before their time. */
+  resultsBytes: number;
   /** How long a finished asynchronous result is kept. */
   resultLifetimeS: number;
   /** For all headers of a request to arrive. */
@@ -22,6 +24,7 @@ export const defaultLimits: GatewayLimits = {
   requestBodyBytes: 10 * 1024 * 1024,
   requestTargetBytes: 8 * 1024,
   resultsPerLambda: 1000,
+  resultsBytes: 512 * 1024 * 1024,
   resultLifetimeS: 24 * 60 * 60,
   headersTimeoutMs: 20_000,
   requestTimeoutMs: 120_000,

@@ -12,8 +12,8 @@ export interface ContainerLog {
   lines(containerId: Uuid, query: LogParameters): Promise<LogLine[]>;
   /** At or after a moment, oldest first, at most so many of the newest. Rejects with 503 likewise. */
   linesSince(containerId: Uuid, sinceMs: number, newest: number): Promise<LogLine[]>;
-  /** Tells each line from now on until the returned function is called. */
-  follow(containerId: Uuid, onLine: () => void): Promise<() => void>;
+  /** Tells that there is something new, from now on until the returned function is called, also after the engine was away. */
+  follow(containerId: Uuid, onNews: () => void): Promise<() => void>;
 }
 
 export interface ContainerLogPage {
@@ -57,10 +57,20 @@ export async function streamContainerLog(
   after: string | undefined,
   { arrivals, res }: { arrivals: Arrivals; res: Response },
 ): Promise<void> {
+  let isBegun = false;
   const read = async (cursor: string | undefined): Promise<LogPiece> => {
-    if (cursor === undefined) return pageAfter(undefined, await log.linesSince(containerId, 0, FIRST_LINES));
+    if (cursor === undefined) {
+      const newest = await log.linesSince(containerId, 0, FIRST_LINES);
+      isBegun = true;
+      return pageAfter(undefined, newest);
+    }
     const from = parseCursor(cursor);
-    const lines = await log.linesSince(containerId, from.atMs, MAX_LINES_AT_ONCE);
+    const lines = await log.linesSince(containerId, from.atMs, MAX_LINES_AT_ONCE).catch((failure: unknown) => {
+      // The engine has gone while somebody reads: it is gone on where they are once it is back.
+      if (isBegun && failure instanceof PlatformError && failure.status === 503) return [];
+      throw failure;
+    });
+    isBegun = true;
     return { ...pageAfter(from, lines), hasGap: lines.length >= MAX_LINES_AT_ONCE };
   };
   // Followed before it is read: nothing that is written in between is missed.

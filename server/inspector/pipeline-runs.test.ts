@@ -133,3 +133,16 @@ it('lists those that deploy to what one looks at, and tells whoever waits of the
   expect(runs.list((id) => id === 'here').map(({ id }) => id)).toEqual(['run2']);
   expect(runs.list().map(({ id }) => id)).toEqual(['run4', 'run3', 'run2', 'run1']);
 });
+
+it('keeps of a log what memory can hold, the newest', async () => {
+  const log = await openKeyedLog<PipelineRun>(new MemoryFiles(), { name: 'pipelines', onWarning: () => undefined });
+  const runs = new PipelineRuns({ log, nowMs: () => nowMs, newId: () => 'run' });
+  await runs.begin(START);
+  for (let at = 0; at < 10; at++) {
+    await runs.progress('run', { state: 'running', jobs: [], log: [`${at}${'x'.repeat(1024 * 1024)}`] });
+  }
+  expect(runs.get('run').log.map((line) => line[0])).toEqual(['7', '8', '9']);
+  await runs.progress('run', { state: 'running', jobs: [], log: Array.from({ length: 6_000 }, (_, at) => `${at}`) });
+  expect(runs.get('run').log).toHaveLength(5_000);
+  expect(runs.get('run').log.at(-1)).toBe('5999');
+});

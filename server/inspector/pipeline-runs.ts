@@ -1,13 +1,15 @@
 import { PlatformError } from '../model/errors.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
+import { bytesOfText } from '../model/held-bytes.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { masked } from '../model/masked-text.ts';
 import type { PipelineProgress, PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
 import { deploymentIn } from './pipeline-deployment.ts';
 
-const MAX_RUNS = 200;
 const MAX_LOG_LINES = 5_000;
+/** Of one run's log; what memory holds for it. */
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
 const MAX_DEPLOYMENTS = 20;
 
 export interface PipelineRunsOptions {
@@ -44,14 +46,11 @@ export class PipelineRuns {
   }
 
   async begin(start: PipelineStart): Promise<PipelineRun> {
-    const { log, newId, nowMs } = this.#options;
+    const { newId, nowMs } = this.#options;
     const run: PipelineRun = { ...start, id: newId(), state: 'running', startedAtMs: nowMs(), log: [] };
     await this.#keep(run);
     this.#running.add(run.id);
     if (run.startedBy !== undefined) this.#waiting.get(run.startedBy)?.(run);
-    const [oldest] = log.entries();
-    // The run has begun, whether an old one can be removed or not.
-    if (log.size > MAX_RUNS && oldest) await log.remove(oldest[0]).catch(() => false);
     return run;
   }
 
@@ -66,7 +65,7 @@ export class PipelineRuns {
     const run = this.get(id);
     const { log, ...change } = this.#masked(run, told);
     if (run.state !== 'running') throw new PlatformError(409, `pipeline run ${id} has ended: it is ${run.state}`);
-    const lines = [...run.log, ...log].slice(-MAX_LOG_LINES);
+    const lines = newest([...run.log, ...log]);
     const isOver = change.state !== 'running';
     const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#options.nowMs() }) };
     await this.#keep(changed);
@@ -78,6 +77,7 @@ export class PipelineRuns {
   async sawExchange(exchange: ExchangeRecord): Promise<void> {
     for (const id of this.#running) {
       const run = this.#options.log.get(id);
+      if (!run) this.#running.delete(id); // others have taken its place
       const deployment = run && deploymentIn(exchange, run);
       if (!run || !deployment) continue;
       const deployments = [...(run.deployments ?? []), this.#masked(run, deployment)].slice(-MAX_DEPLOYMENTS);
@@ -110,4 +110,15 @@ export class PipelineRuns {
     await this.#options.log.put(run.id, run);
     this.#options.onChange?.(run);
   }
+}
+
+/** The newest lines of a log, within both limits, and at least the last. */
+function newest(lines: readonly string[]): string[] {
+  let [first, bytes] = [lines.length, 0];
+  while (first > 0 && lines.length - first < MAX_LOG_LINES) {
+    bytes += bytesOfText(lines[first - 1] ?? '');
+    if (bytes > MAX_LOG_BYTES && first < lines.length) break;
+    first -= 1;
+  }
+  return lines.slice(first);
 }

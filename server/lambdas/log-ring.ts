@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../model/errors.ts';
+import { bytesOfText } from '../model/held-bytes.ts';
 import type { LogLine } from '../model/invocation.ts';
 
 /** Memory that one log may take, whatever the number of its lines. */
 const LIMIT_BYTES = 8 * 1024 * 1024;
-/** What a line takes besides its text: the object, its time, the head of the string, its place. */
-const LINE_BYTES = 120;
+/** What a line takes besides its text: the object, its time, its place. */
+const LINE_BYTES = 104;
 /** So many places of lines that are gone are not worth making the list anew. */
 const FEW = 64;
 const CURSOR = /^([0-9a-f]{8})-(\d{1,15})$/;
@@ -85,6 +86,5 @@ export class LogRing {
 }
 
 function sizeOf({ text }: LogLine): number {
-  // V8 takes one byte a character for Latin-1 and two for all others; ASCII is what can be told fast, and nearly all there is.
-  return LINE_BYTES + (Buffer.byteLength(text) === text.length ? text.length : 2 * text.length);
+  return LINE_BYTES + bytesOfText(text);
 }

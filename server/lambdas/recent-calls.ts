@@ -12,16 +12,17 @@ export interface CallSender {
   crmOid?: string;
 }
 
+/** With their events some 13 MB at most. */
 const KEPT_CALLS = 200;
 const LONGEST_EVENT_BYTES = 64 * 1024;
 
 /** The newest calls of lambdas by their execution ids, for whoever is told only the id: a stand-in that a lambda speaks to. */
 export class RecentCalls {
-  readonly #calls = new Map<Uuid, { call: LambdaCall; definition: LambdaDefinition }>();
+  readonly #calls = new Map<Uuid, { body: Uint8Array; definition: LambdaDefinition }>();
 
-  add(call: LambdaCall, definition: LambdaDefinition): void {
-    const isLong = call.body.length > LONGEST_EVENT_BYTES;
-    this.#calls.set(call.executionId, { call: isLong ? { ...call, body: new Uint8Array() } : call, definition });
+  add({ executionId, body }: LambdaCall, definition: LambdaDefinition): void {
+    const isLong = body.length > LONGEST_EVENT_BYTES;
+    this.#calls.set(executionId, { body: isLong ? new Uint8Array() : body, definition });
     const [oldest] = this.#calls.keys();
     if (oldest !== undefined && this.#calls.size > KEPT_CALLS) this.#calls.delete(oldest);
   }
@@ -29,8 +30,8 @@ export class RecentCalls {
   find(executionId: Uuid): CallSender | undefined {
     const known = this.#calls.get(executionId);
     if (!known) return undefined;
-    const { call, definition } = known;
-    const event = textIn(call.body);
+    const { body, definition } = known;
+    const event = textIn(body);
     const crmOid = definition.env.CRM_OID;
     return {
       lambdaId: definition.id,

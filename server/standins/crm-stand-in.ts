@@ -27,7 +27,7 @@ const FORM_PATH = '/servlet/servlet.WebToLead';
 const STOP_GRACE_MS = 500;
 
 export interface CrmStandInOptions {
-  /** Where leads are kept. */
+  /** Where leads are kept, as many as are to be. */
   leads: KeyedLog<Lead>;
   /** Where forms are kept that were not taken. */
   refusedForms: KeyedLog<RefusedForm>;
@@ -35,8 +35,6 @@ export interface CrmStandInOptions {
   /** Clock, epoch milliseconds. */
   nowMs(): number;
   newId(): string;
-  /** Above this number the oldest are dropped, of leads and of refused forms; at least 1. */
-  maxLeads: number;
   /** What is known of an invocation that sent a form. */
   senderOf?(executionId: Uuid): LeadSender | undefined;
   /** Told of each lead once it is kept. */
@@ -137,7 +135,7 @@ export class CrmStandIn {
       const fields = await readForm(request, form.source.path);
       form = { ...form, fields, mapped: mapLead(fields) };
       const lead = { ...form, oid: oidIn(fields) };
-      await this.#keep(leads, lead);
+      await leads.put(lead.id, lead);
       onLead?.(lead);
       const returnUrl = returnUrlOf(lead);
       if (returnUrl) response.writeHead(302, { Location: returnUrl }).end();
@@ -178,17 +176,10 @@ export class CrmStandIn {
     return { executionId, ...(sender && { sender }) };
   }
 
-  async #keep<Form extends Lead | RefusedForm>(log: KeyedLog<Form>, form: Form): Promise<void> {
-    await log.put(form.id, form);
-    const surplus = [...log.entries()].slice(0, Math.max(0, log.size - this.#options.maxLeads));
-    // The form is kept: that an old one cannot be removed is none of its sender's business, and tried again with the next.
-    await Promise.allSettled(surplus.map(([id]) => log.remove(id)));
-  }
-
   /** For those who look for a lead that is not there; the sender is answered whether or not there is room for it. */
   async #keepRefused(form: RefusedForm): Promise<void> {
     const { refusedForms, onRefused } = this.#options;
-    await this.#keep(refusedForms, form).then(
+    await refusedForms.put(form.id, form).then(
       () => onRefused?.(form),
       () => undefined,
     );

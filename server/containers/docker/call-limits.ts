@@ -2,7 +2,7 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type Docker from 'dockerode';
 
 /** For the whole of a plain answer, for the head of a streamed one; what streams on is looked after by the beats of its engine. */
-const CALL_LIMIT_MS = 60_000;
+export const CALL_LIMIT_MS = 60_000;
 /** A daemon that is well says at once that it is. */
 const BEAT_LIMIT_MS = 5_000;
 /** Nothing is said before the registry has answered. */

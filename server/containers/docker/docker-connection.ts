@@ -1,8 +1,9 @@
-import { Agent } from 'node:http';
+import { Agent, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
 import Docker from 'dockerode';
 import { EngineRefusal, EngineUnreachable, type RefusalKind } from '../engine-errors.ts';
-import { failBrokenAnswers, limitCalls } from './call-limits.ts';
+import { CALL_LIMIT_MS, failBrokenAnswers, limitCalls } from './call-limits.ts';
 import { closedSocketReason } from './closed-socket.ts';
 import type { DockerAddress } from './docker-address.ts';
 
@@ -56,6 +57,28 @@ export class DockerConnection {
     } catch (failure) {
       throw this.toEngineError(failure);
     }
+  }
+
+  /**
+   * A plain answer as it comes, for one that may be too long to be held as a whole. It fails when nothing comes for a while.
+   *
+   * @param path with a `?` at its end, behind which the query is put
+   */
+  read(path: string, query: object): Promise<Readable> {
+    const statusCodes = { 200: true, 400: 'bad parameter', 404: 'no such thing', 409: 'conflict', 500: 'server error' };
+    return this.ask(
+      (docker) =>
+        new Promise((resolve, reject) => {
+          docker.modem.dial({ path, method: 'GET', isStream: true, options: query, statusCodes }, (failure, answer) => {
+            if (failure) return reject(failure);
+            const stream = answer as IncomingMessage; // as: what is asked for as a stream is one
+            stream.setTimeout(CALL_LIMIT_MS, () => {
+              stream.destroy(Object.assign(new Error('nothing came any more'), { code: 'ETIMEDOUT' }));
+            });
+            resolve(stream);
+          });
+        }),
+    );
   }
 
   /** What a failure of dockerode, of Node's sockets, or of the daemon means. */

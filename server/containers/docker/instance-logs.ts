@@ -2,6 +2,7 @@ import type { Uuid } from '../../model/ids.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import type { LogOptions } from '../engine.ts';
 import { EngineRefusal } from '../engine-errors.ts';
+import { NewestLines } from '../newest-lines.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { ownedBy } from './labels.ts';
 import { StampedLines } from './output.ts';
@@ -23,26 +24,19 @@ async function logOf(
   id: string,
   { sinceMs, tail, stderr }: Omit<LogOptions, 'tail'> & { tail: number | undefined },
 ): Promise<LogLine[]> {
-  const lines: LogLine[] = [];
-  const reader = new StampedLines((line) => lines.push(line));
+  const lines = new NewestLines();
+  const reader = new StampedLines((line) => lines.add(line));
   try {
-    const output = await connection.ask((docker) =>
-      docker.getContainer(id).logs({
-        follow: false,
-        stdout: true,
-        stderr,
-        timestamps: true,
-        ...(sinceMs > 0 && { since: sinceMs / 1000 }),
-        ...(tail !== undefined && { tail }),
-      }),
-    );
-    reader.push(output);
+    const since = sinceMs > 0 ? { since: sinceMs / 1000 } : {};
+    const query = { stdout: true, stderr, timestamps: true, ...since, ...(tail !== undefined && { tail }) };
+    for await (const chunk of await connection.read(`/containers/${id}/logs?`, query)) reader.push(chunk);
   } catch (failure) {
     // It went meanwhile, and its output with it.
     if (failure instanceof EngineRefusal && failure.kind === 'missing') return [];
-    throw failure;
+    throw connection.toEngineError(failure);
   }
-  return [...lines, ...reader.rest()];
+  for (const line of reader.rest()) lines.add(line);
+  return lines.all();
 }
 
 /** Tells each line that instances of a record write from now on, also of those to come. */

@@ -22,6 +22,9 @@ export class OutputFrames {
   }
 }
 
+/** A longer line is cut into pieces of this many characters: what never ends would be held for ever. */
+const LONGEST_LINE = 64 * 1024;
+
 /** Lines with the daemon's time stamps before them, out of framed output; what is no whole line yet waits for its end. */
 export class StampedLines {
   readonly #frames: OutputFrames;
@@ -32,6 +35,10 @@ export class StampedLines {
       const parts = (this.#rest[stream] + piece.toString('utf8')).split('\n');
       this.#rest[stream] = parts.pop() ?? '';
       for (const part of parts) onLine(stampedLine(stream, part));
+      if (this.#rest[stream].length < LONGEST_LINE) return;
+      const line = stampedLine(stream, this.#rest[stream]);
+      onLine(line);
+      this.#rest[stream] = `${new Date(line.atMs).toISOString()} `;
     });
   }
 

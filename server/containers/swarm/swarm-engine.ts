@@ -26,6 +26,7 @@ import type {
   Workload,
 } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
+import { NewestLines } from '../newest-lines.ts';
 import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
 
 const WATCH_INTERVAL_MS = 200;
@@ -144,18 +145,21 @@ export class SwarmEngine implements ContainerEngine {
   }
 
   async logs(recordId: Uuid, { sinceMs, tail, stderr }: LogOptions): Promise<LogLine[]> {
-    const lines: LogLine[] = [];
+    const lines = new NewestLines();
     for (const { ID } of await this.#services(recordId)) {
-      const reader = new StampedLines((line) => lines.push(line));
+      const reader = new StampedLines((line) => lines.add(line));
       const since = sinceMs > 0 ? { since: Math.floor(sinceMs / 1000) } : {};
       const newest = tail === undefined ? {} : { tail };
       const output = await this.#connection.ask((docker) =>
         docker.getService(ID).logs({ follow: false, stdout: true, stderr, timestamps: true, ...since, ...newest }),
       );
       for await (const chunk of Buffer.isBuffer(output) ? [output] : output) reader.push(Buffer.from(chunk));
-      lines.push(...reader.rest());
+      for (const line of reader.rest()) lines.add(line);
     }
-    return lines.filter(({ atMs }) => atMs >= sinceMs).sort((one, other) => one.atMs - other.atMs);
+    return lines
+      .all()
+      .filter(({ atMs }) => atMs >= sinceMs)
+      .sort((one, other) => one.atMs - other.atMs);
   }
 
   async follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
