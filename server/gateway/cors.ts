@@ -4,10 +4,12 @@ import type { IncomingMessage } from 'node:http';
 export interface CorsPolicy {
   /** The only origins that may; undefined: any. */
   origins: readonly string[] | undefined;
+  /** May their pages send cookies and passwords along? */
+  allowsCredentials: boolean;
 }
 
 /** The policy of an endpoint that says nothing, and of the gateway's own routes. */
-export const ANY_ORIGIN: CorsPolicy = { origins: undefined };
+export const ANY_ORIGIN: CorsPolicy = { origins: undefined, allowsCredentials: false };
 
 const EXPOSED = [
   'X-RateLimit-Limit-Minute',
@@ -30,7 +32,15 @@ const FOR_ANY_ORIGIN: readonly string[] = [
 export function corsHeaders(policy: CorsPolicy, origin: string | undefined): readonly string[] {
   if (!policy.origins) return FOR_ANY_ORIGIN;
   if (origin === undefined || !policy.origins.includes(origin)) return ['Vary', 'Origin'];
-  return ['Vary', 'Origin', 'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED];
+  return [
+    'Vary',
+    'Origin',
+    'Access-Control-Allow-Origin',
+    origin,
+    ...(policy.allowsCredentials ? ['Access-Control-Allow-Credentials', 'true'] : []),
+    'Access-Control-Expose-Headers',
+    EXPOSED,
+  ];
 }
 
 /** The method that a page asks leave for; undefined when the request is no preflight. */

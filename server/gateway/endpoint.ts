@@ -70,7 +70,8 @@ function targetOf(properties: JsonObject, apiName: string): EndpointTarget {
 function corsOf(plugin: Json | undefined): CorsPolicy | undefined {
   if (memberOf(plugin, 'enabled') === false) return undefined;
   const origins = strings(memberOf(plugin, 'origins'));
-  return origins.length === 0 || origins.includes('*') ? ANY_ORIGIN : { origins };
+  if (origins.length === 0 || origins.includes('*')) return ANY_ORIGIN;
+  return { origins, allowsCredentials: memberOf(plugin, 'credentials') === true };
 }
 
 /** The security plugin goes by any brand's key (D-083). */

@@ -210,6 +210,16 @@ describe('CORS (D-158)', () => {
     expect(other.headers.vary).toBe('Origin');
   });
 
+  it('allows credentials to origins that are named, when the endpoint does', async () => {
+    publish({ methods: ['POST'], plugins: { cors: { origins: ['http://form.test'], credentials: true } } });
+    expect((await preflight()).headers).toMatchObject({
+      'access-control-allow-origin': 'http://form.test',
+      'access-control-allow-credentials': 'true',
+    });
+    const other = await preflight('POST', { Origin: 'http://other.test' });
+    expect(other.headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
   it('gives way to the headers of an http-aware lambda, one by one', async () => {
     const lambda = jar.lambda(() =>
       json({ status: 200, headers: { 'access-control-allow-ORIGIN': 'http://own.test' } }),

@@ -59,6 +59,12 @@ test.each([
     '/properties/plugins/rateLimit/perMinute',
     'at least 1',
   ],
+  [{ plugins: { cors: { credentials: true } } }, '/properties/plugins/cors/origins', 'must name the origins'],
+  [
+    { plugins: { cors: { credentials: true, origins: ['*'] } } },
+    '/properties/plugins/cors/origins',
+    'must name the origins',
+  ],
   [{ plugins: { rateLimit: { enabled: false, perMinute: 1.5 } } }, '/properties/plugins/rateLimit/perMinute', 'whole'],
   [{ plugins: { cors: { origins: 'x' } } }, '/properties/plugins/cors/origins', 'must be an array'],
   [

@@ -27,12 +27,25 @@ const rateLimit = z
     context.addIssue({ code: 'custom', path: ['perMinute'], message });
   });
 
+const cors = z
+  .looseObject({
+    enabled: z.boolean().optional(),
+    origins: z.array(z.string()).optional().describe('The only origins whose pages may read answers; any unless given'),
+    credentials: z.boolean().optional().describe('May they send cookies and passwords along? Needs origins by name'),
+  })
+  .superRefine(({ origins = [], credentials }, context) => {
+    if (credentials !== true || (origins.length > 0 && !origins.includes('*'))) return;
+    // Browsers take no credentials where any origin is allowed, and rightly so.
+    const message = 'must name the origins that may send credentials';
+    context.addIssue({ code: 'custom', path: ['origins'], message });
+  });
+
 /** Schema of an endpoint's `plugins` (D-060): the three known ones, of which security may have any brand's key (D-083). */
 export const pluginsSchema = z
   .looseObject({
     rateLimit: rateLimit.optional(),
     platformSecurity: security.optional(),
-    cors: z.looseObject({ enabled: z.boolean().optional(), origins: z.array(z.string()).optional() }).optional(),
+    cors: cors.optional(),
   })
   .superRefine((plugins, context) => {
     const keys = brandKeys(plugins, SECURITY_KEY);
