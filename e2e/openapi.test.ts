@@ -4,7 +4,6 @@ import addFormats from 'ajv-formats';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Recorder } from '../server/inspector/recorder.ts';
 import { inspectorRoutes } from '../server/inspector/routes.ts';
 import { typeOfWord } from '../server/model/registry.ts';
 import { openApiDocument } from '../server/openapi/document.ts';
@@ -55,7 +54,7 @@ describe('of the routes of the services', () => {
   // Tables are made without a look at what their handlers will use, so next to nothing is enough here.
   const resources = resourceRoutes({ service: {}, status: {} } as never);
   const security = securityRoutes({ limits: {}, prefix: '' } as never);
-  const { inspect, log } = inspectorRoutes({ window: { recorder: new Recorder() } } as never);
+  const { inspect, log } = inspectorRoutes({ window: { recorder: {} } } as never);
   const routes = [
     ...routesOf(resources, '/meta'),
     ...routesOf(security, '/security'),

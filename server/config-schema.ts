@@ -157,6 +157,20 @@ export const configSchema = z.strictObject({
       maxBytes: limit(256 * 1024 * 1024, 'bytes that they may take'),
     })
     .prefault({}),
+  records: z
+    .strictObject({
+      keep: z.enum(['disk', 'memory', 'nothing']).default('disk').register(settingNotes, {
+        description:
+          'where invocations, requests and logs are recorded: in the data folder, in memory only, or not at all',
+        expected: 'disk, memory or nothing',
+        placeholder: 'WHERE',
+      }),
+      memoryBytes: limit(64 * 1024 * 1024, 'memory that all records may take; the newest are in it'),
+      maxItems: limit(50_000, 'records kept of invocations, of requests and of log lines each'),
+      maxBytes: limit(512 * 1024 * 1024, 'bytes that all records may take in the data folder'),
+      maxDays: limit(14, 'days that they are kept'),
+    })
+    .prefault({}),
   containers: z
     .strictObject({
       engine: z

@@ -117,10 +117,10 @@ async function start(
   const onWarning = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
   const addresses = new Addresses(config);
-  const watch = new Watch(nowMs);
 
   const createWorld = () => makeFirstWorld(config, { addresses: addresses.ours, nowMs, onWarning });
   const data = await openData({ config, createWorld, nowMs, onWarning }, unwind);
+  const watch = new Watch(nowMs, data.recorder);
   const { store } = data;
   const { view } = store;
   const credentials = new Credentials({

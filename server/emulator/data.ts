@@ -6,6 +6,7 @@ import type { TestEvent } from '../contract/workbench.ts';
 import type { StoredResult } from '../gateway/async-results.ts';
 import type { FileLink } from '../inspector/linked-files.ts';
 import type { KeptOutboundRules } from '../inspector/outbound-rules.ts';
+import { Recorder } from '../inspector/recorder.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { PipelineRun } from '../model/pipeline-run.ts';
 import type { World } from '../model/record.ts';
@@ -18,6 +19,7 @@ import { CappedLog } from '../store/capped-log.ts';
 import type { Medium } from '../store/files.ts';
 import { type OpenKeyedLog, openKeyedLog } from '../store/keyed-log.ts';
 import { NamedSnapshots } from '../store/named-snapshots.ts';
+import { RecordLogs } from '../store/records/record-logs.ts';
 import { openStore, type WorldStore } from '../store/world-store.ts';
 import { keepPrivate } from './private-folder.ts';
 import type { KeptScmAccess } from './scm-place.ts';
@@ -55,6 +57,9 @@ export interface Data {
   pastAccounts: KeyedLog<PastAccount>;
   /** Ports of the emulator's own that containers are published on (D-047). */
   servicePorts: KeyedLog<{ port: number }>;
+  /** What ran, and what it was made of. */
+  recorder: Recorder;
+  records: RecordLogs;
   /** Of the stand-ins. */
   certificate: Certificate;
   /** The lambdas' own: homes, code, packages. */
@@ -102,6 +107,12 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     const health = store.health();
     return [health.isHealthy ? [] : health.message, logs.flatMap(({ failure }) => failure?.message ?? [])].flat();
   };
+  const { keep, ...bounds } = config.records;
+  const isOnDisk = isKept && keep === 'disk';
+  const records = new RecordLogs({ ...bounds, files: isOnDisk ? files : undefined, nowMs, onWarning });
+  const recorder = new Recorder(records, keep !== 'nothing');
+  await records.open();
+  unwind.add(() => records.stop());
   const watch = new StorageWatch({ failures, tell: onWarning });
   unwind.add(() => watch.stop());
   return {
@@ -120,6 +131,8 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     testEvents: await log('test-events'),
     pastAccounts: await log('past-accounts'),
     servicePorts: await log('service-ports'),
+    recorder,
+    records,
     certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),
     scratchDir: await makeScratch(dir, unwind),
     check: () => files.check(),

@@ -143,7 +143,6 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       origins: parts.origins,
       addresses: allAddresses,
       data,
-      recorder: watch.recorder,
     }),
     access: accessDesk(credentials, parts.firstKey),
     scm: scmInspection(scm, scmToken),

@@ -2,7 +2,6 @@ import type { Config, StartOptions } from '../config-schema.ts';
 import { IN_MEMORY } from '../config-schema.ts';
 import { settings, shownValue, valueAt } from '../config-settings.ts';
 import type { AccessDesk } from '../inspector/access-routes.ts';
-import { MAX_BYTES, MAX_EXCHANGES, MAX_INVOCATIONS, type Recorder } from '../inspector/recorder.ts';
 import type { SettingsDesk, ShownSetting } from '../inspector/settings-routes.ts';
 import { readAuthorization } from '../security/authorization-header.ts';
 import type { Credentials } from '../security/credentials.ts';
@@ -14,13 +13,12 @@ export interface SettingsDeskOptions {
   origins: ReadonlyMap<string, string>;
   addresses(): Readonly<Record<string, string>>;
   data: Data;
-  recorder: Recorder;
 }
 
 /** What the window tells of how the platform was set up and of what it keeps. */
 export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {
-  const { config, origins, addresses, data, recorder } = options;
-  const { store, leads, results, scm, pipelines, keys, tokens } = data;
+  const { config, origins, addresses, data } = options;
+  const { store, leads, results, scm, pipelines, keys, tokens, recorder, records } = data;
   return {
     addresses,
     folder: config.data === IN_MEMORY ? undefined : config.data,
@@ -37,6 +35,7 @@ export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {
     stored: () => ({
       world: { items: store.world.resources.size },
       history: { maxItems: config.history.maxCommits, maxBytes: config.history.maxBytes },
+      records: { items: recorder.invocations.size + recorder.exchanges.size, maxBytes: records.maxFileBytes },
       leads: { items: leads.size, maxItems: LEAD_CAPS.maxItems },
       results: { items: results.size },
       scm: { items: scm.size },
@@ -44,8 +43,9 @@ export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {
       credentials: { items: keys.size + tokens.size },
     }),
     memory: () => ({
-      invocations: amountOf(recorder.invocations, MAX_INVOCATIONS),
-      requests: amountOf(recorder.exchanges, MAX_EXCHANGES),
+      invocations: amountOf(recorder.invocations),
+      requests: amountOf(recorder.exchanges),
+      records: { sizeBytes: records.memoryBytes, maxBytes: records.maxMemoryBytes },
       logs: { maxItems: config.limits.logLines },
     }),
   };
@@ -94,6 +94,6 @@ function originOf(origin: string): Pick<ShownSetting, 'source' | 'origin'> {
   return { source: origin.startsWith('option ') ? 'option' : 'file', origin };
 }
 
-function amountOf({ size, sizeBytes }: { size: number; sizeBytes: number }, maxItems: number) {
-  return { items: size, maxItems, sizeBytes, maxBytes: MAX_BYTES };
+function amountOf({ size, maxItems }: { size: number; maxItems: number }) {
+  return { items: size, maxItems };
 }

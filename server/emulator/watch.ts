@@ -5,7 +5,7 @@ import { EndpointActivity } from '../inspector/endpoint-activity.ts';
 import { LEADS } from '../inspector/lead-routes.ts';
 import { LiveFeed } from '../inspector/live-feed.ts';
 import { Pulse } from '../inspector/pulse.ts';
-import { Recorder } from '../inspector/recorder.ts';
+import type { Recorder } from '../inspector/recorder.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
 
@@ -16,12 +16,13 @@ import type { Uuid } from '../model/ids.ts';
 export class Watch {
   readonly arrivals = new Arrivals();
   readonly feed = new LiveFeed(randomUUID().slice(0, 8));
-  readonly recorder = new Recorder();
+  readonly recorder: Recorder;
   readonly pulse: Pulse;
   readonly endpoints = new EndpointActivity();
   readonly #exchangeHearers: ((exchange: ExchangeRecord) => void)[] = [];
 
-  constructor(nowMs: () => number) {
+  constructor(nowMs: () => number, recorder: Recorder) {
+    this.recorder = recorder;
     this.pulse = new Pulse(nowMs);
   }
 

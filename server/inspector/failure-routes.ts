@@ -15,8 +15,8 @@ import { type FailureRun, failureRunOf, failureText, presentFailureRuns, stillLo
 import { shownCommit, type WorldGuard } from './history-routes.ts';
 import type { LambdaRoutesOptions } from './lambda-routes.ts';
 import type { RecordedInvocation } from './recorded-invocation.ts';
-import { MAX_INVOCATIONS, type Recorder } from './recorder.ts';
-import { isReplayable, replay } from './replay.ts';
+import type { Recorder } from './recorder.ts';
+import { replay } from './replay.ts';
 import { suspectsOf } from './suspects.ts';
 import type { TimeMachine } from './time-machine.ts';
 
@@ -56,7 +56,7 @@ export function failureRoutes(options: FailureRoutesOptions): Router {
   const getRun = (id: string): FailureRun => {
     const found = invocations.find(id.toLowerCase());
     if (!found) {
-      throw new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among the newest ${MAX_INVOCATIONS}`);
+      throw new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among the newest ${invocations.maxItems}`);
     }
     const run = failureRunOf(invocations, found);
     if (!run) throw new PlatformError(404, `invocation ${found.item.executionId} did not fail, and no call of it did`);
@@ -80,8 +80,8 @@ export function failureRoutes(options: FailureRoutesOptions): Router {
     const { revert } = parseWith(replayWish, (await readJson(req)) ?? {}, '');
     const commit =
       revert === undefined ? undefined : await machine.revert(revert, { caller: guard.root(req), via: viaOf(req) });
-    const lost = stillLost(invocations, run);
-    const wanted = lost.filter(isReplayable);
+    const lost = stillLost(invocations, run).flatMap(({ seq }) => invocations.at(seq)?.item ?? []);
+    const wanted = lost.filter((item) => recorder.isReplayable(item));
     const replayed = await replayAll(options, wanted.slice(0, MAX_REPLAYS), caller, req.headers.authorization ?? '');
     res.json({
       ...(commit && { commit: shownCommit(commit) }),
@@ -107,7 +107,7 @@ async function replayAll(
     const some = items.slice(at, at + AT_A_TIME);
     const made = await Promise.all(
       some.map(async (item) => {
-        const invocation = await replay(options, item, { caller, creds });
+        const invocation = await replay(options, options.recorder.whole(item), { caller, creds });
         return { executionId: invocation.executionId, replayOf: item.executionId, isGood: wentWell(invocation) };
       }),
     );
@@ -124,12 +124,10 @@ async function shownRun(
   { recorder, view, machine, refusalOf }: FailureRoutesOptions,
   run: FailureRun,
 ): Promise<JsonObject> {
-  const { failures, lastGood, isOver, lambdaId } = run;
-  const [newest, first] = [failures[0], failures.at(-1)];
-  if (!newest || !first) throw new Error('a run of failures has at least one');
+  const { newest, first, failures, lastGood, isOver, lambdaId } = run;
   const lambda = view.find(lambdaId);
   const crmSaid = refusalOf(newest.executionId);
-  const text = failureText(newest, crmSaid);
+  const text = failureText(recorder.whole(newest), crmSaid);
   const suspects = await suspectsOf(machine.store.history, view, {
     lambdaId,
     fromMs: lastGood?.acceptedAtMs,

@@ -1,51 +1,144 @@
 import type { CapturedBody, ExchangeRecord } from '../model/exchange-record.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ExchangeFacts } from '../model/recorded-queries.ts';
-import { headerIn, shownBody, shownHeaders, shownTarget, shownTextOf } from './shown-body.ts';
+import type { ByteLog } from '../store/records/byte-log.ts';
+import type { RecordRing } from '../store/records/record-ring.ts';
+import { type BodyPlace, bodyAt, endOf, type KeptBody, keepBody, keepRest, restAt } from './recorded-bodies.ts';
+import { headerIn, keptHeaders, shownBody, shownHeaders, shownTarget, shownTextOf } from './shown-body.ts';
 
-/** What a record weighs besides its texts. */
-const BASE_BYTES = 600;
 /** So much of a body is looked through for words. */
 const SEARCHED_BYTES = 16 * 1024;
+/** A longer path is cut: a row of the list stays one. */
+const MAX_TARGET = 16 * 1024;
 
-/** A request and its answer as they are kept. */
-export interface RecordedExchange extends ExchangeRecord {
-  /** Were headers and bodies let go to make room? */
+/** What is kept of a request and its answer in the list: all that is shown there. */
+export interface RecordedExchange
+  extends Pick<ExchangeRecord, 'plane' | 'atMs' | 'durationMs' | 'upstreamMs' | 'method' | 'peer' | 'isComplete'> {
+  /** As it is shown: without secrets in its query. */
+  target: string;
+  status?: number;
+  endpointId?: string;
+  executionId?: string;
+  userId?: string;
+  request?: BodyPlace;
+  response?: BodyPlace;
+  rest: BodyPlace;
+}
+
+/** What is kept apart: it is read with the whole only. */
+type Rest = Pick<ExchangeRecord, 'steps' | 'requestHeaders' | 'responseHeaders'>;
+
+/** A request and its answer with all that is kept of them. */
+export interface WholeExchange extends RecordedExchange, Rest {
+  requestBody: KeptBody | undefined;
+  responseBody: KeptBody | undefined;
+  /** Had headers and bodies to make room? */
   isThinned: boolean;
 }
 
-/** About so much memory it takes. */
-export function sizeOfExchange(one: RecordedExchange): number {
-  let bytes = BASE_BYTES + one.target.length * 2;
-  for (const lines of [one.requestHeaders, one.responseHeaders]) for (const text of lines) bytes += 24 + text.length;
-  for (const body of [one.requestBody, one.responseBody]) bytes += body?.bytes.length ?? 0;
-  return bytes;
+/** Where the bodies of a request and its answer are kept. */
+export interface ExchangeBodies {
+  request?: BodyPlace | undefined;
+  response?: BodyPlace | undefined;
 }
 
-export function thinnedExchange(one: RecordedExchange): RecordedExchange {
-  return {
-    ...one,
-    steps: [],
-    requestHeaders: [],
-    responseHeaders: [],
-    requestBody: undefined,
-    responseBody: undefined,
-    isThinned: true,
+/** Records a request and its answer. @param known where their bodies may be kept already */
+export function addExchange(
+  { ring, bodies }: { ring: RecordRing<RecordedExchange>; bodies: ByteLog },
+  record: ExchangeRecord,
+  known: ExchangeBodies | undefined,
+): ExchangeBodies & { seq: number } {
+  const [asked, answered] = keptBodies(record);
+  const request = asked && keepBody(bodies, asked, known?.request);
+  const response = answered && keepBody(bodies, answered, known?.response);
+  const rest = keepRest(bodies, {
+    steps: record.steps,
+    requestHeaders: keptHeaders(record.requestHeaders),
+    responseHeaders: keptHeaders(record.responseHeaders),
+  });
+  const json = JSON.stringify({
+    plane: record.plane,
+    atMs: record.atMs,
+    durationMs: record.durationMs,
+    upstreamMs: record.upstreamMs,
+    method: record.method,
+    target: shownTarget(record.target).slice(0, MAX_TARGET),
+    peer: record.peer,
+    status: record.status,
+    isComplete: record.isComplete,
+    endpointId: record.endpointId,
+    executionId: record.executionId,
+    userId: record.userId,
+    request,
+    response,
+    rest,
+  });
+  const marks = {
+    atMs: record.atMs,
+    key: record.executionId ?? '',
+    group: record.endpointId ?? '',
+    mark: record.status ?? 0,
   };
+  const ends = [rest, request, response].map((place) => (place ? endOf(place) : 0));
+  return { request, response, seq: ring.add(marks, json, undefined, Math.max(...ends)) };
 }
 
-/** @param outboundFailures calls that came to nothing of those that the lambda behind it made */
-export function factsOfExchange(one: RecordedExchange, outboundFailures: number): ExchangeFacts {
+/**
+ * The bodies as they are kept. Nobody sends those of the control plane again: of what the platform itself keeps as hashes only - passwords
+ * that are sent to it, tokens that it gives - nothing stands in a file.
+ */
+function keptBodies(record: ExchangeRecord): [request: KeptBody | undefined, response: KeptBody | undefined] {
+  const { plane, target, requestBody, requestHeaders, responseBody, responseHeaders } = record;
+  if (plane === 'gateway') return [requestBody, responseBody];
+  const isTelling = target.startsWith('/security');
+  return [
+    requestBody && withoutSecretsIn(requestBody, requestHeaders),
+    isTelling && responseBody ? withoutSecretsIn(responseBody, responseHeaders) : responseBody,
+  ];
+}
+
+function withoutSecretsIn(body: CapturedBody, headers: readonly string[]): KeptBody {
+  const text = shownTextOf(body, headerIn(headers, 'content-type'));
+  const bytes = Buffer.from(text);
+  if (text === '' || bytes.equals(body.bytes)) return body;
+  return { bytes, sizeBytes: body.sizeBytes, isWhole: body.sizeBytes === body.bytes.length };
+}
+
+/** The list's own record, as it was added: its checksum holds. */
+export const decodeExchange = (json: unknown): RecordedExchange => json as RecordedExchange;
+
+/** The record with what is kept apart from the list. */
+export function wholeExchange(bodies: ByteLog, one: RecordedExchange): WholeExchange {
+  const rest = restAt<Rest>(bodies, one.rest);
+  const requestBody = one.request && bodyAt(bodies, one.request);
+  const responseBody = one.response && bodyAt(bodies, one.response);
+  const isThinned = !rest || (one.request && !requestBody) || (one.response && !responseBody) || false;
+  const { steps, requestHeaders, responseHeaders } = rest ?? { steps: [], requestHeaders: [], responseHeaders: [] };
+  return { ...one, steps, requestHeaders, responseHeaders, requestBody, responseBody, isThinned };
+}
+
+/**
+ * @param outboundFailures calls that came to nothing of those that the lambda behind it made
+ * @param whole reads what is asked of bodies
+ */
+export function factsOfExchange(
+  one: RecordedExchange,
+  outboundFailures: number,
+  whole: (one: RecordedExchange) => WholeExchange,
+): ExchangeFacts {
   const { plane, method, target, status, durationMs, peer } = one;
   return {
     plane,
     method,
-    target: shownTarget(target),
+    target,
     status,
     durationMs,
     peer,
     outboundFailures,
-    body: () => [searchedIn(one.requestBody, one.requestHeaders), searchedIn(one.responseBody, one.responseHeaders)],
+    body: () => {
+      const { requestBody, requestHeaders, responseBody, responseHeaders } = whole(one);
+      return [searchedIn(requestBody, requestHeaders), searchedIn(responseBody, responseHeaders)];
+    },
   };
 }
 
@@ -60,7 +153,7 @@ export function shownExchange(one: RecordedExchange, seq: number, outboundFailur
     durationMs,
     upstreamMs,
     method,
-    target: shownTarget(target),
+    target,
     peer,
     ...(status !== undefined && { status }),
     isComplete,
@@ -72,8 +165,8 @@ export function shownExchange(one: RecordedExchange, seq: number, outboundFailur
 }
 
 /** One request with headers and bodies; credentials in them are hidden. */
-export function shownWholeExchange(one: RecordedExchange, seq: number, outboundFailures: number): JsonObject {
-  const side = (headers: readonly string[], body: CapturedBody | undefined) => ({
+export function shownWholeExchange(one: WholeExchange, seq: number, outboundFailures: number): JsonObject {
+  const side = (headers: readonly string[], body: KeptBody | undefined) => ({
     headers: shownHeaders(headers),
     ...(body && { body: shownBody(body, headerIn(headers, 'content-type')) }),
   });
@@ -87,8 +180,8 @@ export function shownWholeExchange(one: RecordedExchange, seq: number, outboundF
 }
 
 /** The beginning of a body as it is shown: whoever searches finds nothing that is hidden from him. */
-function searchedIn(body: CapturedBody | undefined, headers: readonly string[]): string {
+function searchedIn(body: KeptBody | undefined, headers: readonly string[]): string {
   if (!body) return '';
-  const beginning = { bytes: body.bytes.subarray(0, SEARCHED_BYTES), sizeBytes: body.sizeBytes };
+  const beginning = { ...body, bytes: body.bytes.subarray(0, SEARCHED_BYTES), isWhole: false };
   return shownTextOf(beginning, headerIn(headers, 'content-type'));
 }

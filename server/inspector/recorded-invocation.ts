@@ -1,88 +1,208 @@
-import { type CapturedBody, captured } from '../model/exchange-record.ts';
+import type { CapturedBody } from '../model/exchange-record.ts';
 import { failedCalls } from '../model/failed-call.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { CallContext, Invocation, LambdaCall, LambdaValue } from '../model/invocation.ts';
+import type {
+  CallContext,
+  Invocation,
+  InvocationTrigger,
+  LambdaCall,
+  LambdaValue,
+  LogLine,
+  OutboundBody,
+  OutboundCall,
+} from '../model/invocation.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { InvocationFacts } from '../model/recorded-queries.ts';
+import type { ByteLog } from '../store/records/byte-log.ts';
+import type { RecordRing } from '../store/records/record-ring.ts';
+import { type BodyPlace, bodyAt, endOf, keepBody, keepRest, NO_BODY, restAt } from './recorded-bodies.ts';
 import { shownBody, shownHeader, shownTextOf, withoutSecrets } from './shown-body.ts';
 import { shownInvocation } from './shown-invocation.ts';
 
 const EXCERPT_CHARACTERS = 200;
-/** What a record weighs besides its texts. */
-const BASE_BYTES = 1_000;
-const NOTHING: CapturedBody = { bytes: new Uint8Array(0), sizeBytes: 0 };
+/** A longer message is kept whole with the body. */
+const MESSAGE_CHARACTERS = 2_000;
+const FAILED = 1;
+const REPLAYED = 2;
+const COUNT_FROM = 4;
+const MAX_COUNT = 4_000;
+const NO_BYTES = new Uint8Array(0);
 
-/** An invocation as it is kept. */
-export interface RecordedInvocation extends Omit<Invocation, 'outcome'> {
+/** What is kept of an invocation in the list: all that is shown there. */
+export interface RecordedInvocation {
+  executionId: Uuid;
+  lambdaId: Uuid;
+  lambdaName: string;
+  trigger: InvocationTrigger;
+  acceptedAtMs: number;
+  startedAtMs?: number;
+  finishedAtMs: number;
+  cold: boolean;
+  /** Of a long message the beginning. */
   outcome: { ok: true } | { ok: false; failure: string; message: string };
-  value: { kind: LambdaValue['kind']; body: CapturedBody };
-  event: CapturedBody;
-  context: CallContext;
+  kind: LambdaValue['kind'];
   /** The invocation whose event it was given again. */
-  replayOf: Uuid | undefined;
+  replayOf?: Uuid;
   logLines: number;
   outboundCalls: number;
   /** Calls of those that came to nothing (`failedCalls`). */
   outboundFailures: number;
-  /** Were its event, result, log and outbound calls let go to make room? */
+  /** Beginning of its result. */
+  excerpt: Uint8Array;
+  event: BodyPlace;
+  value: BodyPlace;
+  rest: BodyPlace;
+}
+
+/** What is kept apart: it is read with the whole only. */
+interface Rest {
+  context: Omit<CallContext, 'creds'>;
+  accept?: string;
+  message?: string;
+  logs: LogLine[];
+  outbound: KeptOutbound[];
+}
+
+/** A call that it made, with the places of its bodies. */
+interface KeptOutbound extends Omit<OutboundCall, 'request' | 'response'> {
+  request?: KeptOutboundBody;
+  response?: KeptOutboundBody;
+}
+type KeptOutboundBody = Omit<OutboundBody, keyof CapturedBody> & { place: BodyPlace };
+
+/** An invocation with all that is kept of it. */
+export interface WholeInvocation extends Omit<RecordedInvocation, 'event' | 'value' | 'rest'>, Omit<Rest, 'outbound'> {
+  outbound: OutboundCall[];
+  event: CapturedBody;
+  value: CapturedBody;
+  /** Had its event, result, log and outbound calls to make room? */
   isThinned: boolean;
 }
 
-export function recordedInvocation(
+/** Records an invocation. @param known where its event and result may be kept already */
+export function addInvocation(
+  { ring, bodies }: { ring: RecordRing<RecordedInvocation>; bodies: ByteLog },
   invocation: Invocation,
   call: LambdaCall,
   replayOf: Uuid | undefined,
-): RecordedInvocation {
-  const { outcome, logs, outbound, ...rest } = invocation;
-  const { value } = outcome;
-  return {
-    ...rest,
+  known: { request?: BodyPlace | undefined; response?: BodyPlace | undefined } | undefined,
+): { event: BodyPlace; value: BodyPlace } {
+  const { outcome, logs, outbound, executionId, lambdaId } = invocation;
+  const result = outcome.value.kind === 'nothing' ? NO_BYTES : outcome.value.bytes;
+  const event = keepBody(bodies, { bytes: call.body, sizeBytes: call.body.length }, known?.request);
+  const value = keepBody(bodies, { bytes: result, sizeBytes: result.length }, known?.response);
+  const message = outcome.ok ? '' : outcome.message;
+  const rest = keepRest(bodies, {
+    context: keptContext(call.context),
+    accept: invocation.accept,
+    message: message.length > MESSAGE_CHARACTERS ? message : undefined,
     logs,
-    outbound,
-    outcome: outcome.ok ? { ok: true } : { ok: false, failure: outcome.failure, message: outcome.message },
-    value: { kind: value.kind, body: value.kind === 'nothing' ? NOTHING : captured(value.bytes) },
-    event: captured(call.body),
-    context: call.context,
+    outbound: outbound.map((one) => keptOutbound(bodies, one)),
+  });
+  const outboundFailures = outbound.length === 0 ? 0 : failedCalls(outbound).length;
+  const json = JSON.stringify({
+    executionId,
+    lambdaId,
+    lambdaName: invocation.lambdaName,
+    trigger: invocation.trigger,
+    acceptedAtMs: invocation.acceptedAtMs,
+    startedAtMs: invocation.startedAtMs,
+    finishedAtMs: invocation.finishedAtMs,
+    cold: invocation.cold,
+    outcome: outcome.ok ? OK : { ok: false, failure: outcome.failure, message: message.slice(0, MESSAGE_CHARACTERS) },
+    kind: outcome.value.kind,
     replayOf,
     logLines: logs.length,
     outboundCalls: outbound.length,
-    outboundFailures: failedCalls(outbound).length,
-    isThinned: false,
+    outboundFailures,
+    event,
+    value,
+    rest,
+  });
+  const hasFailed = !outcome.ok || outboundFailures > 0;
+  const mark =
+    (hasFailed ? FAILED : 0) +
+    (replayOf === undefined ? 0 : REPLAYED) +
+    COUNT_FROM * Math.min(outboundFailures, MAX_COUNT);
+  const marks = { atMs: invocation.finishedAtMs, key: executionId, group: lambdaId, mark };
+  ring.add(marks, json, result.subarray(0, EXCERPT_CHARACTERS), Math.max(endOf(rest), endOf(event), endOf(value)));
+  return { event, value };
+}
+
+const OK = { ok: true };
+
+/** The list's own record, as it was added. */
+export function decodeInvocation(json: unknown, tail: Buffer): RecordedInvocation {
+  const one = json as RecordedInvocation; // its checksum holds: it is as `addInvocation` wrote it
+  one.excerpt = Uint8Array.from(tail);
+  return one;
+}
+
+/** What the mark of a record says. */
+export const isFailedMark = (mark: number): boolean => (mark & FAILED) !== 0;
+export const isReplayMark = (mark: number): boolean => (mark & REPLAYED) !== 0;
+export const outboundFailuresOfMark = (mark: number): number => Math.floor(mark / COUNT_FROM);
+
+/** The record with what is kept apart from the list. */
+export function wholeInvocation(bodies: ByteLog, one: RecordedInvocation): WholeInvocation {
+  const rest = restAt<Rest>(bodies, one.rest);
+  const [event, value] = [bodyAt(bodies, one.event), bodyAt(bodies, one.value)];
+  const isThinned = !rest || !event || !value;
+  const message = rest?.message;
+  return {
+    ...one,
+    outcome: one.outcome.ok || message === undefined ? one.outcome : { ...one.outcome, message },
+    context: rest?.context ?? NO_CONTEXT,
+    ...(rest?.accept !== undefined && { accept: rest.accept }),
+    logs: rest?.logs ?? [],
+    outbound: rest?.outbound.map((one) => wholeOutbound(bodies, one)) ?? [],
+    event: event ?? { ...NO_BODY, sizeBytes: one.event[2] },
+    value: value ?? { bytes: one.excerpt, sizeBytes: one.value[2] },
+    isThinned,
   };
 }
 
-/** About so much memory it takes. */
-export function sizeOfInvocation({ event, value, logs, outbound, outcome }: RecordedInvocation): number {
-  let bytes = BASE_BYTES + event.bytes.length + value.body.bytes.length;
-  if (!outcome.ok) bytes += 2 * outcome.message.length;
-  for (const { text } of logs) bytes += 120 + text.length * 2;
-  for (const { url, request, response } of outbound)
-    bytes += 200 + url.length * 2 + (request?.bytes.length ?? 0) + (response?.bytes.length ?? 0);
-  return bytes;
+const NO_CONTEXT = { method: '', path: '', params: {}, headers: {}, user: null, httpAware: false };
+
+function keptOutbound(bodies: ByteLog, { request, response, ...call }: OutboundCall): KeptOutbound {
+  const keep = ({ bytes, sizeBytes, ...facts }: OutboundBody): KeptOutboundBody => ({
+    ...facts,
+    place: keepBody(bodies, { bytes, sizeBytes }),
+  });
+  return { ...call, ...(request && { request: keep(request) }), ...(response && { response: keep(response) }) };
 }
 
-export function thinnedInvocation(one: RecordedInvocation): RecordedInvocation {
-  const event = { ...NOTHING, sizeBytes: one.event.sizeBytes };
-  const value = {
-    kind: one.value.kind,
-    body: { bytes: one.value.body.bytes.slice(0, EXCERPT_CHARACTERS), sizeBytes: one.value.body.sizeBytes },
-  };
-  const { ok } = one.outcome;
-  // A copy, since a slice would keep the whole message.
-  const message = ok ? '' : Buffer.from(one.outcome.message.slice(0, EXCERPT_CHARACTERS)).toString();
-  const outcome = ok ? one.outcome : { ...one.outcome, message };
-  return { ...one, event, value, outcome, logs: [], outbound: [], isThinned: true };
+function wholeOutbound(bodies: ByteLog, { request, response, ...call }: KeptOutbound): OutboundCall {
+  const read = ({ place, ...facts }: KeptOutboundBody): OutboundBody => ({
+    ...facts,
+    ...(bodyAt(bodies, place) ?? { bytes: NO_BYTES, sizeBytes: place[2] }),
+  });
+  return { ...call, ...(request && { request: read(request) }), ...(response && { response: read(response) }) };
+}
+
+/** What nobody may use again, not even a replay, is not kept: it would stand in a file. */
+function keptContext({ creds: _creds, headers, ...context }: CallContext): Rest['context'] {
+  const { authorization, cookie } = headers;
+  if (authorization === undefined && cookie === undefined) return { ...context, headers };
+  const kept = { ...headers };
+  for (const name of ['authorization', 'cookie'])
+    if (kept[name] !== undefined) kept[name] = shownHeader(name, kept[name]);
+  return { ...context, headers: kept };
 }
 
 /** Beginning of the result, or the error, in one line. */
-function excerptOf({ outcome, value }: RecordedInvocation): string {
+function excerptOf({ outcome, kind, excerpt, value }: RecordedInvocation | WholeInvocation): string {
   if (!outcome.ok) return outcome.message.slice(0, EXCERPT_CHARACTERS);
-  if (value.kind === 'nothing') return '';
-  const body = { bytes: value.body.bytes.subarray(0, EXCERPT_CHARACTERS), sizeBytes: value.body.sizeBytes };
-  return shownTextOf(body, undefined);
+  if (kind === 'nothing') return '';
+  return shownTextOf({ bytes: excerpt, sizeBytes: 'sizeBytes' in value ? value.sizeBytes : value[2] }, undefined);
 }
 
-export function factsOfInvocation(one: RecordedInvocation, httpStatus: number | undefined): InvocationFacts {
+/** @param whole reads what is asked of events and logs */
+export function factsOfInvocation(
+  one: RecordedInvocation,
+  httpStatus: number | undefined,
+  whole: (one: RecordedInvocation) => WholeInvocation,
+): InvocationFacts {
   return {
     status: one.outcome.ok ? 'ok' : one.outcome.failure,
     lambdaId: one.lambdaId,
@@ -96,8 +216,11 @@ export function factsOfInvocation(one: RecordedInvocation, httpStatus: number | 
     executionId: one.executionId,
     httpStatus,
     excerpt: excerptOf(one),
-    log: () => one.logs.map(({ text }) => text),
-    event: () => shownTextOf(one.event, one.context.headers['content-type']),
+    log: () => (one.logLines === 0 ? [] : whole(one).logs.map(({ text }) => text)),
+    event: () => {
+      const { event, context } = whole(one);
+      return shownTextOf(event, context.headers['content-type']);
+    },
   };
 }
 
@@ -125,9 +248,9 @@ export function shownSummary(one: RecordedInvocation, seq: number, httpStatus: n
 }
 
 /** One invocation with all that is kept of it; secrets in its event and result are hidden. */
-export function shownRecorded(one: RecordedInvocation): JsonObject {
+export function shownRecorded(one: WholeInvocation): JsonObject {
   const { context, event, value, isThinned, replayOf, outboundFailures } = one;
-  const { creds: _creds, headers, user, ...call } = context;
+  const { headers, user, ...call } = context;
   const whole = shownInvocation({ ...one, outcome: outcomeOf(one) });
   return {
     ...whole,
@@ -139,27 +262,31 @@ export function shownRecorded(one: RecordedInvocation): JsonObject {
       body: shownBody(event, headers['content-type']),
     },
     outboundFailures,
-    ...(value.kind !== 'nothing' && { resultBytes: value.body.sizeBytes }),
+    ...(one.kind !== 'nothing' && { resultBytes: value.sizeBytes }),
     ...(replayOf !== undefined && { replayOf }),
     ...(isThinned && { isThinned }),
   };
 }
 
 /** Its outcome as an invocation has it; a value that was cut is text. */
-function outcomeOf({ outcome, value }: RecordedInvocation): Invocation['outcome'] {
-  const isCut = value.body.sizeBytes > value.body.bytes.length;
-  const text = () => new TextDecoder().decode(value.body.bytes);
+function outcomeOf({ outcome, value, kind }: WholeInvocation): Invocation['outcome'] {
+  const isCut = value.sizeBytes > value.bytes.length;
+  const text = () => new TextDecoder().decode(value.bytes);
   const bytesOf = (shown: string) => new TextEncoder().encode(shown);
   const shown: LambdaValue =
-    value.kind === 'nothing'
+    kind === 'nothing'
       ? { kind: 'nothing' }
-      : value.kind === 'text' || isCut
-        ? { kind: 'text', bytes: value.body.bytes }
+      : kind === 'text' || isCut
+        ? { kind: 'text', bytes: value.bytes }
         : { kind: 'json', bytes: bytesOf(JSON.stringify(withoutSecrets(JSON.parse(text()) as Json))) };
   // The kinds of failure are kept as text only.
   return (outcome.ok ? { ok: true, value: shown } : { ...outcome, value: shown }) as Invocation['outcome'];
 }
 
-function durationOf({ startedAtMs, acceptedAtMs, finishedAtMs }: RecordedInvocation): number {
+function durationOf({
+  startedAtMs,
+  acceptedAtMs,
+  finishedAtMs,
+}: Pick<RecordedInvocation, 'startedAtMs' | 'acceptedAtMs' | 'finishedAtMs'>): number {
   return finishedAtMs - (startedAtMs ?? acceptedAtMs);
 }

@@ -13,7 +13,7 @@ import type { WorldGuard } from './history-routes.ts';
 import type { LambdaRoutesOptions } from './lambda-routes.ts';
 import { factsOfExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
 import { factsOfInvocation, shownRecorded, shownSummary } from './recorded-invocation.ts';
-import { MAX_EXCHANGES, MAX_INVOCATIONS, type Recorder } from './recorder.ts';
+import type { Recorder } from './recorder.ts';
 import { replay } from './replay.ts';
 import { scopeOf } from './scope.ts';
 import { shownInvocation } from './shown-invocation.ts';
@@ -21,7 +21,7 @@ import { shownInvocation } from './shown-invocation.ts';
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 /** So many are looked through for one answer; the reader goes on at `next`. */
-const MAX_LOOKED = 10_000;
+const MAX_LOOKED = 5_000;
 
 const replayWish = z.strictObject({ event: z.unknown().optional() });
 
@@ -48,13 +48,12 @@ export interface RecorderRoutesOptions {
 export function recorderRoutes({ recorder, view, guard, invoker, target }: RecorderRoutesOptions): Router {
   const { invocations, exchanges } = recorder;
   const router = express.Router({ caseSensitive: true });
-  const statusOf = (executionId: Uuid) => exchanges.find(executionId)?.item.status;
-  const failuresOf = (executionId: Uuid | undefined) =>
-    executionId === undefined ? 0 : (invocations.find(executionId)?.item.outboundFailures ?? 0);
+  const statusOf = (executionId: Uuid) => recorder.statusOf(executionId);
+  const failuresOf = (executionId: Uuid | undefined) => recorder.failuresOf(executionId);
   const getInvocation = (id: string) => {
     const found = invocations.find(id.toLowerCase());
     if (found) return found;
-    throw new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among the newest ${MAX_INVOCATIONS}`);
+    throw new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among the newest ${invocations.maxItems}`);
   };
 
   router.get('/invocations', (req, res) => {
@@ -67,7 +66,7 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
       (lambda === undefined || lambdaId === lambda) && isInScope(lambdaId);
     const { items, next } = invocations.page({
       ...page,
-      isWanted: ({ item }) => isOf(item) && query(factsOfInvocation(item, statusOf(item.executionId))),
+      isWanted: ({ item }) => isOf(item) && query(factsOfInvocation(item, statusOf(item.executionId), recorder.whole)),
     });
     res.json({
       invocations: items.map(({ seq, item }) => shownSummary(item, seq, statusOf(item.executionId))),
@@ -85,8 +84,10 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
     const exchange = exchanges.find(item.executionId);
     res.json({
       seq,
-      ...shownRecorded(item),
-      ...(exchange && { request: shownWholeExchange(exchange.item, exchange.seq, item.outboundFailures) }),
+      ...shownRecorded(recorder.whole(item)),
+      ...(exchange && {
+        request: shownWholeExchange(recorder.wholeExchange(exchange.item), exchange.seq, item.outboundFailures),
+      }),
     });
   });
 
@@ -97,7 +98,7 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
     const { event } = parseWith(replayWish, (await readJson(req)) ?? {}, '');
     const invocation = await replay(
       { recorder, invoker },
-      item,
+      recorder.whole(item),
       { caller, creds: req.headers.authorization ?? '' },
       event,
     );
@@ -119,7 +120,7 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
         (endpoint === undefined || item.endpointId === endpoint) &&
         (plane === undefined || item.plane === plane) &&
         isInScope(item.endpointId) &&
-        query(factsOfExchange(item, failuresOf(item.executionId))),
+        query(factsOfExchange(item, failuresOf(item.executionId), recorder.wholeExchange)),
     });
     res.json({
       requests: items.map(({ seq, item }) => shownExchange(item, seq, failuresOf(item.executionId))),
@@ -134,8 +135,9 @@ export function recorderRoutes({ recorder, view, guard, invoker, target }: Recor
     guard.viewer(req);
     const { seq } = req.params;
     const found = /^\d{1,15}$/.test(seq) ? exchanges.at(Number(seq)) : undefined;
-    if (!found) throw new PlatformError(404, `request '${seq.slice(0, 64)}' is not among the newest ${MAX_EXCHANGES}`);
-    res.json(shownWholeExchange(found.item, found.seq, failuresOf(found.item.executionId)));
+    if (!found)
+      throw new PlatformError(404, `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`);
+    res.json(shownWholeExchange(recorder.wholeExchange(found.item), found.seq, failuresOf(found.item.executionId)));
   });
   return router;
 }

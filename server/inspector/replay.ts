@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Invocation, LambdaInvoker } from '../model/invocation.ts';
-import type { RecordedInvocation } from './recorded-invocation.ts';
+import type { WholeInvocation } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
 
 export interface ReplayOptions {
@@ -18,7 +18,7 @@ export interface Replayer {
 }
 
 /** Is the event that it was given still there, whole? */
-export function isReplayable({ isThinned, event }: RecordedInvocation): boolean {
+function isReplayable({ isThinned, event }: WholeInvocation): boolean {
   return !isThinned && event.bytes.length === event.sizeBytes;
 }
 
@@ -29,7 +29,7 @@ export function isReplayable({ isThinned, event }: RecordedInvocation): boolean 
  */
 export async function replay(
   { recorder, invoker }: ReplayOptions,
-  item: RecordedInvocation,
+  item: WholeInvocation,
   { caller, creds }: Replayer,
   event?: unknown,
 ): Promise<Invocation> {

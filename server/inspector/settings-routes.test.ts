@@ -66,7 +66,12 @@ describe('GET {base_url}/inspect/settings', () => {
     expect(part('history')).toMatchObject({ maxItems: 100_000, maxBytes: 256 * 1024 * 1024, files: 1 });
     expect(part('history').sizeBytes).toBeGreaterThan(100);
     expect(part('credentials').sizeBytes).toBeGreaterThan(0);
-    expect(body.memory.map((one: { part: string }) => one.part)).toEqual(['invocations', 'requests', 'logs']);
+    expect(body.memory.map((one: { part: string }) => one.part)).toEqual([
+      'invocations',
+      'requests',
+      'records',
+      'logs',
+    ]);
     expect(body.isCut).toBe(false);
   });
 

@@ -26,8 +26,8 @@ export interface KeptAmount {
   maxBytes?: number;
 }
 
-/** What is kept in memory only; of logs `maxItems` is the lines of each lambda and container. */
-export type MemoryPart = 'invocations' | 'requests' | 'logs';
+/** What is at hand in memory; `records` is what all that was recorded takes of it, of logs `maxItems` is the lines of each source. */
+export type MemoryPart = 'invocations' | 'requests' | 'records' | 'logs';
 
 /** Who knows how the platform was set up. */
 export interface SettingsDesk {

@@ -7,6 +7,7 @@ export type StoredPart =
   | 'world'
   | 'history'
   | 'snapshots'
+  | 'records'
   | 'leads'
   | 'results'
   | 'packages'
@@ -27,6 +28,7 @@ const PARTS: Readonly<Record<string, StoredPart>> = {
   'journal.jsonl': 'history',
   history: 'history',
   snapshots: 'snapshots',
+  records: 'records',
   'leads.jsonl': 'leads',
   'results.jsonl': 'results',
   lambdas: 'packages',

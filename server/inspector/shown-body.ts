@@ -31,10 +31,35 @@ export function shownHeader(name: string, value: string): string {
   return HIDDEN_HEADER.test(name) ? HIDDEN : value;
 }
 
+/** Of the names that were met, which are of headers whose value is not shown; few are met. */
+const secretNames = new Map<string, boolean>();
+const MAX_NAMES = 1_000;
+
+/** Header lines as they are kept: what nobody is shown, and nothing else needs, does not come into memory or files. */
+export function keptHeaders(lines: readonly string[]): readonly string[] {
+  let kept: string[] | undefined;
+  for (let at = 0; at < lines.length; at += 2) {
+    const name = lines[at] ?? '';
+    if (!isSecretHeader(name)) continue;
+    kept ??= [...lines];
+    kept[at + 1] = shownHeader(name, lines[at + 1] ?? '');
+  }
+  return kept ?? lines;
+}
+
+function isSecretHeader(name: string): boolean {
+  const known = secretNames.get(name);
+  if (known !== undefined) return known;
+  const isSecret = SECRET_HEADER.test(name) || HIDDEN_HEADER.test(name);
+  if (secretNames.size < MAX_NAMES) secretNames.set(name, isSecret);
+  return isSecret;
+}
+
 /** A request target whose query tells no secrets. */
 export function shownTarget(target: string): string {
+  if (!target.includes('?')) return target;
   const [path = '', ...query] = target.split('?');
-  return query.length === 0 ? target : `${path}?${shownForm(query.join('?'))}`;
+  return `${path}?${shownForm(query.join('?'))}`;
 }
 
 /** The value of a header, whatever its case. */
@@ -48,8 +73,11 @@ export function headerIn(lines: readonly string[], name: string): string | undef
  *
  * @param contentType the header; without one, whatever looks like text is text
  */
-export function shownBody({ bytes, sizeBytes }: CapturedBody, contentType: string | undefined): JsonObject {
-  const isCut = sizeBytes > bytes.length;
+export function shownBody(
+  { bytes, sizeBytes, isWhole }: CapturedBody & { isWhole?: boolean },
+  contentType: string | undefined,
+): JsonObject {
+  const isCut = sizeBytes > bytes.length && !isWhole;
   const text = contentType === undefined || TEXTUAL.test(contentType) ? textOf(bytes, isCut) : undefined;
   const shown =
     text === undefined ? { base64: Buffer.from(bytes).toString('base64') } : { text: shownText(text, contentType) };

@@ -11,7 +11,7 @@ export const MAX_CAPTURED_BYTES = 256 * 1024;
 
 /** A body, or the beginning of one. */
 export interface CapturedBody {
-  /** At most MAX_CAPTURED_BYTES, of memory of its own. */
+  /** At most MAX_CAPTURED_BYTES. */
   bytes: Uint8Array;
   /** Of the whole body. */
   sizeBytes: number;
@@ -49,11 +49,11 @@ export interface ExchangeRecord {
   userId: Uuid | undefined;
 }
 
-/** A body that is at hand, as it is kept. */
+/** What is recorded of a body that is at hand. No copy: whoever keeps it makes one. */
 export function captured(body: string | Uint8Array): CapturedBody {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  // A copy: what was read from a connection may be a small part of a large block of memory.
-  return { bytes: Uint8Array.from(bytes.subarray(0, MAX_CAPTURED_BYTES)), sizeBytes: bytes.length };
+  const isLarge = bytes.length > MAX_CAPTURED_BYTES;
+  return { bytes: isLarge ? bytes.subarray(0, MAX_CAPTURED_BYTES) : bytes, sizeBytes: bytes.length };
 }
 
 /** Keeps the beginning of a body that streams by. */

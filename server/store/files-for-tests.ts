@@ -39,6 +39,14 @@ export class TestFiles implements StoreFiles {
     return this.inner.openRead(name);
   }
 
+  readAt(name: string, position: number, lengthBytes: number): Buffer | undefined {
+    return this.inner.readAt(name, position, lengthBytes);
+  }
+
+  freeBytes(): Promise<number> {
+    return this.inner.freeBytes();
+  }
+
   list(folder: string): Promise<string[]> {
     return this.inner.list(folder);
   }

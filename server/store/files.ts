@@ -48,6 +48,13 @@ export interface StoreFiles {
   read(name: string): Promise<Buffer | undefined>;
   /** Opens for reading; undefined when there is no such file. */
   openRead(name: string): Promise<ReadHandle | undefined>;
+  /**
+   * Some bytes of a file, at once: for small parts of files that the system has at hand. Fewer than asked for only at its end;
+   * undefined when there is no such file.
+   */
+  readAt(name: string, position: number, lengthBytes: number): Buffer | undefined;
+  /** Room that is left where they are, in bytes. */
+  freeBytes(): Promise<number>;
   /** Names of the files in a folder, sorted; none when there is no such folder. */
   list(folder: string): Promise<string[]>;
   /** Opens a file for appending that holds `sizeBytes` that count; creates it when there are none. */

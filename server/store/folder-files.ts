@@ -1,5 +1,5 @@
-import { constants, fstatSync, type Stats, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
 import { type FolderLock, isSameFile, lockFolder } from './folder-lock.ts';
@@ -148,6 +148,32 @@ export class FolderFiles implements StoreFiles {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
+  }
+
+  readAt(name: string, position: number, lengthBytes: number): Buffer | undefined {
+    this.check();
+    let fd: number | undefined;
+    try {
+      fd = openSync(this.pathOf(name), 'r');
+      const buffer = Buffer.allocUnsafe(lengthBytes);
+      let read = 0;
+      while (read < lengthBytes) {
+        const count = readSync(fd, buffer, read, lengthBytes - read, position + read);
+        if (count === 0) break;
+        read += count;
+      }
+      return buffer.subarray(0, read);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    } finally {
+      if (fd !== undefined) closeSync(fd);
+    }
+  }
+
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.#lock.dir);
+    return bavail * bsize;
   }
 
   async list(folder: string): Promise<string[]> {

@@ -14,7 +14,7 @@ class MemoryFile implements AppendHandle {
   check(): void {}
 
   async append(bytes: Uint8Array): Promise<void> {
-    this.chunks.push(bytes);
+    this.chunks.push(Uint8Array.from(bytes)); // what was handed in may hold something else a moment later
     this.modifiedAtMs = Date.now();
   }
 
@@ -55,6 +55,17 @@ export class MemoryFiles implements StoreFiles {
       read: async (position, lengthBytes) => content.subarray(position, position + lengthBytes),
       close: async () => undefined,
     };
+  }
+
+  readAt(name: string, position: number, lengthBytes: number): Buffer | undefined {
+    return this.#files
+      .get(name)
+      ?.content()
+      .subarray(position, position + lengthBytes);
+  }
+
+  async freeBytes(): Promise<number> {
+    return Number.POSITIVE_INFINITY;
   }
 
   async list(folder: string): Promise<string[]> {

@@ -6,6 +6,7 @@ const PARTS: Readonly<Record<string, string>> = {
   world: 'World',
   history: 'History',
   snapshots: 'Snapshots',
+  records: 'Records of what ran',
   leads: 'Leads',
   results: 'Results of lambdas',
   packages: 'Packages of lambdas',

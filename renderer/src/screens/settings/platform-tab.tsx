@@ -97,7 +97,7 @@ function SetUp({ version }: { version: string }) {
         <AmountsTable label="On disk" amounts={data.stored} />
         {data.isCut && <p className="mt-1 text-warn">There are too many files to measure: sizes are at least this.</p>}
       </SettingsGroup>
-      <SettingsGroup title="In memory" note="For this window; it begins anew with each start.">
+      <SettingsGroup title="In memory" note="What this window shows first: of records the newest are in memory.">
         <AmountsTable label="In memory" amounts={data.memory} />
       </SettingsGroup>
       <SettingsGroup
