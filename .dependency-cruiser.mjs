@@ -10,6 +10,7 @@ const rooms = {
   seed: ['model'],
   lambdas: ['model', 'machine'],
   containers: ['model', 'machine'],
+  pipelines: ['model'],
   gateway: ['model', 'contract', 'http'],
   standins: ['model', 'contract', 'http'],
   security: ['model', 'contract', 'http', 'store'],
@@ -59,12 +60,12 @@ export default {
     {
       name: 'floor-of-cli',
       comment:
-        'the command line is thin: it stands on the emulator, its configuration and the model; it finds files of the package',
+        'the command line is thin: it stands on the emulator, its configuration, pipelines and the model; it finds files of the package',
       severity: 'error',
       from: { path: paths(['cli']) },
       to: {
         path: '^(server|renderer|electron|e2e|bench)/',
-        pathNot: paths(['cli', 'emulator', 'config', 'model', 'package-file']),
+        pathNot: paths(['cli', 'emulator', 'config', 'pipelines', 'model', 'package-file']),
       },
     },
     {

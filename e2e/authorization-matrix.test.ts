@@ -221,6 +221,7 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     project_id: '101',
     variable_key: 'SHOP_NAME',
     pipeline_id: 'none',
+    job_name: 'none',
     lead_id: rootId,
     snapshot_name: 'kept',
     result_id: lambda,

@@ -12,7 +12,6 @@ import type { Body } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
 const LIMIT_MS = 120_000;
-const POLL = { timeout: 60_000, interval: 100 };
 const SAMPLE = fileURLToPath(new URL('../fixtures/sample-app', import.meta.url));
 const BRANCH = 'feature/Ferns_and_more';
 const PROJECT = 'fern-moss/shop';
@@ -33,6 +32,7 @@ const commit = async (title: string) => {
   images.push(`shop:${short}`);
   return short;
 };
+const slug = 'feature-ferns-and-more';
 const pipeline = (...more: string[]) => {
   const { baseUrl, rootCredentials } = platform.emulator;
   return workplace.run(
@@ -90,8 +90,10 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     });
     const [, url = ''] = / is at (\S+)/.exec(out) ?? [];
     expect(url).toBe(`${platform.emulator.gatewayUrl}/website/shop-feature-ferns-and-more`);
+    // Green means that it answers: nobody has to wait any more.
     const page = async () => (await fetch(`${url}/`)).text();
-    await expect.poll(page, POLL).toContain(`commit ${short}`);
+    expect(await page()).toContain(`commit ${short}`);
+    expect(out.trimEnd().split('\n').at(-1)).toBe(`the app of '${BRANCH}' is at ${url}`);
     expect(await page()).toContain('<h1>Fern &amp; Moss</h1>');
 
     // What a reviewer sees, through a client of the real server.
@@ -102,7 +104,7 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     const notes = await gitlab.MergeRequestNotes.all(PROJECT, 1);
     expect(notes).toMatchObject([{ body: `Deployed ${BRANCH} to ${url}` }]);
     const environments = await gitlab.Environments.all(PROJECT);
-    expect(environments).toMatchObject([{ name: `review/${BRANCH}`, external_url: url }]);
+    expect(environments).toMatchObject([{ name: `review/${slug}`, external_url: url }]);
     expect(projects).toMatchObject([{ path_with_namespace: PROJECT, merge_requests: [{ notes: [{}] }] }]);
 
     const [recorded] = await inspect('pipelines');
@@ -132,11 +134,16 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     expect(others).toEqual([]);
     expect(after).toMatchObject({ id: before.id, properties: { image: `shop:${short}` } });
     const url = `${platform.emulator.gatewayUrl}/website/${after.name}/`;
-    await expect.poll(async () => (await fetch(url)).text(), POLL).toContain(`commit ${short}`);
+    expect(await (await fetch(url)).text()).toContain(`commit ${short}`);
 
-    expect((await pipeline('--job', 'stop')).exitCode).toBe(0);
+    const stopped = await pipeline('--job', 'stop');
+    expect(stopped.exitCode, stopped.err).toBe(0);
+    expect(stopped.out).not.toContain(' is at ');
     expect(await containers()).toEqual([]);
     expect((await fetch(url)).status).toBe(404);
+    const [{ environments }] = (await inspect('scm')).projects;
+    expect(environments).toMatchObject([{ name: `review/${slug}`, state: 'stopped' }]);
+    expect((await inspect('pipelines'))[0].appUrl).toBeUndefined();
   });
 });
 
@@ -161,10 +168,11 @@ describe('what goes wrong in a pipeline', () => {
     expect(await inspect('pipelines')).toHaveLength(runs);
   });
 
-  it('a branch that is not checked out, a folder that is no repository', { timeout: LIMIT_MS }, async () => {
-    const { exitCode, err } = await pipeline('--branch', 'main');
+  it('a branch that is not there, a folder that is no repository', { timeout: LIMIT_MS }, async () => {
+    const { exitCode, err } = await pipeline('--branch', 'none');
     expect(exitCode).toBe(2);
-    expect(err).toContain('git switch main');
+    expect(err).toContain("has no branch 'none'");
+    expect(err).toContain('git switch none');
     const other = await workplace.run(
       ['pipeline', 'run', folder, '--branch', 'x', '--base-url', platform.emulator.baseUrl],
       {

@@ -13,6 +13,7 @@ import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
 import { createInspector, keptOutboundRules, keptPipelineRuns, windowUrlOf } from './emulator/inspector.ts';
 import { hostsOf, listen } from './emulator/listeners.ts';
+import { pipelineDesk } from './emulator/pipeline-desk.ts';
 import { PublishedPasswords } from './emulator/published-passwords.ts';
 import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
 import { followScm } from './emulator/scm-place.ts';
@@ -83,8 +84,6 @@ export interface StartHooks {
   /** Where each setting came from, by its key: a flag, a variable, a file or `default`. Unless given the options said what they hold. */
   origins?: ReadonlyMap<string, string>;
   onWarning?(message: string): void;
-  /** Runs the sample app's pipeline against the platform, for the window; rejects with what is to be put right. */
-  runDemoPipeline?(wish: { startedBy: string; signal: AbortSignal }): Promise<void>;
   /** A fault of the emulator itself: the client saw a bare 500. */
   onFault?(fault: unknown): void;
 }
@@ -250,6 +249,11 @@ async function start(
   };
   const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs);
   let firstKey: string | undefined;
+  const desk = pipelineDesk({
+    baseUrl: () => addresses.ours().baseUrl,
+    credentials,
+    root: () => ({ userId: view.root.owner, orgId: view.root.id }),
+  });
   const { inspect, log } = createInspector({
     config,
     origins: hooks.origins,
@@ -268,7 +272,7 @@ async function start(
     workbench,
     watch,
     sessions,
-    runDemoPipeline: hooks.runDemoPipeline,
+    pipelineStarter: desk,
     nowMs,
     onWarning,
     onFault,
@@ -360,8 +364,12 @@ async function start(
     windowUrl: () => windowUrlOf(addresses, sessions.createCode()),
     tour: findTour(view, addresses.ours().gatewayUrl),
     stop: () => {
-      windDown.begin();
-      stopped ??= unwind.run();
+      const end = () => {
+        windDown.begin();
+        return unwind.run();
+      };
+      // What pipelines have to give back they give back to a platform that still answers.
+      stopped ??= desk.isIdle ? end() : desk.stop().then(end);
       return stopped;
     },
   };

@@ -4,7 +4,14 @@ export const USER_FAILURE = 2;
 const FAULT = 1;
 
 /** Errors whose message is meant for the person at the command line; by name, since the rooms that throw them are not ours to know. */
-const USER_ERRORS: readonly string[] = ['UserError', 'StoreError', 'SeedError', 'EngineLeftovers', 'EngineUnreachable'];
+const USER_ERRORS: readonly string[] = [
+  'UserError',
+  'PipelineError',
+  'StoreError',
+  'SeedError',
+  'EngineLeftovers',
+  'EngineUnreachable',
+];
 
 /** What is said of a failure on standard error, and the exit code that goes with it. */
 export interface FailureDescription {

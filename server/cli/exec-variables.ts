@@ -1,6 +1,6 @@
 import type { Config } from '../config-schema.ts';
 import type { Emulator } from '../emulator.ts';
-import { targetVariables } from './pipeline-variables.ts';
+import { targetVariables } from '../pipelines/target.ts';
 import { PlatformClient } from './platform-client.ts';
 import { issueToken } from './token-command.ts';
 

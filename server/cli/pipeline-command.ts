@@ -1,48 +1,45 @@
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { UserError } from '../config.ts';
-import { masked } from '../model/masked-text.ts';
-import type { PipelineJob, PipelineProgress, PipelineStart } from '../model/pipeline-run.ts';
-import { STARTED_BY } from './demo-pipeline.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { packageFile } from '../package-file.ts';
+import { CANCELED } from '../pipelines/pipeline-error.ts';
+import { readRepository } from '../pipelines/repository.ts';
+import { type PipelineRetry, retryWish } from '../pipelines/retry.ts';
+import { type PipelineSource, SOURCES } from '../pipelines/rules.ts';
+import { type PipelineWish, runPipeline } from '../pipelines/run-pipeline.ts';
+import { SAMPLE_BRANCH, SAMPLE_DIR, SAMPLE_PROJECT, withSampleRepository } from '../pipelines/sample-repository.ts';
+import { stopBranch } from '../pipelines/stop-branch.ts';
+import { ExitWith } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
-import { type JobVariable, plainVariable, projectVariables } from './job-variables.ts';
-import { PipelineOutput } from './pipeline-output.ts';
-import { PipelineProcess } from './pipeline-process.ts';
-import { askedFor, makePipelineKey, targetIn, targetVariables } from './pipeline-variables.ts';
 import type { PlatformClient } from './platform-client.ts';
-import { type Repository, readRepository } from './repository.ts';
-import { withSampleRepository } from './sample-repository.ts';
-import { ScmClient, type ScmProjectRecord } from './scm-client.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How often the platform is told how a run goes on. */
-const TELL_EVERY_MS = 500;
-
-const SAMPLE_BRANCH = 'feature/ferns';
-const SAMPLE_PROJECT = 'fern-moss/shop';
-
 const NOTES = `
-Runs the repository's .gitlab-ci.yml as it stands, on this machine, and hands its result to the platform: makes the merge request and the
-review environment in the source-control stand-in, fills the pipeline's variables, and tells the window how the jobs get on.
-Variables: those given with --variable, then those of the project in the stand-in, then what fits the platform.`;
+Runs the commit's .gitlab-ci.yml on this machine, as the server would for a merge request of the branch (or for a push, where no job joins
+that): in a checkout of its own, each job in a copy, in its image where a container engine answers. Makes the merge request and the
+environments in the source-control stand-in, tells the window how the jobs get on, and ends when the app answers.
+Variables: those given with --variable, then the project's in the stand-in, then what fits the platform, then the definition's own, then
+the server's (CI_...).`;
 
-/** `terrarium pipeline run DIR --branch NAME`: a feature branch through its own pipeline, on this machine; `demo`: the sample app's. */
+/** `terrarium pipeline run|demo|retry|stop`: a branch through its own pipeline, on this machine. */
 export function addPipelineCommand(program: Command, terminal: Terminal): void {
   const pipeline = program.command('pipeline').description('run pipelines that deploy to the platform');
+  const sampleDir = packageFile(SAMPLE_DIR);
   const command = addRunOptions(
     pipeline
       .command('run')
       .description("run a repository's pipeline for a branch")
-      .argument('<dir>', 'the repository')
-      .requiredOption('--branch <NAME>', 'the branch, which has to be checked out')
-      .option('--project <PATH>', 'project in the source-control stand-in, e.g. fern-moss/shop'),
+      .argument('[dir]', 'the repository', '.')
+      .option('--branch <NAME>', 'the branch; unless given, the one checked out')
+      .option('--project <PATH>', 'project in the source-control stand-in, e.g. fern-moss/shop')
+      .option('--working-tree', 'take along what is not committed, as a commit of its own', false),
   ).action(async (folder: string) => {
     const client = await connect(command, terminal);
-    const branch = textOption(command, 'branch') ?? '';
-    const repository = await readRepository(resolve(terminal.folder, folder), branch);
-    await runPipeline({ command, terminal, client, branch, repository });
+    await run(command, terminal, client, async () => ({
+      ...wishOf(command),
+      repository: await readRepository(resolve(terminal.folder, folder), textOption(command, 'branch')),
+      isKept: true,
+    }));
   });
   const demo = addRunOptions(
     pipeline
@@ -52,190 +49,117 @@ export function addPipelineCommand(program: Command, terminal: Terminal): void {
       .option('--project <PATH>', 'project in the source-control stand-in', SAMPLE_PROJECT),
   ).action(async () => {
     const client = await connect(demo, terminal);
-    const branch = textOption(demo, 'branch') ?? SAMPLE_BRANCH;
-    await withSampleRepository(branch, async (repository) => {
-      await runPipeline({ command: demo, terminal, client, branch, repository });
+    await withSampleRepository(sampleDir, textOption(demo, 'branch') ?? SAMPLE_BRANCH, async (repository) => {
+      await run(demo, terminal, client, async () => ({ ...wishOf(demo), repository, isKept: false }));
     });
+  });
+  const retry = addRunOptions(
+    pipeline
+      .command('retry')
+      .description('run one job of an earlier run again, in the same commit')
+      .argument('<run>', 'id of the run; see the window, or pipeline run --json')
+      .argument('<job>', "the job's name"),
+  ).action(async (id: string, job: string) => {
+    const client = await connect(retry, terminal);
+    const work = async ({ repository, wish }: PipelineRetry) => {
+      await run(retry, terminal, client, async () => ({ ...wishOf(retry), repository, ...wish }));
+    };
+    await retryWish(client, { id, job, sampleDir }, work);
+  });
+  const stop = addPlatformOptions(
+    pipeline
+      .command('stop')
+      .description("take away a branch's app, also when the branch is gone")
+      .requiredOption('--branch <NAME>', 'the branch')
+      .option('--project <PATH>', 'project in the source-control stand-in; unless given, that of the newest run')
+      .option('--account <NAME>', 'user that acts', 'ci-service'),
+  ).action(async () => {
+    const client = await connect(stop, terminal);
+    const branch = textOption(stop, 'branch') ?? '';
+    const account = textOption(stop, 'account') ?? '';
+    const stopped = await stopBranch(client, { branch, project: textOption(stop, 'project'), account });
+    if (stop.getOptionValue('json') === true) terminal.print(JSON.stringify(stopped));
+    else
+      terminal.print(`the app of '${branch}' is stopped${stopped.container ? `: container ${stopped.container}` : ''}`);
   });
 }
 
-/** What both ways to run a pipeline can be told. */
+/** What all ways to run a pipeline can be told. */
 function addRunOptions(command: Command): Command {
   command
+    .option('--source <SOURCE>', `what sets it off: ${SOURCES.join(', ')}`, sourceIn)
     .option('--org <NAME>', 'organization to deploy to', 'demo')
     .option('--environment <ENVIRONMENT>', 'environment there: id, name or workspace/name')
     .option('--api <API>', 'API there that publishes the app: id or name')
     .option('--account <NAME>', 'user that the pipeline acts as', 'ci-service')
     .option('--variable <NAME=VALUE>', 'one more variable (repeatable)', collect, [])
-    .option('--job <NAME>', 'run this job only, even a manual one (repeatable)', collect, []);
+    .option('--job <NAME>', 'run this job only, even a manual one (repeatable)', collect, [])
+    .option('--shell', 'run all jobs on this machine, those with an image, too', false)
+    .option('--no-wait', 'end when the jobs have, and not when the app answers');
   return addPlatformOptions(command, 'print the record of the run as JSON').addHelpText('after', NOTES);
 }
 
-const scmSchema = z.looseObject({ apiUrl: z.string(), token: z.string() });
-const runSchema = z.looseObject({ id: z.string() });
-
-interface RunOptions {
-  command: Command;
-  terminal: Terminal;
-  client: PlatformClient;
-  branch: string;
-  repository: Repository;
+function wishOf(command: Command): Omit<PipelineWish, 'repository' | 'isKept'> {
+  const source: unknown = command.getOptionValue('source');
+  return {
+    project: textOption(command, 'project'),
+    source: SOURCES.find((one) => one === source),
+    target: {
+      org: textOption(command, 'org') ?? '',
+      environment: textOption(command, 'environment'),
+      api: textOption(command, 'api'),
+      account: textOption(command, 'account') ?? '',
+    },
+    typed: parseVariables(listOption(command, 'variable')),
+    only: listOption(command, 'job'),
+    takesWorkingTree: command.getOptionValue('workingTree') === true,
+    usesShell: command.getOptionValue('shell') === true,
+    waits: command.getOptionValue('wait') !== false,
+  };
 }
 
-async function runPipeline({ command, terminal, client, branch, repository }: RunOptions): Promise<void> {
-  const say = command.getOptionValue('json') === true ? terminal.complain : terminal.print;
-  const { apiUrl, token } = await client.json('GET', '/inspect/scm', scmSchema);
-  const scm = new ScmClient(apiUrl, token);
-  const path = textOption(command, 'project') ?? repository.originPath ?? `local/${basename(repository.dir)}`;
-  const project = await scm.ensureProject(path);
-  const mergeRequest = await scm.ensureMergeRequest(project, branch, repository.title);
-  await scm.ensureReviewEnvironment(project, branch);
-
-  const account = textOption(command, 'account') ?? '';
-  const key = await makePipelineKey(client, account);
-  try {
-    const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch: project.default_branch });
-    if (ofProject.withheld.length > 0) {
-      say(`kept for '${project.default_branch}', which is protected: ${ofProject.withheld.join(', ')}`);
-    }
-    const typed = parseVariables(listOption(command, 'variable'));
-    const common = {
-      ...(await targetVariables(client, {
-        org: textOption(command, 'org') ?? '',
-        environment: textOption(command, 'environment'),
-        api: textOption(command, 'api'),
-      })),
-      PLATFORM_API_KEY: key.key,
-      PLATFORM_API_SECRET: key.secret,
-      SCM_PROJECT_ID: String(project.id),
-      SCM_PROJECT_NAME: project.name,
-      CI_MERGE_REQUEST_IID: String(mergeRequest.iid),
-    };
-    const asVariables = (values: Record<string, string>) =>
-      Object.entries(values).map(([name, value]) => plainVariable(name, value));
-    const jobVariables = [
-      ...asVariables(common),
-      ...ofProject.variables.filter(({ key }) => typed[key] === undefined),
-      ...asVariables(typed),
-    ];
-    const variables = Object.fromEntries(jobVariables.map((one) => [one.key, one.value]));
-    const missing = askedFor(repository.definition).filter((name) => !Object(variables)[name]);
-    if (missing.length > 0) {
-      throw new UserError(
-        `the pipeline asks for ${missing.join(', ')}, and nothing gives a value: use --variable NAME=VALUE`,
-      );
-    }
-    say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
-    const secrets = [key.secret, variables.PLATFORM_API_SECRET ?? '', ...ofProject.secrets];
-    const start = {
-      project: { id: project.id, path: project.path_with_namespace },
-      branch,
-      sha: repository.sha,
-      mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url },
-      variables: { present: Object.keys(variables).sort(), missing },
-      ...targetIn(variables, secrets),
-      startedBy: terminal.env[STARTED_BY],
-    };
-    const exitCode = await record({
-      command,
-      terminal,
-      client,
-      repository,
-      scm,
-      project,
-      branch,
-      start,
-      variables: jobVariables,
-      secrets,
-      say,
-    });
-    if (exitCode !== 0) throw new ExitWith(exitCode, `the pipeline of '${branch}' failed: its log above says where`);
-  } finally {
-    await key.end().catch(() => terminal.complain("terrarium: the pipeline's API key could not be revoked"));
-  }
-}
-
-interface RecordOptions extends RunOptions {
-  scm: ScmClient;
-  project: ScmProjectRecord;
-  start: Omit<PipelineStart, 'jobs'>;
-  variables: readonly JobVariable[];
-  /** Never printed or kept. */
-  secrets: readonly string[];
-  say(line: string): void;
-}
-
-/** Runs the jobs, prints what they say, and keeps the platform's record of it up to date; resolves to the exit code. */
-async function record(options: RecordOptions): Promise<number> {
-  const { command, terminal, client, repository, scm, project, branch, secrets, say } = options;
-  const only = listOption(command, 'job');
-  const runner = await PipelineProcess.prepare({ dir: repository.dir, variables: options.variables, terminal });
-  try {
-    const jobs = await runner.jobs(only);
-    const unknown = only.filter((name) => !jobs.some((job) => job.name === name));
-    if (unknown.length > 0) throw new UserError(`the pipeline has no job ${unknown.join(', ')}`);
-    const output = new PipelineOutput(jobs, Date.now);
-    const { id } = await client.json('POST', '/inspect/pipelines', runSchema, json({ ...options.start, jobs }));
-    let log: string[] = [];
-    let telling: Promise<unknown> = Promise.resolve();
-    const tell = (more: Partial<PipelineProgress> = {}) => {
-      const progress = masked({ state: 'running', jobs: output.jobs, log, ...more }, secrets);
-      log = [];
-      // What could not be told does not keep the rest from being told.
-      telling = telling
-        .catch(() => undefined)
-        .then(() => client.text('PUT', `/inspect/pipelines/${id}`, json(progress)));
-      return telling;
-    };
-    const timer = setInterval(() => {
-      if (log.length > 0) tell().catch(() => undefined); // the last word will tell
-    }, TELL_EVERY_MS);
-    let isCanceled = false;
-    const cancel = () => {
-      isCanceled = true;
-    };
-    for (const signal of ['SIGINT', 'SIGTERM']) terminal.signals.once(signal, cancel);
-    let exitCode: number;
-    try {
-      exitCode = await runner.run(only, (line) => {
-        output.read(line);
-        log.push(line);
-        say(masked(line, secrets));
-      });
-    } finally {
-      clearInterval(timer);
-      for (const signal of ['SIGINT', 'SIGTERM']) terminal.signals.off(signal, cancel);
-    }
-    output.end();
-    const appUrl = await scm.appUrl(project, branch);
-    const state = isCanceled ? 'canceled' : exitCode === 0 ? 'success' : 'failed';
-    await tell({ state, exitCode, ...(appUrl !== undefined && { appUrl }) });
-    await tellStatuses(options, output.jobs);
-    if (command.getOptionValue('json') === true) {
-      terminal.print(await client.text('GET', `/inspect/pipelines/${id}`));
-    } else if (exitCode === 0 && appUrl !== undefined) {
-      say(`the app of '${branch}' is at ${appUrl}`);
-    }
-    return isCanceled && exitCode === 0 ? NO : exitCode;
-  } finally {
-    await runner.end();
-  }
-}
-
-/** As a pipeline's server does: how each job of the commit ended. */
-async function tellStatuses(
-  { scm, project, repository, branch }: RecordOptions,
-  jobs: readonly PipelineJob[],
+async function run(
+  command: Command,
+  terminal: Terminal,
+  platform: PlatformClient,
+  wish: () => Promise<PipelineWish>,
 ): Promise<void> {
-  for (const { name, state } of jobs) {
-    if (state === 'success' || state === 'failed' || state === 'skipped') {
-      await scm.setStatus(project, repository.sha, { ref: branch, name, state });
+  const isJson = command.getOptionValue('json') === true;
+  const stop = new AbortController();
+  let exitCode: number = CANCELED;
+  const cancelBy = { SIGINT: CANCELED, SIGTERM: 143, SIGHUP: 129 } as const;
+  const listeners = Object.entries(cancelBy).map(([signal, code]) => {
+    const cancel = () => {
+      exitCode = code;
+      stop.abort();
+    };
+    terminal.signals.on(signal, cancel);
+    return () => terminal.signals.off(signal, cancel);
+  });
+  try {
+    const wanted = await wish();
+    const { branch } = wanted.repository;
+    const say = isJson ? terminal.complain : terminal.print;
+    const end = await runPipeline(wanted, { platform, env: terminal.env, signal: stop.signal, say });
+    if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${end.id}`));
+    if (end.exitCode === CANCELED) throw new ExitWith(exitCode, `the pipeline of '${branch}' was cancelled`);
+    if (end.exitCode !== 0)
+      throw new ExitWith(end.exitCode, `the pipeline of '${branch}' failed: its log above says where`);
+    if (end.appUrl !== undefined && !isJson) say(`the app of '${branch}' is at ${end.appUrl}`);
+  } catch (failure) {
+    if (failure instanceof Error && 'exitCode' in failure && !(failure instanceof ExitWith)) {
+      throw new ExitWith(stop.signal.aborted ? exitCode : Number(failure.exitCode), failure.message);
     }
+    throw failure;
+  } finally {
+    for (const end of listeners) end();
   }
 }
 
-function json(body: object): { body: { type: string; content: string } } {
-  return { body: { type: 'application/json', content: JSON.stringify(body) } };
+function sourceIn(text: string): PipelineSource {
+  const source = SOURCES.find((one) => one === text);
+  if (source) return source;
+  throw new UserError(`--source '${text}' is none: it is ${SOURCES.join(', ')}`);
 }
 
 function collect(value: string, before: string[]): string[] {

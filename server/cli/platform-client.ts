@@ -130,6 +130,8 @@ function transportReason(failure: unknown, timeoutMs: number): string {
 
 /** What the platform says of a request that it does not fulfil (D-180, D-171). */
 export class Refusal extends ExitWith {
+  /** HTTP status. */
+  readonly status: number;
   readonly details: readonly ErrorDetail[];
 
   constructor(status: number, text: string, request: string) {
@@ -137,6 +139,7 @@ export class Refusal extends ExitWith {
     const advice =
       status === 401 ? '; give the right --key and --secret, or TERRARIUM_API_KEY and TERRARIUM_API_SECRET' : '';
     super(status < 500 ? USER_FAILURE : NO, `${message}${advice} (${request}: ${status})`);
+    this.status = status;
     this.details = details;
   }
 }

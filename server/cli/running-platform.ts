@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import type { Config } from '../config-schema.ts';
 import type { ConfigWithOrigins } from '../config-sources.ts';
 import type { Emulator, StartHooks } from '../emulator.ts';
-import { DemoPipeline } from './demo-pipeline.ts';
 import { describeFault } from './describe-failure.ts';
 import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
 import { writeReadyFile } from './ready-file.ts';
@@ -24,18 +23,11 @@ export async function withPlatform<T>(
   // One of an earlier run would tell whoever waits for it that this one is ready.
   const readyFiles = [config.readyFile, terminal.env[SHELL_READY_FILE]].filter((file) => file !== undefined);
   for (const file of readyFiles) await rm(file, { force: true });
-  const demo = new DemoPipeline(terminal);
-  let running: Emulator | undefined;
   const emulator = await startEmulator(config, {
-    runDemoPipeline: async (wish) => {
-      if (demo.isRunning || !running) throw new Error("it is running already; see the window's pipelines");
-      await demo.run(running, wish);
-    },
     origins,
     onWarning: (message) => terminal.complain(`terrarium: ${message}`),
     onFault: (fault) => terminal.complain(`terrarium: ${describeFault(fault)}`),
   });
-  running = emulator;
   try {
     await writeInstanceFile(emulator, terminal.pid);
     for (const file of readyFiles) await writeReadyFile(file, emulator, terminal.pid);
@@ -43,7 +35,6 @@ export async function withPlatform<T>(
   } finally {
     for (const file of readyFiles) await rm(file, { force: true });
     await removeInstanceFile(emulator, terminal.pid);
-    await demo.stop();
     await emulator.stop();
   }
 }

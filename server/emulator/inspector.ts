@@ -50,7 +50,7 @@ export interface InspectedParts {
   workbench: InspectorOptions['workbench'];
   watch: Watch;
   sessions: WindowSessions;
-  runDemoPipeline: InspectorOptions['runDemoPipeline'];
+  pipelineStarter: InspectorOptions['pipelineStarter'];
   nowMs(): number;
   onWarning(message: string): void;
   onFault(fault: unknown): void;
@@ -147,7 +147,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     access: accessDesk(credentials, parts.firstKey),
     scm: scmInspection(scm, scmToken),
     pipelines: parts.pipelines,
-    runDemoPipeline: parts.runDemoPipeline,
+    pipelineStarter: parts.pipelineStarter,
     workbench: parts.workbench,
     outbound: { rules: parts.outboundRules, crm: config.outbound.crm },
     freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, scmAccess),

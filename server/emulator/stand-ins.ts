@@ -55,6 +55,11 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
   const scm = new ScmStandIn({
     projects: data.scm,
     token: scmToken,
+    projectOfJob: (tokenId) => {
+      for (const [, run] of data.pipelines.entries())
+        if (run.jobTokenId === tokenId && run.state === 'running') return run.project.id;
+      return undefined;
+    },
     allowedHosts: hostsOf(config),
     nowMs,
     onRequest: options.onScmRequest,

@@ -79,6 +79,7 @@ describe("a project's variables", () => {
       ['DELETE', `${project}/variables/A`],
       ['POST', 'pipelines/demo'],
       ['POST', 'pipelines/some/stop'],
+      ['POST', 'pipelines/some/jobs/build/retry'],
     ] as const) {
       expect(await inspect(verb, path, body, visitor), path).toMatchObject(refusal(403));
     }
@@ -98,6 +99,10 @@ describe('runs', () => {
     expect(await inspect('GET', 'pipelines?scope=x')).toMatchObject(refusal(400));
     expect(await inspect('POST', `pipelines/${run.id}/stop`)).toMatchObject(refusal(409));
     expect(await inspect('POST', 'pipelines/none/stop')).toMatchObject(refusal(404));
-    expect(await inspect('POST', 'pipelines/demo')).toMatchObject(refusal(501));
+    expect(await inspect('POST', `pipelines/${run.id}/jobs/none/retry`)).toMatchObject(refusal(404));
+    // Begun in this very process; what keeps it from running is told.
+    const demo = await inspect('POST', 'pipelines/demo');
+    expect(demo).toMatchObject(refusal(409));
+    expect(demo.body.message).toContain("no user 'ci-service'");
   });
 });

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import express, { type Request, type Router } from 'express';
+import express, { type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
 import { queryOf, singleParameter } from '../http/query.ts';
 import { readJson } from '../http/read-body.ts';
 import { PlatformError } from '../model/errors.ts';
-import { type PipelineRun, pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
+import { pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
 import { parseWith } from '../model/validate.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldGuard } from './history-routes.ts';
@@ -33,11 +32,15 @@ const variableKey = z
   .string()
   .regex(/^[A-Za-z_]\w{0,254}$/, 'must be letters, digits and _, not beginning with a digit');
 
-/**
- * Runs the sample app's pipeline to its end, which `signal` brings about early; the run says that it was started by that. Rejects
- * with what is to be put right.
- */
-export type RunDemoPipeline = (wish: { startedBy: string; signal: AbortSignal }) => Promise<void>;
+/** Runs pipelines within the platform's own process. */
+export interface PipelineStarter {
+  /** Begins the sample app's; resolves once it has begun, rejects with what is to be put right. */
+  demo(): Promise<{ id: string }>;
+  /** Begins one job of an earlier run again, likewise. */
+  retry(id: string, job: string): Promise<{ id: string }>;
+  /** Cancels a run; false for one that was not begun here. */
+  cancel(id: string): boolean;
+}
 
 /**
  * What pipelines leave behind, below `/inspect`:
@@ -47,6 +50,7 @@ export type RunDemoPipeline = (wish: { startedBy: string; signal: AbortSignal })
  * - `PUT /scm/projects/{id}/variables/{key}` `{value}`, `DELETE` 204: sets a variable of a project. Root only.
  * - `GET /pipelines?scope=`, `GET /pipelines/{id}`: runs, newest first, one with its log.
  * - `POST /pipelines/demo` 202: the sample app's pipeline has begun; 409 with the reason when it cannot. Root only.
+ * - `POST /pipelines/{id}/jobs/{name}/retry` 202: one job of an ended run is run again, as a run of its own; likewise.
  * - `POST /pipelines/{id}/stop` 202: that one is being stopped; 409 for one that the platform has not begun. Root only.
  * - `POST /pipelines` 201, `PUT /pipelines/{id}`: a runner begins a run, and tells how it goes on. Root only.
  */
@@ -55,10 +59,8 @@ export function deliveryRoutes(
   runs: PipelineRuns,
   guard: WorldGuard,
   view: WorldView,
-  runDemo: RunDemoPipeline | undefined,
+  starter: PipelineStarter,
 ): Router {
-  /** Of those runs that were begun here and go on. */
-  const stops = new Map<string, AbortController>();
   const router = express.Router({ caseSensitive: true });
   router.get('/scm', (req, res) => {
     const { isRoot } = guard.viewer(req);
@@ -95,48 +97,32 @@ export function deliveryRoutes(
     guard.viewer(req);
     res.json(runs.get(req.params.id));
   });
+  /** Answers with a run that has begun, or 409 with what keeps it from that. */
+  const answerBegun = async (res: Response, what: string, begin: () => Promise<{ id: string }>) => {
+    const { id } = await begin().catch((failure: unknown) => {
+      throw new PlatformError(409, `${what} could not run: ${failure instanceof Error ? failure.message : failure}`);
+    });
+    const { log: _log, ...begun } = runs.get(id);
+    res.status(202).location(`/inspect/pipelines/${id}`).json(begun);
+  };
   router.post('/pipelines/demo', async (req, res) => {
     guard.root(req);
-    if (!runDemo) {
-      throw new PlatformError(
-        501,
-        'this platform was not started by the command line: run `terrarium pipeline demo` there',
-      );
-    }
-    const startedBy = randomUUID();
-    const stop = new AbortController();
-    const run = await new Promise<PipelineRun>((resolve, reject) => {
-      const end = runs.onceBegun(startedBy, (begun) => {
-        stops.set(begun.id, stop);
-        resolve(begun);
-      });
-      const settle = async (failure?: Error) => {
-        end();
-        reject(new PlatformError(409, `the demo pipeline could not run: ${failure?.message ?? 'it has no jobs'}`));
-        // The run itself tells how it ended, unless its runner was killed.
-        for (const [id, one] of stops) {
-          if (one !== stop) continue;
-          stops.delete(id);
-          await runs.abandon(id, 'The runner was gone before its end');
-        }
-      };
-      const onFullDisk = () => undefined; // the record stays as it was
-      runDemo({ startedBy, signal: stop.signal })
-        .then(() => settle(), settle)
-        .catch(onFullDisk);
-    });
-    const { log: _log, ...begun } = run;
-    res.status(202).location(`/inspect/pipelines/${run.id}`).json(begun);
+    await answerBegun(res, 'the demo pipeline', () => starter.demo());
+  });
+  router.post('/pipelines/:id/jobs/:job/retry', async (req, res) => {
+    guard.root(req);
+    const { id, jobs } = runs.get(req.params.id);
+    const { job } = req.params;
+    if (!jobs.some(({ name }) => name === job)) throw new PlatformError(404, `run ${id} has no job '${job}'`);
+    await answerBegun(res, `job '${job}'`, () => starter.retry(id, job));
   });
   router.post('/pipelines/:id/stop', (req, res) => {
     guard.root(req);
     const { id, state } = runs.get(req.params.id);
-    const stop = stops.get(id);
-    if (!stop) {
+    if (!starter.cancel(id)) {
       const why = state === 'running' ? 'a command began it: stop it there' : `it is ${state}`;
       throw new PlatformError(409, `pipeline run ${id} cannot be stopped here: ${why}`);
     }
-    stop.abort();
     res.status(202).json({ id });
   });
   router.post('/pipelines', async (req, res) => {

@@ -23,6 +23,13 @@ const answerBody = z.looseObject({
   message: z.string().optional().catch(undefined),
 });
 
+/** The API key that a request was made with; never its secret. */
+export function keyOf({ requestHeaders }: ExchangeRecord): string | undefined {
+  const at = requestHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'authorization');
+  const [, pair] = /^basic\s+(\S+)$/i.exec(requestHeaders[at + 1] ?? '') ?? [];
+  return at < 0 || pair === undefined ? undefined : Buffer.from(pair, 'base64').toString().split(':', 1)[0];
+}
+
 /** The request as a deployment of the run; undefined when the run did not cause it. */
 export function deploymentIn(exchange: ExchangeRecord, run: PipelineRun): PipelineDeployment | undefined {
   const { atMs, durationMs, status, target, endpointId, executionId } = exchange;

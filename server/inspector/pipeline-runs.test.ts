@@ -121,17 +121,25 @@ it('ends after a restart what was under way: nobody tells of it any more', async
   expect(again.get('run2').state).toBe('success');
 });
 
-it('lists those that deploy to what one looks at, and tells whoever waits of the run that was begun for him', async () => {
+it('tells apart two runs of one commit by the keys of their jobs', async () => {
+  const { runs } = await runsOf({ ...START, apiKey: 'key1' }, { ...START, apiKey: 'key2' });
+  const asked = { action: 'deploy', image: 'shop:1', sha: START.sha, ref: START.branch };
+  const by = (key: string) => ['Authorization', `Basic ${Buffer.from(`${key}:secret`).toString('base64')}`];
+  await runs.sawExchange(request(asked, { requestHeaders: by('key2') }));
+  await runs.sawExchange(request(undefined, { requestHeaders: by('key2') }, { code: 401 }));
+  expect(runs.get('run1').deployments).toBeUndefined();
+  expect(runs.get('run2').deployments).toHaveLength(2);
+  // A key that the project has set says nothing of the run.
+  await runs.sawExchange(request(asked, { requestHeaders: by('of the project') }));
+  expect(runs.get('run1').deployments).toHaveLength(1);
+});
+
+it('lists those that deploy to what one looks at', async () => {
   const { runs } = await runsOf(START);
-  const begun: string[] = [];
-  const end = runs.onceBegun('me', ({ id }) => begun.push(id));
-  await runs.begin({ ...START, targetEnvironmentId: 'here', startedBy: 'somebody else' });
-  await runs.begin({ ...START, targetEnvironmentId: 'there', startedBy: 'me' });
-  end();
-  await runs.begin({ ...START, startedBy: 'me' });
-  expect(begun).toEqual(['run3']);
+  await runs.begin({ ...START, targetEnvironmentId: 'here' });
+  await runs.begin({ ...START, targetEnvironmentId: 'there' });
   expect(runs.list((id) => id === 'here').map(({ id }) => id)).toEqual(['run2']);
-  expect(runs.list().map(({ id }) => id)).toEqual(['run4', 'run3', 'run2', 'run1']);
+  expect(runs.list().map(({ id }) => id)).toEqual(['run3', 'run2', 'run1']);
 });
 
 it('keeps of a log what memory can hold, the newest', async () => {

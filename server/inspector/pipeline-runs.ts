@@ -5,7 +5,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { masked } from '../model/masked-text.ts';
 import type { PipelineProgress, PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
-import { deploymentIn } from './pipeline-deployment.ts';
+import { deploymentIn, keyOf } from './pipeline-deployment.ts';
 
 const MAX_LOG_LINES = 5_000;
 /** Of one run's log; what memory holds for it. */
@@ -25,7 +25,6 @@ export interface PipelineRunsOptions {
 /** The newest runs of pipelines, as their runners tell of them. */
 export class PipelineRuns {
   readonly #options: PipelineRunsOptions;
-  readonly #waiting = new Map<string, (run: PipelineRun) => void>();
   readonly #running = new Set<string>();
 
   constructor(options: PipelineRunsOptions) {
@@ -50,14 +49,7 @@ export class PipelineRuns {
     const run: PipelineRun = { ...start, id: newId(), state: 'running', startedAtMs: nowMs(), log: [] };
     await this.#keep(run);
     this.#running.add(run.id);
-    if (run.startedBy !== undefined) this.#waiting.get(run.startedBy)?.(run);
     return run;
-  }
-
-  /** Calls back as soon as a run has begun that says it was started by that; the answer ends the wait. */
-  onceBegun(startedBy: string, tell: (run: PipelineRun) => void): () => void {
-    this.#waiting.set(startedBy, tell);
-    return () => this.#waiting.delete(startedBy);
   }
 
   /** Throws 404; 409 for a run that has ended. */
@@ -75,11 +67,14 @@ export class PipelineRuns {
 
   /** A request that came to the gateway may be one that a run has made; resolves when it is kept with that run. */
   async sawExchange(exchange: ExchangeRecord): Promise<void> {
-    for (const id of this.#running) {
-      const run = this.#options.log.get(id);
-      if (!run) this.#running.delete(id); // others have taken its place
-      const deployment = run && deploymentIn(exchange, run);
-      if (!run || !deployment) continue;
+    for (const id of this.#running) if (!this.#options.log.get(id)) this.#running.delete(id); // others have taken its place
+    const running = [...this.#running].flatMap((id) => this.#options.log.get(id) ?? []);
+    // Two runs of one commit ask for the same: each by a key of its own.
+    const key = keyOf(exchange);
+    const byKey = running.filter(({ apiKey }) => apiKey !== undefined && apiKey === key);
+    for (const run of byKey.length > 0 ? byKey : running) {
+      const deployment = deploymentIn(exchange, run);
+      if (!deployment) continue;
       const deployments = [...(run.deployments ?? []), this.#masked(run, deployment)].slice(-MAX_DEPLOYMENTS);
       await this.#keep({ ...run, deployments });
     }

@@ -17,7 +17,7 @@ import { type ArchiveOptions, archiveRoutes } from './archive-routes.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { ContainerLog } from './container-log.ts';
 import { type ContainerDesk, containerRoutes } from './container-routes.ts';
-import { deliveryRoutes, type RunDemoPipeline, type ScmInspection } from './delivery-routes.ts';
+import { deliveryRoutes, type PipelineStarter, type ScmInspection } from './delivery-routes.ts';
 import { failureRoutes } from './failure-routes.ts';
 import { historyRoutes, type Sees, type WorldGuard } from './history-routes.ts';
 import { type KeyMaker, keyRoutes } from './key-routes.ts';
@@ -81,7 +81,7 @@ export interface InspectorOptions {
   freshWorld: FreshWorld;
   scm: ScmInspection;
   pipelines: PipelineRuns;
-  runDemoPipeline: RunDemoPipeline | undefined;
+  pipelineStarter: PipelineStarter;
   machine: TimeMachine;
   snapshots: NamedSnapshots;
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
@@ -149,7 +149,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     guard.viewer(req);
     res.json(endpoints());
   });
-  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, view, options.runDemoPipeline));
+  inspect.use(deliveryRoutes(options.scm, options.pipelines, guard, view, options.pipelineStarter));
   inspect.use(workbenchRoutes(options.workbench, gate));
   inspect.use(outboundRoutes(options.outbound, gate));
   inspect.use(settingsRoutes(() => options.settings, guard));

@@ -14,7 +14,7 @@ export const PIPELINE_VARIABLES = {
   SCM_PROJECT_NAME: 'name of the project, from which that of the container is made',
 } as const;
 
-const jobState = z.enum(['waiting', 'running', 'success', 'failed', 'skipped']);
+const jobState = z.enum(['waiting', 'running', 'success', 'failed', 'skipped', 'canceled']);
 
 /** One job of a pipeline. */
 const pipelineJob = z.strictObject({
@@ -22,6 +22,8 @@ const pipelineJob = z.strictObject({
   stage: z.string().max(255),
   state: jobState,
   exitCode: z.int().optional(),
+  /** May it fail, and the pipeline go on? */
+  mayFail: z.boolean().optional(),
   startedAtMs: z.number().optional(),
   durationMs: z.number().optional(),
 });
@@ -41,6 +43,18 @@ export const pipelineStart = z.strictObject({
   targetEnvironmentId: z.guid().optional().catch(undefined),
   /** Of a run that the platform itself has begun, and that it can stop. */
   startedBy: z.string().max(64).optional(),
+  /** What has set it off, as `CI_PIPELINE_SOURCE` says it. */
+  source: z.string().max(64).optional(),
+  /** Of a branch whose folder held what was not committed, and that took it along. */
+  hasWorkingTree: z.boolean().optional(),
+  /** The key that its jobs call the deployment endpoint with, unless the project sets another: by it requests are told apart. */
+  apiKey: z.string().max(255).optional(),
+  /** Names the token that its jobs open the source-control server with while it runs. */
+  jobTokenId: z.string().max(64).optional(),
+  /** The repository's folder on this machine; absent for the sample app's, which is made for each run. */
+  folder: z.string().max(4_096).optional(),
+  /** Of a job that is run again: the run that it is of. */
+  retryOf: z.string().max(64).optional(),
   jobs: z.array(pipelineJob).max(1_000),
 });
 

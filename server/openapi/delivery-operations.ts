@@ -106,8 +106,20 @@ export const deliveryOperations: readonly Operation[] = [
     right: 'root',
     description: 'For the root user. Answers as soon as the run has begun; follow it by its id.',
     success: accepted(ref('PipelineRun')),
-    errors: [403, 409, 501],
+    errors: [403, 409],
   }),
+  delivery(
+    'post /inspect/pipelines/{pipeline_id}/jobs/{job_name}/retry',
+    'retryPipelineJob',
+    'Run one job of a run again',
+    {
+      right: 'root',
+      description:
+        'For the root user. In the same commit, with the artifacts of its jobs; a run of its own, which names the other as `retryOf`. Answers as soon as it has begun.',
+      success: accepted(ref('PipelineRun')),
+      errors: [403, 404, 409],
+    },
+  ),
   delivery('post /inspect/pipelines/{pipeline_id}/stop', 'stopPipelineRun', 'Stop a run that the platform has begun', {
     right: 'root',
     description: 'For the root user. Answers at once; the run is `canceled` when its runner has ended.',

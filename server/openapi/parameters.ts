@@ -35,6 +35,7 @@ const inPath: Record<string, [description: string, schema: JsonObject]> = {
   project_id: ['Id of a project of the source-control stand-in', text],
   variable_key: ['Name of a variable', text],
   pipeline_id: ['Id of a run of a pipeline', text],
+  job_name: ['Name of a job of the run', text],
   lead_id: ['Id of a caught lead', uuid],
   snapshot_name: ['Name of a snapshot', text],
   result_id: ['Id of an asynchronous invocation, or of a lambda for its latest result', uuid],

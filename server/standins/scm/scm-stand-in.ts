@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { isForeignWrite } from '../../http/foreign-write.ts';
 import { isOurHost } from '../../http/host-guard.ts';
 import { cutSlowClients } from '../../http/slow-clients.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
-import { ScmError } from './scm-error.ts';
+import { notFound, ScmError } from './scm-error.ts';
 import { mergeRequestPage, PAGE_HEADERS, projectPage } from './scm-pages.ts';
 import { ScmProjects } from './scm-projects.ts';
 import { scmRoutes } from './scm-routes.ts';
@@ -23,6 +23,8 @@ export interface ScmStandInOptions {
   projects: KeyedLog<ScmProject>;
   /** The access token that is accepted. */
   token: string;
+  /** The project of the running pipeline whose jobs have a token of that id; undefined: there is none (any more). */
+  projectOfJob?(tokenId: string): number | undefined;
   /** Host names besides the loopback ones; lower case, without port. */
   allowedHosts: ReadonlySet<string>;
   nowMs(): number;
@@ -35,7 +37,8 @@ export interface ScmStandInOptions {
 
 /**
  * A local source-control server: the part of the GitLab API v4 that deployment integrations use, at `/api/v4`, and pages to look
- * at projects and merge requests. Callers show the token as PRIVATE-TOKEN, as Bearer, or as `private_token`.
+ * at projects and merge requests. Callers show the token as PRIVATE-TOKEN, as Bearer, or as `private_token`; jobs of a running
+ * pipeline theirs as JOB-TOKEN, as `job_token` or as any of those: it opens their own project.
  */
 export class ScmStandIn {
   readonly #options: ScmStandInOptions;
@@ -138,11 +141,21 @@ export class ScmStandIn {
   }
 
   #authenticate(): RequestHandler {
-    const token = Buffer.from(this.#options.token);
+    const isSame = (one: string, other: string) => {
+      const [sent, wanted] = [Buffer.from(one), Buffer.from(other)];
+      return sent.length === wanted.length && timingSafeEqual(sent, wanted);
+    };
+    const { token, projectOfJob } = this.#options;
     return (req, _res, next) => {
-      const sent = Buffer.from(tokenIn(req) ?? '');
-      if (sent.length !== token.length || !timingSafeEqual(sent, token))
-        throw new ScmError(401, { message: '401 Unauthorized' });
+      const sent = tokenIn(req) ?? '';
+      if (isSame(sent, token)) return next();
+      const [, tokenId = ''] = JOB_TOKEN.exec(sent) ?? [];
+      const projectId = isSame(sent, jobTokenOf(tokenId, token)) ? projectOfJob?.(tokenId) : undefined;
+      if (projectId === undefined) throw new ScmError(401, { message: '401 Unauthorized' });
+      const [, named] = /^\/projects\/([^/]+)/.exec(req.path) ?? [];
+      if (named !== undefined && this.projects.get(decodeURIComponent(named)).id !== projectId)
+        throw notFound('Project');
+      if (named === undefined && req.method !== 'GET') throw new ScmError(403, { message: '403 Forbidden' });
       next();
     };
   }
@@ -164,11 +177,18 @@ export class ScmStandIn {
   }
 }
 
+const JOB_TOKEN = /^glcbt-([\da-f-]{36})-[\da-f]{32}$/;
+
+/** The token of a pipeline's jobs, which nobody makes up who does not know the server's own. */
+function jobTokenOf(tokenId: string, token: string): string {
+  return `glcbt-${tokenId}-${createHmac('sha256', token).update(tokenId).digest('hex').slice(0, 32)}`;
+}
+
 function tokenIn(req: Request): string | undefined {
-  const header = req.headers['private-token'];
+  const header = req.headers['private-token'] ?? req.headers['job-token'];
   if (typeof header === 'string') return header;
   const bearer = /^bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
   if (bearer !== undefined) return bearer;
-  const { private_token: query } = req.query;
+  const { private_token: own, job_token: query = own } = req.query;
   return typeof query === 'string' ? query : undefined;
 }

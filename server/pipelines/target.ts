@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { UserError } from '../config.ts';
 import { masked } from '../model/masked-text.ts';
 import { PIPELINE_VARIABLES } from '../model/pipeline-run.ts';
-import type { PlatformClient } from './platform-client.ts';
+import { PipelineError } from './pipeline-error.ts';
+import type { PlatformCalls } from './platform-calls.ts';
 
 /** Port of an app that nobody says a port of; the sample app's. */
-const DEFAULT_SERVICE_PORT = '8080';
+export const DEFAULT_SERVICE_PORT = '8080';
 
 const records = z.array(
   z.looseObject({ id: z.string(), name: z.string(), properties: z.looseObject({ parent: z.unknown().optional() }) }),
@@ -20,12 +20,12 @@ export interface PipelineKey {
   end(): Promise<void>;
 }
 
-/** A pair for the service account, good for one run; throws UserError when there is no such account. */
-export async function makePipelineKey(client: PlatformClient, account: string): Promise<PipelineKey> {
+/** A pair for the service account, good for one run; throws PipelineError when there is no such account. */
+export async function makePipelineKey(client: PlatformCalls, account: string): Promise<PipelineKey> {
   const users = await client.json('GET', `/meta/users?expand=true&name=${encodeURIComponent(account)}`, records);
   const [user] = users;
   if (!user) {
-    throw new UserError(
+    throw new PipelineError(
       `there is no user '${account}' for pipelines to act as: create one, or name another with --account`,
     );
   }
@@ -52,8 +52,8 @@ export interface TargetWish {
   api: string | undefined;
 }
 
-/** The variables that say where: organization, environment, API, and the address to call. Throws UserError for what is not there. */
-export async function targetVariables(client: PlatformClient, wish: TargetWish): Promise<Record<string, string>> {
+/** The variables that say where: organization, environment, API, and the address to call. Throws PipelineError for what is not there. */
+export async function targetVariables(client: PlatformCalls, wish: TargetWish): Promise<Record<string, string>> {
   const org = encodeURIComponent(wish.org);
   const list = (path: string) => client.json('GET', `/meta/${path}`, records);
   const environments = await list(`${org}/environments?expand=true`);
@@ -66,7 +66,7 @@ export async function targetVariables(client: PlatformClient, wish: TargetWish):
       : ofEnvironment.find(({ id, name }) => id === wish.api || name === wish.api);
   if (!api) {
     const wanted = wish.api === undefined ? 'no API yet' : `no API '${wish.api}'`;
-    throw new UserError(
+    throw new PipelineError(
       `environment '${environment.name}' of '${wish.org}' has ${wanted}: create one, or choose with --environment and --api`,
     );
   }
@@ -98,11 +98,11 @@ async function chooseEnvironment(
   if (found) return found;
   const present = environments.map(pathOf).join(', ') || 'none';
   const what = wanted === undefined ? 'no development environment with an API' : `no environment '${wanted}'`;
-  throw new UserError(`organization '${org}' has ${what}; there are: ${present}`);
+  throw new PipelineError(`organization '${org}' has ${what}; there are: ${present}`);
 }
 
 /** Where the deployment lambda is published: the first endpoint of that path that anybody has. */
-async function findDeployUrl(client: PlatformClient): Promise<string | undefined> {
+async function findDeployUrl(client: PlatformCalls): Promise<string | undefined> {
   const orgs = await client.json('GET', '/meta/orgs?expand=true', records);
   for (const { properties, name } of orgs) {
     const fqon = encodeURIComponent(String(properties.fqon ?? name));

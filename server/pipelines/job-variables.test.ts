@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { plainVariable, projectVariables, variablesFile } from './job-variables.ts';
+import { inScope, projectVariables } from './job-variables.ts';
 
 const variable = (key: string, value: string, more = {}) => ({
   key,
@@ -29,21 +29,20 @@ it('a variable that acts before any job, as earlier versions took it, is refused
   );
 });
 
-it('the runner is told of each variable in full: kind, scopes, text as it is', () => {
-  const text = variablesFile([
-    plainVariable('HOME_PAGE', '/srv'),
-    { ...plainVariable('RAW', 'a$B'), isRaw: true },
-    { ...plainVariable('CA', '$x'), isFile: true, isRaw: true },
-    { ...plainVariable('TIER', 'gold'), scope: 'review/a.b*' },
-    plainVariable('TIER', 'free'),
-    plainVariable('ODD', 'ü😀\u0085\u2028"\n'),
+it('of several of one key a job gets the one whose scope says most of its environment', () => {
+  const all = ['review/*', '*', 'review/a.b', 'production'].map((scope) => ({
+    key: 'TIER',
+    value: scope,
+    isFile: false,
+    isRaw: false,
+    scope,
+  }));
+  const last = (environment?: string) => inScope(all, environment).at(-1)?.value;
+  expect([last(), last('review/x'), last('review/a.b'), last('review/aXb'), last('staging')]).toEqual([
+    '*',
+    'review/*',
+    'review/a.b',
+    'review/*',
+    '*',
   ]);
-  expect(JSON.parse(text)).toEqual({
-    HOME_PAGE: { type: 'variable', values: { '*': '/srv' } },
-    RAW: { type: 'variable', values: { '*': 'a$$B' } },
-    CA: { type: 'file', values: { '*': '$x' } },
-    TIER: { type: 'variable', values: { 'review/a\\.b*': 'gold', '*': 'free' } },
-    ODD: { type: 'variable', values: { '*': 'ü😀\u0085\u2028"\n' } },
-  });
-  expect(text).toMatch(/^[\x20-\x7e\n]*$/);
 });

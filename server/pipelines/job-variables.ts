@@ -1,5 +1,5 @@
-import { UserError } from '../config.ts';
 import { readerBeforeTheScript } from '../model/variable-readers.ts';
+import { PipelineError } from './pipeline-error.ts';
 import type { ScmVariableRecord } from './scm-client.ts';
 
 /** A variable as jobs get it. */
@@ -14,15 +14,6 @@ export interface JobVariable {
   scope: string;
 }
 
-/** A variable that every job gets. */
-export const plainVariable = (key: string, value: string): JobVariable => ({
-  key,
-  value,
-  isFile: false,
-  isRaw: false,
-  scope: '*',
-});
-
 /** What a branch's jobs get of a project's variables. */
 export interface ProjectVariables {
   variables: JobVariable[];
@@ -34,7 +25,7 @@ export interface ProjectVariables {
 
 /**
  * What the jobs of a branch get of a project's variables: those that are protected only if the branch is the default one, which is
- * the one that servers protect. Throws UserError for one that would act before any job does, as earlier versions have taken them.
+ * the one that servers protect. Throws PipelineError for one that would act before any job does, as earlier versions have taken them.
  */
 export function projectVariables(
   all: readonly ScmVariableRecord[],
@@ -43,7 +34,7 @@ export function projectVariables(
   for (const { key } of all) {
     const reader = readerBeforeTheScript(key);
     if (reader === undefined) continue;
-    throw new UserError(
+    throw new PipelineError(
       `the project's variable ${key} is read by ${reader} before a job's script begins, so nothing is run: remove it from the project, and set it in .gitlab-ci.yml or in the script`,
     );
   }
@@ -61,17 +52,11 @@ export function projectVariables(
   };
 }
 
-/** The text of the file by which the runner hears of variables: YAML, of which JSON is a part. */
-export function variablesFile(variables: readonly JobVariable[]): string {
-  const entries = new Map<string, { type: 'file' | 'variable'; values: Record<string, string> }>();
-  for (const { key, value, isFile, isRaw, scope } of variables) {
-    const values = entries.get(key)?.values ?? {};
-    // A scope is made a pattern there, of which only * is ours.
-    const pattern = scope.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
-    values[pattern] = isRaw && !isFile ? value.replaceAll('$', '$$$$') : value;
-    entries.set(key, { type: isFile ? 'file' : 'variable', values });
-  }
-  // ASCII only: YAML takes fewer characters as they are than JSON does.
-  const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `${JSON.stringify(Object.fromEntries(entries)).replace(/[\u007f-\uffff]/g, escaped)}\n`;
+/** The variables that a job of an environment gets: of those of one key the one whose scope says most. */
+export function inScope(all: readonly JobVariable[], environment: string | undefined): JobVariable[] {
+  const meant = all.filter(({ scope }) => {
+    const pattern = scope.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*');
+    return scope === '*' || (environment !== undefined && new RegExp(`^${pattern}$`, 's').test(environment));
+  });
+  return meant.sort((one, other) => one.scope.length - other.scope.length);
 }

@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import type { PlatformCalls } from './platform-calls.ts';
+
+/** How long an app may take from its deployment to its first answer, as long as nothing is heard of it. */
+const LIMIT_MS = 120_000;
+const LOOK_EVERY_MS = 200;
+const ANSWER_TIMEOUT_MS = 5_000;
+/** What the gateway itself says while nothing stands behind an address. */
+const NOBODY_THERE = [502, 503, 504];
+
+const container = z.looseObject({
+  properties: z.looseObject({
+    status: z.string(),
+    status_detail: z.looseObject({ reason: z.string().optional() }).nullish(),
+    image: z.string().optional(),
+  }),
+});
+
+/** Where an app was deployed to. */
+export interface Deployed {
+  /** Undefined where nobody says which container it is. */
+  containerId: string | undefined;
+  url: string | undefined;
+}
+
+/** Resolves once the app runs and its address answers; to the reason when it does not. `tell` hears how far it is. */
+export async function whenItAnswers(
+  platform: PlatformCalls,
+  { containerId, url }: Deployed,
+  { signal, tell }: { signal: AbortSignal; tell(text: string): void },
+): Promise<{ isUp: true } | { isUp: false; reason: string }> {
+  let untilMs = performance.now() + LIMIT_MS;
+  let told = '';
+  const say = (text: string) => {
+    if (text === told) return;
+    told = text;
+    untilMs = performance.now() + LIMIT_MS; // it gets on
+    tell(text);
+  };
+  let answer = 'it has not been asked';
+  while (performance.now() < untilMs) {
+    const { status, reason } =
+      containerId === undefined ? { status: 'RUNNING', reason: undefined } : await statusOf(platform, containerId);
+    if (status === 'FAILED')
+      return { isUp: false, reason: `its container is FAILED: ${reason ?? 'no reason is known'}` };
+    if (status === 'DELETED') return { isUp: false, reason: 'its container was deleted' };
+    if (status === 'RUNNING' || status === 'HEALTHY') {
+      if (url === undefined) return { isUp: true };
+      answer = await ask(url);
+      if (answer === '') return { isUp: true };
+      say(`the app's container is ${status}, its address does not answer yet (${answer})`);
+    } else {
+      say(`the app's container is ${status}${reason ? `: ${reason}` : ''}`);
+    }
+    await pause(LOOK_EVERY_MS, undefined, { signal });
+  }
+  return { isUp: false, reason: `it does not answer after ${LIMIT_MS / 1_000} s: ${told}` };
+}
+
+async function statusOf(platform: PlatformCalls, id: string): Promise<{ status: string; reason: string | undefined }> {
+  try {
+    const { properties } = await platform.json('GET', `/meta/root/containers/${encodeURIComponent(id)}`, container);
+    return { status: properties.status, reason: properties.status_detail?.reason };
+  } catch (failure) {
+    if (Object(failure).status === 404) return { status: 'DELETED', reason: undefined };
+    throw failure;
+  }
+}
+
+/** Empty when somebody answers who is not the gateway. */
+async function ask(url: string): Promise<string> {
+  try {
+    const response = await fetch(`${url.replace(/\/$/, '')}/`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    return NOBODY_THERE.includes(response.status) ? `it answers ${response.status}` : '';
+  } catch (failure) {
+    const cause = Object(failure).cause;
+    return cause instanceof Error ? cause.message : String(Object(failure).message);
+  }
+}

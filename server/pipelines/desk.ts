@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import type { PlatformCalls } from './platform-calls.ts';
+import { retryWish } from './retry.ts';
+import { type PipelineSurroundings, type PipelineWish, runPipeline } from './run-pipeline.ts';
+import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-repository.ts';
+
+export interface PipelineDeskOptions {
+  /** The sample app's folder in the package. */
+  sampleDir: string;
+  /** What jobs inherit. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The platform, spoken to as root; `end` gives back what opens it. */
+  open(): Promise<{ platform: PlatformCalls; end(): Promise<void> }>;
+}
+
+const DEMO: Omit<PipelineWish, 'repository'> = {
+  project: SAMPLE_PROJECT,
+  source: undefined,
+  target: { org: 'demo', environment: undefined, api: undefined, account: 'ci-service' },
+  typed: {},
+  only: [],
+  takesWorkingTree: false,
+  usesShell: false,
+  waits: true,
+  isKept: false,
+};
+
+/** Runs pipelines for whoever sits at the window, within the platform's own process. */
+export class PipelineDesk {
+  readonly #options: PipelineDeskOptions;
+  readonly #runs = new Map<string, AbortController>();
+  readonly #work = new Set<Promise<unknown>>();
+  #isDemoRunning = false;
+
+  constructor(options: PipelineDeskOptions) {
+    this.#options = options;
+  }
+
+  get isIdle(): boolean {
+    return this.#work.size === 0;
+  }
+
+  /** Begins the sample app's pipeline; resolves once it has begun, rejects with what keeps it from that. */
+  async demo(): Promise<{ id: string }> {
+    if (this.#isDemoRunning) throw new Error("it is running already; see the window's pipelines");
+    this.#isDemoRunning = true;
+    return this.#begin(
+      async (run) =>
+        withSampleRepository(this.#options.sampleDir, SAMPLE_BRANCH, (repository) => run({ ...DEMO, repository })),
+      () => {
+        this.#isDemoRunning = false;
+      },
+    );
+  }
+
+  /** Runs one job of an earlier run again, likewise. */
+  async retry(id: string, job: string): Promise<{ id: string }> {
+    const { sampleDir } = this.#options;
+    return this.#begin((run, platform) =>
+      retryWish(platform, { id, job, sampleDir }, ({ repository, wish }) => run({ ...DEMO, ...wish, repository })),
+    );
+  }
+
+  /** Cancels a run; false for one that was not begun here, or has ended. */
+  cancel(id: string): boolean {
+    const run = this.#runs.get(id);
+    run?.abort();
+    return run !== undefined;
+  }
+
+  /** Cancels all; resolves when nothing of them is left. */
+  async stop(): Promise<void> {
+    for (const run of this.#runs.values()) run.abort();
+    await Promise.allSettled(this.#work);
+  }
+
+  #begin(
+    work: (run: (wish: PipelineWish) => Promise<unknown>, platform: PlatformCalls) => Promise<unknown>,
+    onEnd: () => void = () => undefined,
+  ): Promise<{ id: string }> {
+    const stop = new AbortController();
+    const provisional = randomUUID();
+    this.#runs.set(provisional, stop);
+    let id: string = provisional;
+    return new Promise((resolve, reject) => {
+      const around = (platform: PlatformCalls): PipelineSurroundings => ({
+        platform,
+        env: this.#options.env,
+        signal: stop.signal,
+        say: () => undefined, // the run's record has it all
+        onBegin: (run) => {
+          this.#runs.delete(id);
+          id = run.id;
+          this.#runs.set(id, stop);
+          resolve(run);
+        },
+      });
+      const whole = async () => {
+        const { platform, end } = await this.#options.open();
+        try {
+          await work((wish) => runPipeline(wish, around(platform)), platform);
+        } finally {
+          await end();
+        }
+      };
+      const done = whole()
+        .then(() => reject(new Error('it has no jobs')), reject)
+        .finally(() => {
+          this.#runs.delete(id);
+          this.#work.delete(done);
+          onEnd();
+        });
+      this.#work.add(done);
+    });
+  }
+}

@@ -1,0 +1,40 @@
+/** What a path has to match to be meant by a pattern of a definition: `*`, `**`, `?`, `[a-z]` and `{one,other}`. */
+export function globRegExp(pattern: string): RegExp {
+  let source = '';
+  let depth = 0;
+  const plain = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
+  for (let at = 0; at < plain.length; at += 1) {
+    const sign = plain.charAt(at);
+    if (sign === '*' && plain[at + 1] === '*') {
+      // `**/` stands for any number of folders, none as well.
+      const isFolder = plain[at + 2] === '/';
+      source += isFolder ? '(?:.*/)?' : '.*';
+      at += isFolder ? 2 : 1;
+    } else if (sign === '*') source += '[^/]*';
+    else if (sign === '?') source += '[^/]';
+    else if (sign === '[' && plain.indexOf(']', at + 2) > at) {
+      const end = plain.indexOf(']', at + 2);
+      source += `[${plain
+        .slice(at + 1, end)
+        .replace(/^!/, '^')
+        .replaceAll('\\', '\\\\')}]`;
+      at = end;
+    } else if (sign === '{') {
+      source += '(?:';
+      depth += 1;
+    } else if (sign === '}' && depth > 0) {
+      source += ')';
+      depth -= 1;
+    } else if (sign === ',' && depth > 0) source += '|';
+    else source += sign.replace(/[.+^$()|[\]\\{}]/, '\\$&');
+  }
+  return new RegExp(`^${source}${')'.repeat(depth)}$`);
+}
+
+/** The paths that a pattern means: those that match it, and what is below a folder that does. */
+export function matching(paths: readonly string[], pattern: string): string[] {
+  const whole = globRegExp(pattern);
+  const within = new RegExp(`${whole.source.slice(0, -1)}/`);
+  if (pattern === '.' || pattern === './') return [...paths];
+  return paths.filter((path) => whole.test(path) || within.test(path));
+}

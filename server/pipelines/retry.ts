@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { PipelineError } from './pipeline-error.ts';
+import type { PlatformCalls } from './platform-calls.ts';
+import { commitOf, type Repository, readRepository } from './repository.ts';
+import { SOURCES } from './rules.ts';
+import type { PipelineWish } from './run-pipeline.ts';
+import { withSampleRepository } from './sample-repository.ts';
+
+const runSchema = z.looseObject({
+  project: z.looseObject({ path: z.string() }),
+  branch: z.string(),
+  sha: z.string(),
+  state: z.string(),
+  source: z.enum(SOURCES).optional(),
+  hasWorkingTree: z.boolean().optional(),
+  folder: z.string().optional(),
+  targetEnvironmentId: z.string().optional(),
+  jobs: z.array(z.looseObject({ name: z.string() })),
+});
+
+/** What a job is run again with: the commit of its run. */
+export interface PipelineRetry {
+  repository: Repository;
+  wish: Pick<PipelineWish, 'project' | 'source' | 'only' | 'retryOf' | 'isKept' | 'takesWorkingTree'>;
+}
+
+/**
+ * Finds what is needed to run a job of an earlier run again, and works with it.
+ *
+ * @throws PipelineError when the run goes on, has no such job, or its commit is not there any more
+ */
+export async function retryWish<T>(
+  platform: PlatformCalls,
+  { id, job, sampleDir }: { id: string; job: string; sampleDir: string },
+  work: (retry: PipelineRetry) => Promise<T>,
+): Promise<T> {
+  const run = await platform.json('GET', `/inspect/pipelines/${encodeURIComponent(id)}`, runSchema);
+  if (!run.jobs.some(({ name }) => name === job))
+    throw new PipelineError(`run ${id} has no job '${job}': it has ${run.jobs.map(({ name }) => name).join(', ')}`);
+  if (run.state === 'running') throw new PipelineError(`run ${id} goes on: run its jobs again when it has ended`);
+  const retryOf = { project: run.project.path, source: run.source, only: [job], retryOf: id };
+  if (run.folder === undefined) {
+    return withSampleRepository(sampleDir, run.branch, (repository) =>
+      work({ repository, wish: { ...retryOf, isKept: false, takesWorkingTree: false } }),
+    );
+  }
+  if (run.hasWorkingTree)
+    throw new PipelineError(
+      `run ${id} was one of a working tree, which is not kept: run the pipeline again with --working-tree`,
+    );
+  const { folder: dir, branch, sha } = run;
+  if ((await commitOf(dir, sha)) === undefined)
+    throw new PipelineError(
+      `commit ${sha.slice(0, 8)} of run ${id} is not in ${dir} any more: run the pipeline of its branch again`,
+    );
+  // The branch may have gone on, or be gone.
+  const repository = await readRepository(dir, undefined).catch(() => undefined);
+  return work({
+    repository: { dir, branch, sha, title: branch, originPath: repository?.originPath, uncommitted: 0 },
+    wish: { ...retryOf, isKept: true, takesWorkingTree: false },
+  });
+}

@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+const PREFIX = 'terrarium-pipeline-';
+const OWNER = 'owner.json';
+/** What a run leaves for the next one - caches, artifacts - is kept so long. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+
+const owner = z.object({
+  pid: z.int(),
+  startedAt: z.string(),
+  /** What it has to give back: the platform's address, the key that was made there, the record of the run. */
+  baseUrl: z.string(),
+  apiKey: z.string().optional(),
+  runId: z.string().optional(),
+});
+
+export type RunOwner = z.output<typeof owner>;
+
+/** A folder for one run, for our eyes only: what is in it - secrets, too - goes with the run. */
+export class RunFolder {
+  readonly path: string;
+  #owner: RunOwner;
+
+  private constructor(path: string, whose: RunOwner) {
+    this.path = path;
+    this.#owner = whose;
+  }
+
+  static async make(baseUrl: string): Promise<RunFolder> {
+    const path = await mkdtemp(join(tmpdir(), PREFIX));
+    const folder = new RunFolder(path, { pid: process.pid, startedAt: await startOf(process.pid), baseUrl });
+    await folder.note({});
+    for (const name of ['jobs', 'files', 'artifacts']) await mkdir(join(path, name));
+    return folder;
+  }
+
+  /** Marks what the run has in a container engine. */
+  get mark(): string {
+    return basename(this.path);
+  }
+
+  /** Remembers what is to be given back, should this process not come to do it. */
+  async note(more: Partial<RunOwner>): Promise<void> {
+    this.#owner = { ...this.#owner, ...more };
+    await writeFile(join(this.path, OWNER), JSON.stringify(this.#owner), { mode: 0o600 });
+  }
+
+  /** Removes it, and ends what was started in it and is still there. */
+  async remove(): Promise<void> {
+    await removeFolder(this.path);
+  }
+}
+
+/**
+ * Removes what runs that were killed have left behind on this machine: their folders with all secrets, processes, containers and
+ * networks. What they have to give back to the platform is told to `giveBack`.
+ */
+export async function sweepLeftovers(giveBack: (owner: RunOwner) => Promise<void>): Promise<void> {
+  const names = await readdir(tmpdir()).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(PREFIX))) {
+    const path = join(tmpdir(), name);
+    try {
+      if ((await stat(path)).uid !== userInfo().uid) continue;
+      const { success, data } = owner.safeParse(JSON.parse(await readFile(join(path, OWNER), 'utf8')));
+      if (!success || (await startOf(data.pid)) === data.startedAt) continue;
+      await giveBack(data).catch(() => undefined); // that platform may be gone, too
+      await removeFolder(path);
+    } catch {
+      // Another run's that has just begun or ended.
+    }
+  }
+  const kept = keptFolder();
+  for (const name of await readdir(kept).catch(() => [])) {
+    const path = join(kept, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > KEPT_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Where runs leave artifacts and caches for later ones of the same project. */
+export function keptFolder(): string {
+  return join(tmpdir(), `terrarium-pipelines-of-${userInfo().username.replace(/\W/g, '-')}`);
+}
+
+async function removeFolder(path: string): Promise<void> {
+  await endProcessesOf(path);
+  await removeFromEngine(basename(path));
+  await rm(path, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Ends every process that was started for a run, wherever it has gone to: each has the run's folder in its environment. */
+export async function endProcessesOf(folder: string): Promise<void> {
+  const pids = (await readdir('/proc').catch(() => [])).filter(
+    (name) => /^\d+$/.test(name) && Number(name) !== process.pid,
+  );
+  for (const pid of pids) {
+    const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+    if (!environment.includes(`=${folder}/`)) continue;
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+/** Label of what a run has in a container engine. */
+export const ENGINE_LABEL = 'terrarium.pipeline';
+
+/** Removes containers, with their volumes, and networks of a run, wherever there is an engine. */
+export async function removeFromEngine(mark: string): Promise<void> {
+  const run = promisify(execFile);
+  const filter = `label=${ENGINE_LABEL}=${mark}`;
+  for (const program of ['docker', 'podman']) {
+    try {
+      const list = async (...args: string[]) => (await run(program, args)).stdout.split('\n').filter(Boolean);
+      const containers = await list('ps', '--all', '--quiet', '--filter', filter);
+      if (containers.length > 0) await run(program, ['rm', '--force', '--volumes', ...containers]);
+      const networks = await list('network', 'ls', '--quiet', '--filter', filter);
+      if (networks.length > 0) await run(program, ['network', 'rm', ...networks]);
+    } catch {
+      // No such program, or no engine behind it.
+    }
+  }
+}
+
+/** What tells a process from a later one with the same number; empty when it is gone. */
+async function startOf(pid: number): Promise<string> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  // The name, in parentheses, may hold anything.
+  if (text !== undefined) return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  try {
+    process.kill(pid, 0);
+    return process.platform === 'linux' ? '' : 'running';
+  } catch {
+    return '';
+  }
+}
