@@ -1,7 +1,7 @@
 import type { JobDefinition } from './definition.ts';
 
 /** Names of the files that a job is run by, within a folder of its own. */
-export const SCRIPT_FILES = { driver: 'run', script: 'script', after: 'after_script' } as const;
+const SCRIPT_FILES = { driver: 'run', script: 'script', after: 'after_script' } as const;
 
 /** How long `after_script` may go on, seconds, as on a server. */
 const AFTER_LIMIT_S = 300;

@@ -94,7 +94,7 @@ async function removeFolder(path: string): Promise<void> {
 }
 
 /** Ends every process that was started for a run, wherever it has gone to: each has the run's folder in its environment. */
-export async function endProcessesOf(folder: string): Promise<void> {
+async function endProcessesOf(folder: string): Promise<void> {
   const pids = (await readdir('/proc').catch(() => [])).filter(
     (name) => /^\d+$/.test(name) && Number(name) !== process.pid,
   );
@@ -113,7 +113,7 @@ export async function endProcessesOf(folder: string): Promise<void> {
 export const ENGINE_LABEL = 'terrarium.pipeline';
 
 /** Removes containers, with their volumes, and networks of a run, wherever there is an engine. */
-export async function removeFromEngine(mark: string): Promise<void> {
+async function removeFromEngine(mark: string): Promise<void> {
   const run = promisify(execFile);
   const filter = `label=${ENGINE_LABEL}=${mark}`;
   for (const program of ['docker', 'podman']) {

@@ -105,7 +105,7 @@ export async function runPipeline(wish: PipelineWish, around: PipelineSurroundin
 }
 
 /** It was cancelled before it had begun. */
-export class PipelineCanceled extends Error {
+class PipelineCanceled extends Error {
   override readonly name = 'PipelineCanceled';
   readonly exitCode = CANCELED;
   constructor() {
