@@ -1,9 +1,14 @@
 import type { Invocation, LambdaCall, LambdaValue, LogLine, Outcome } from '../model/invocation.ts';
 import { isDebuggerTalk } from './debugging.ts';
+import type { Ending } from './given-calls.ts';
+import { IdleWorkers } from './idle-workers.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
-import { debuggingEnded, failed, type LambdaFailure, notStarted, timedOut } from './lambda-failure.ts';
-import type { Ending, LambdaProcess } from './lambda-process.ts';
+import { debuggingEnded, failed, interrupted, type LambdaFailure, notStarted } from './lambda-failure.ts';
+import type { LambdaProcess } from './lambda-process.ts';
 import type { OpenedProcess } from './lambda-processes.ts';
+import { PoolGrowth } from './pool-growth.ts';
+import { PoolWorker } from './pool-worker.ts';
+import type { OutcomeHead } from './protocol.ts';
 import { RunningCall } from './running-call.ts';
 
 /** What a pool needs from the service around it. */
@@ -32,25 +37,8 @@ export interface PoolHost {
   onInvocation(invocation: Invocation, call: LambdaCall): void;
 }
 
-/** A process that has the lambda loaded. */
-interface Worker {
-  process: LambdaProcess;
-  /** Of the definition that it was made for. */
-  fingerprint: string;
-  /** Of the package's content that it has. */
-  revision: string;
-  /** When it was ready, in the order of the pool's events. */
-  order: number;
-  idleTimer: NodeJS.Timeout;
-  /** When it was given its last work back. */
-  idleSinceMs: number;
-}
-
-/**
- * While at least one process is at work, a call waits this long for it to become free before others are started: short
- * handlers are served by few processes, long ones soon have as many as they need.
- */
-const GROW_AFTER_MS = 10;
+/** So many calls in a row that wrote nothing, and others may lie ready behind the next. */
+const SILENT_CALLS = 50;
 
 /** Whoever debugs a handler takes the time it takes; by the end of the day it is forgotten. */
 const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
@@ -62,19 +50,19 @@ export class LambdaPool {
   /** Of the package's content, when a process was last started. */
   #revision = '';
   readonly #waiting: RunningCall[] = [];
-  readonly #running = new Map<LambdaProcess, RunningCall>();
   /** Every process there is, loaded or not. */
   readonly #processes = new Set<LambdaProcess>();
-  readonly #workers = new Set<Worker>();
+  readonly #workers = new Set<PoolWorker>();
   /** Calls that are answered, and whose records are not closed yet. */
   readonly #open = new Map<RunningCall, Promise<void>>();
-  /** Last used last. */
-  readonly #idle: Worker[] = [];
+  readonly #idle: IdleWorkers;
   /** Places in the queue for calls that are about to come. */
   #held = 0;
   /** Processes that are being made ready. */
   #starting = 0;
-  #growTimer: NodeJS.Timeout | undefined;
+  readonly #growth = new PoolGrowth(() => this.#look());
+  /** Calls in a row that have written nothing. */
+  #silent = 0;
   #events = 0;
   /** Definition whose processes end without having done anything: no use in keeping any ready. */
   #hopeless: string | undefined;
@@ -83,6 +71,12 @@ export class LambdaPool {
   constructor(host: PoolHost, definition: LambdaDefinition) {
     this.#host = host;
     this.#definition = definition;
+    this.#idle = new IdleWorkers({
+      idleMs: host.limits.idleMs,
+      nowMs: () => host.nowMs(),
+      least: () => this.#definition.preWarm,
+      all: () => this.#workers.size,
+    });
     this.#keepWarm();
   }
 
@@ -97,24 +91,30 @@ export class LambdaPool {
   }
 
   get stats(): { running: number; waiting: number } {
-    return { running: this.#running.size, waiting: this.#waiting.length };
+    let [running, ahead] = [0, 0];
+    for (const { given } of this.#workers) {
+      if (given.length > 0) running += 1;
+      ahead += Math.max(0, given.length - 1);
+    }
+    return { running, waiting: this.#waiting.length + ahead };
   }
 
   /** Since when its idlest process has had no work; undefined when all have some. */
   get idleSinceMs(): number | undefined {
-    return this.#idle[0]?.idleSinceMs;
+    return this.#idle.idlest?.idleSinceMs;
   }
 
   /** Ends that process. */
   endIdlest(): void {
-    const [idlest] = this.#idle;
-    if (idlest) this.#retire(idlest);
+    const { idlest } = this.#idle;
+    if (idlest) this.#idle.retire(idlest);
   }
 
   /** `busy` when neither a process nor a place in the queue is left. */
   refusal(): Outcome | undefined {
     const [concurrency, { queue }] = [this.#concurrency, this.#host.limits];
-    if (this.#running.size + this.#waiting.length + this.#held < concurrency + queue) return undefined;
+    const { running, waiting } = this.stats;
+    if (running + waiting + this.#held < concurrency + queue) return undefined;
     const message = `lambda '${this.#definition.name}' is busy: ${concurrency} calls run and ${queue} wait; try again in a second`;
     return failed({ failure: 'busy', message });
   }
@@ -147,15 +147,17 @@ export class LambdaPool {
     this.#definition = definition;
     if (before.isDebugged && !definition.isDebugged) this.#endDebugging(before.fingerprint);
     this.#retireOld();
+    for (const worker of this.#workers) if (!this.#isCurrent(worker)) worker.process.withdraw();
     this.#keepWarm();
   }
 
   /** Ends everything at once; what runs or waits ends with that failure. Resolves when all processes are gone. */
   async close(failure: LambdaFailure): Promise<void> {
     this.#closedFor = failure;
-    clearTimeout(this.#growTimer);
+    this.#growth.stop();
+    this.#idle.stop();
     this.#pump();
-    const ends = [...this.#running.values()].map(({ done }) => done);
+    const ends = [...this.#workers].flatMap(({ given }) => given.map(({ done }) => done));
     for (const process of this.#processes) process.kill(failure);
     for (const running of this.#open.keys()) running.closeRecord();
     await Promise.all([...ends, ...this.#open.values(), ...[...this.#processes].map(({ exited }) => exited)]);
@@ -163,7 +165,8 @@ export class LambdaPool {
 
   /** Is there a process that has been or can be given calls? */
   get #hasWorkers(): boolean {
-    return [...this.#workers].some((worker) => worker.process.isAlive && this.#isCurrent(worker));
+    for (const worker of this.#workers) if (worker.process.isAlive && this.#isCurrent(worker)) return true;
+    return false;
   }
 
   get #room(): number {
@@ -175,12 +178,12 @@ export class LambdaPool {
   }
 
   /** Was it made for the definition that holds, and of the content that its package has now? */
-  #isCurrent({ fingerprint, revision }: Worker): boolean {
+  #isCurrent({ fingerprint, revision }: PoolWorker): boolean {
     return fingerprint === this.#definition.fingerprint && revision === this.#revision;
   }
 
   #retireOld(): void {
-    for (const worker of [...this.#idle]) if (!this.#isCurrent(worker)) this.#retire(worker);
+    this.#idle.retireWhere((worker) => !this.#isCurrent(worker));
   }
 
   /** What stands at a breakpoint, in the handler or while it is loaded, would stand there forever. */
@@ -193,31 +196,57 @@ export class LambdaPool {
   /** Gives work to those that have none, and sees to it that there are enough of them. */
   #pump(): void {
     if (this.#closedFor) this.#failWaiting(this.#closedFor);
-    while (this.#waiting.length > 0) {
-      const worker = this.#idle.pop();
+    for (let [next] = this.#waiting; next; [next] = this.#waiting) {
+      const worker = this.#idle.pop() ?? this.#workerAhead(next);
+      if (!worker) break;
       // Killed a moment ago; its end is still to be heard of.
-      if (worker && !worker.process.isAlive) continue;
-      const running = worker && this.#waiting.shift();
-      if (!running) break;
-      this.#run(worker, running);
+      if (!worker.process.isAlive) continue;
+      this.#waiting.shift();
+      this.#run(worker, next);
     }
     if (this.#waiting.length > 0) this.#grow();
+  }
+
+  /** The process that has least to do and for which one more call may lie ready; where calls are short and write nothing. */
+  #workerAhead(next: RunningCall): PoolWorker | undefined {
+    const { isIsolated, isDebugged } = this.#definition;
+    if (isIsolated || isDebugged || this.#silent < SILENT_CALLS || !this.#growth.isShort) return undefined;
+    const nowMs = this.#host.nowMs();
+    let found: PoolWorker | undefined;
+    for (const worker of this.#workers) {
+      if (!this.#isCurrent(worker) || !worker.canTakeAhead(next, nowMs)) continue;
+      if (!found || worker.given.length < found.given.length) found = worker;
+    }
+    if (found) this.#growth.lookLater();
+    return found;
   }
 
   #grow(): void {
     if (this.#definition.isIsolated) this.#startFor(this.#waiting.length);
     else if (this.#starting === 0 && !this.#hasWorkers) this.#startFor(1);
-    else {
-      const [longest] = this.#waiting;
-      this.#growTimer ??= setTimeout(() => this.#growIfStuck(longest), GROW_AFTER_MS);
-    }
+    else this.#growth.lookLater();
   }
 
-  /** Is the call that waited longest a while ago still waiting, and nobody under way who might take it? */
-  #growIfStuck(call: RunningCall | undefined): void {
-    this.#growTimer = undefined;
-    if (call && this.#waiting[0] === call && this.#starting === 0) this.#startFor(this.#waiting.length);
-    else if (this.#waiting.length > 0) this.#grow();
+  /** Are there enough processes for what waits? Some time after it began to wait. */
+  #look(): void {
+    const nowMs = this.#host.nowMs();
+    let isAhead = false;
+    for (const worker of this.#workers) {
+      worker.askBack(nowMs);
+      isAhead ||= worker.given.length > 1;
+    }
+    const [longest] = this.#waiting;
+    if (longest && !this.#closedFor) {
+      const missing = this.#growth.missing({
+        waiting: this.#waiting.length,
+        starting: this.#starting,
+        ready: this.#workers.size,
+        longestWaitMs: nowMs - longest.acceptedAtMs,
+        runningForMs: Array.from(this.#workers, (worker) => worker.runningForMs(nowMs)).filter((ms) => ms > 0),
+      });
+      this.#startFor(this.#starting + missing);
+    }
+    if (longest || isAhead) this.#growth.lookLater();
   }
 
   #startFor(calls: number): void {
@@ -244,9 +273,7 @@ export class LambdaPool {
       this.#revision = revision;
       this.#hopeless = undefined;
       this.#events += 1;
-      const idleTimer = setTimeout(() => this.#idleForLong(worker), this.#host.limits.idleMs).unref();
-      const { fingerprint } = definition;
-      const worker = { process, fingerprint, revision, order: this.#events, idleTimer, idleSinceMs: 0 };
+      const worker = new PoolWorker(process, { fingerprint: definition.fingerprint, revision, order: this.#events });
       this.#workers.add(worker);
       this.#retireOld();
       void process.exited.then((why) => this.#lost(worker, why));
@@ -261,8 +288,7 @@ export class LambdaPool {
     this.#processes.add(process);
     void process.exited.then(() => this.#processes.delete(process));
     process.onLine = (stream, text) => {
-      if (this.#definition.isDebugged && isDebuggerTalk(text)) return;
-      this.#addLine(this.#running.get(process), stream, text);
+      this.#addLine(undefined, stream, text);
     };
     if (this.#closedFor) process.kill(this.#closedFor);
   }
@@ -282,48 +308,68 @@ export class LambdaPool {
     for (const waiting of this.#waiting.splice(0)) this.#finish(waiting, failed(failure));
   }
 
-  #run(worker: Worker, running: RunningCall): void {
+  #run(worker: PoolWorker, running: RunningCall): void {
     const { process } = worker;
-    const { id, name, isDebugged, isIsolated } = this.#definition;
-    const timeoutMs = isDebugged ? DEBUGGED_TIMEOUT_MS : this.#definition.timeoutMs;
+    const { id, name } = this.#definition;
     const { executionId, context, body } = running.call;
-    const startedAtMs = this.#host.nowMs();
-    let hasBegun = false;
+    const givenAtMs = this.#host.nowMs();
+    const timeoutMs = this.#timeoutMs;
+    const isAhead = worker.given.length > 0;
     running.cold = process.calls === 0 && worker.order > running.order;
-    const timer = setTimeout(() => process.kill(timedOut(timeoutMs)), timeoutMs);
-    const known = { ...context, executionId, lambdaId: id, lambdaName: name, deadline: startedAtMs + timeoutMs };
-    process.call(known, body, {
-      began: () => {
-        hasBegun = true;
-        running.startedAtMs = startedAtMs;
+    worker.give(running, timeoutMs, givenAtMs);
+    const known = { ...context, executionId, lambdaId: id, lambdaName: name };
+    process.call({ context: known, timeoutMs }, body, {
+      began: (atMs) => {
+        // What the process says may be wrong by intent; it was in this span of time all the same.
+        running.startedAtMs = Math.min(Math.max(atMs, givenAtMs), this.#host.nowMs());
       },
+      line: (stream, text) => this.#addLine(running, stream, text),
       outbound: (news, bytes) => running.addOutbound(news, bytes, this.#host.nowMs()),
       goesOn: () => running.hasOpenOutbound,
       noted: (text) => this.#note(running, text),
-      ended: (ending) => {
-        clearTimeout(timer);
-        this.#running.delete(process);
-        // It died of an earlier call, before this one had begun: another process can take it.
-        const diedBefore =
-          ending.kind === 'gone' && ending.failure.failure === 'crash' && !hasBegun && process.calls > 1;
-        const recorded = diedBefore ? undefined : this.#finish(running, outcomeOf(ending), ending.kind === 'outcome');
-        if (diedBefore) this.#waiting.unshift(running);
-        // The end of an isolated process would be that of what it still has under way.
-        if (recorded && isIsolated) void recorded.then(() => this.#release(worker));
-        else this.#release(worker);
-      },
+      ended: (ending) => this.#ended(worker, running, ending, isAhead),
     });
-    this.#running.set(process, running);
   }
 
-  /** A process is free. */
-  #release(worker: Worker): void {
+  get #timeoutMs(): number {
+    return this.#definition.isDebugged ? DEBUGGED_TIMEOUT_MS : this.#definition.timeoutMs;
+  }
+
+  /** @param wasAhead was it given to the process while that was at work for others? */
+  #ended(worker: PoolWorker, running: RunningCall, ending: Ending, wasAhead: boolean): void {
+    const nowMs = this.#host.nowMs();
+    const wasTurn = worker.given[0] === running;
+    worker.takeBack(running, this.#timeoutMs, nowMs);
+    if (ending.kind === 'outcome') this.#learn(ending.head, nowMs - (running.startedAtMs ?? nowMs));
+    if (!this.#closedFor && isForAnother(ending, worker.process.calls > 1, wasAhead)) {
+      this.#putBack(running);
+      if (wasTurn) this.#release(worker);
+      else this.#pump();
+      return;
+    }
+    const recorded = this.#finish(running, outcomeOf(ending), ending.kind === 'outcome');
+    // The end of an isolated process would be that of what it still has under way.
+    if (recorded && this.#definition.isIsolated) void recorded.then(() => this.#release(worker));
+    else this.#release(worker);
+  }
+
+  #learn({ waitedMs, hasWritten }: OutcomeHead, ranMs: number): void {
+    this.#growth.learn({ ranMs, waitedMs });
+    this.#silent = hasWritten ? 0 : this.#silent + 1;
+  }
+
+  /** Among those that wait it has the place that it had. */
+  #putBack(running: RunningCall): void {
+    const at = this.#waiting.findIndex(({ order }) => order > running.order);
+    this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, running);
+  }
+
+  /** A process has done a call, or has become ready for its first. */
+  #release(worker: PoolWorker): void {
     const isSpent = this.#definition.isIsolated && worker.process.calls > 0;
-    if (worker.process.isAlive) {
+    if (worker.process.isAlive && worker.given.length === 0) {
       if (isSpent || !this.#isCurrent(worker)) worker.process.kill();
       else {
-        worker.idleSinceMs = this.#host.nowMs();
-        worker.idleTimer.refresh();
         this.#idle.push(worker);
         if (this.#isOthersTurn()) this.#host.makeRoom();
       }
@@ -338,27 +384,12 @@ export class LambdaPool {
     return sinceMs !== undefined && (next === undefined || sinceMs < next.acceptedAtMs);
   }
 
-  #idleForLong(worker: Worker): void {
-    if (this.#idle.length > this.#definition.preWarm && this.#idle.includes(worker)) this.#retire(worker);
-    else worker.idleTimer.refresh();
-  }
-
-  #retire(worker: Worker): void {
-    this.#leaveIdle(worker);
-    worker.process.kill();
-  }
-
-  #leaveIdle(worker: Worker): void {
-    const at = this.#idle.indexOf(worker);
-    if (at >= 0) this.#idle.splice(at, 1);
-  }
-
-  #lost(worker: Worker, why: LambdaFailure): void {
-    clearTimeout(worker.idleTimer);
+  #lost(worker: PoolWorker, why: LambdaFailure): void {
+    worker.end();
     this.#workers.delete(worker);
-    this.#leaveIdle(worker);
+    this.#idle.remove(worker);
     if (why.failure === 'crash') {
-      if (!this.#running.has(worker.process)) this.#note(undefined, `between calls: ${why.message}`);
+      if (worker.given.length === 0) this.#note(undefined, `between calls: ${why.message}`);
       if (worker.process.calls === 0) this.#hopeless = worker.fingerprint;
     }
     this.#keepWarm();
@@ -386,6 +417,7 @@ export class LambdaPool {
   }
 
   #addLine(running: RunningCall | undefined, stream: LogLine['stream'], text: string): void {
+    if (this.#definition.isDebugged && isDebuggerTalk(text)) return;
     const executionId = running?.call.executionId;
     const line = { atMs: this.#host.nowMs(), stream, text, ...(executionId !== undefined && { executionId }) };
     running?.addLine(line);
@@ -393,7 +425,14 @@ export class LambdaPool {
   }
 }
 
+/** Has the call not begun, through no fault of its own? Then another process can take it, and nobody is called twice. */
+function isForAnother(ending: Ending, wasUsed: boolean, wasAhead: boolean): boolean {
+  if (ending.kind !== 'gone') return ending.kind === 'withdrawn';
+  return !ending.hasBegun && (wasAhead || (wasUsed && ending.failure.failure === 'crash'));
+}
+
 function outcomeOf(ending: Ending): Outcome {
+  if (ending.kind === 'withdrawn') return failed(interrupted());
   if (ending.kind === 'gone') return failed(ending.failure);
   const { kind, failure, message = '' } = ending.head;
   const value: LambdaValue = kind === 'nothing' ? { kind } : { kind, bytes: ending.body };

@@ -6,19 +6,19 @@ import type { LogLine } from '../model/invocation.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
 import { describeExit } from './exit-text.ts';
 import { type Frame, FrameError, FrameReader, writeFrame } from './frames.ts';
+import { type CallListener, GivenCalls } from './given-calls.ts';
 import { LambdaFailure } from './lambda-failure.ts';
-import { OutputLines } from './output-lines.ts';
 import { type GroupOptions, killGroup, startGroup } from './process-group.ts';
-import { beganHead, inspectingHead, messageHead, noteHead, outboundHead, outcomeHead } from './process-messages.ts';
 import {
-  CONTROL_FD,
-  FrameType,
-  type InvokeHead,
-  type LoadHead,
-  type OutboundHead,
-  type OutcomeHead,
-  type RulesHead,
-} from './protocol.ts';
+  beganHead,
+  inspectingHead,
+  messageHead,
+  noteHead,
+  outboundHead,
+  outcomeHead,
+  withdrawnHead,
+} from './process-messages.ts';
+import { CONTROL_FD, FrameType, type GoOnHead, type InvokeHead, type LoadHead, type RulesHead } from './protocol.ts';
 import type { Reaper } from './reaper.ts';
 
 /** How a process is started and what it may do. */
@@ -26,21 +26,6 @@ export interface ProcessOptions extends GroupOptions {
   resultLimitBytes: number;
   logLimitLines: number;
   reaper: Reaper;
-}
-
-/** How a call ended: with the handler's outcome, or because the process did. */
-export type Ending = { kind: 'outcome'; head: OutcomeHead; body: Buffer } | { kind: 'gone'; failure: LambdaFailure };
-
-/** Told of one call while it runs. `ended` comes last and once. */
-export interface CallListener {
-  began(): void;
-  /** `bytes`: a part of a body, when the news has one. */
-  outbound(news: OutboundHead, bytes: Uint8Array): void;
-  /** Is it still to be told of outbound calls after its end? */
-  goesOn(): boolean;
-  /** A line about it for the log. */
-  noted(text: string): void;
-  ended(ending: Ending): void;
 }
 
 /** From the load frame to its answer: requires, top-level code, nothing that should take long. */
@@ -55,14 +40,15 @@ const CLOSED_CHANNEL_TIMEOUT_MS = 250;
 const STDERR_TAIL_BYTES = 8 * 1024;
 
 /**
- * A lambda's process as the emulator sees it: generic at first, a lambda's own after `load`, then one call at a time
- * (D-142). It is the leader of a process group, which ends with it. Nothing that it does, sends or writes throws here.
+ * A lambda's process as the emulator sees it: generic at first, a lambda's own after `load`, then at work for one
+ * call at a time (D-142), while others may lie ready. It is the leader of a process group, which ends with it. Nothing that it does, sends or writes throws here.
  */
 export class LambdaProcess {
-  readonly memoryMb: number;
   /** Resolves with the reason when the process is no more. */
   readonly exited: Promise<LambdaFailure>;
-  /** Told of each line that the process writes. */
+  /** Resolves when a process that waits for its lambda has loaded ahead what it can. */
+  readonly ready: Promise<void>;
+  /** Told of each line that the process writes while it is at work for nobody. */
   onLine: (stream: LogLine['stream'], text: string) => void = () => {};
   /** Told where a debugger can attach, before the lambda is loaded. */
   onInspecting: (url: string) => void = () => {};
@@ -72,15 +58,13 @@ export class LambdaProcess {
   readonly #child: ChildProcess;
   readonly #control: Duplex | undefined;
   readonly #reaper: Reaper;
-  readonly #output: OutputLines;
   #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
-  #listener: CallListener | undefined;
-  /** Calls that have ended while something they had sent was under way. */
-  readonly #earlier = new Map<number, CallListener>();
+  readonly #given: GivenCalls;
+  #memoryMb: number;
+  #isRoomy = false;
+  #collected: (() => void)[] = [];
   #resolveExited: (why: LambdaFailure) => void = () => {};
-  #calls = 0;
-  /** Loading, or at work for a call, or still delivering what it wrote meanwhile. */
-  #isBusy = false;
+  #resolveReady: () => void = () => {};
   #stderrTail: Buffer = Buffer.alloc(0);
   /** What nobody caught in it. */
   #uncaught: string | undefined;
@@ -89,14 +73,22 @@ export class LambdaProcess {
   #end: LambdaFailure | undefined;
 
   constructor(options: ProcessOptions) {
-    this.memoryMb = options.memoryMb;
+    this.#memoryMb = options.memoryMb;
     this.#reaper = options.reaper;
-    this.#output = new OutputLines(options.logLimitLines, (stream, text) => this.onLine(stream, text));
+    this.#given = new GivenCalls(options.logLimitLines, {
+      onLine: (stream, text) => this.onLine(stream, text),
+      goOn: (closed) => {
+        if (this.isAlive) this.#send(FrameType.goOn, { closed });
+      },
+    });
     this.#child = startGroup(options);
     // As: it is a pipe open in both directions. There are no streams at all when the system has run out of descriptors.
     this.#control = this.#child.stdio?.[CONTROL_FD] as Duplex | undefined;
     this.exited = new Promise((resolve) => {
       this.#resolveExited = resolve;
+    });
+    this.ready = new Promise((resolve) => {
+      this.#resolveReady = resolve;
     });
     this.#watchEnd();
     this.#watchStreams(new FrameReader(Math.max(options.resultLimitBytes, MAX_CAPTURED_BYTES)));
@@ -106,9 +98,19 @@ export class LambdaProcess {
     return this.#child.pid;
   }
 
-  /** Calls begun so far. */
+  /** What it may have. */
+  get memoryMb(): number {
+    return this.#memoryMb;
+  }
+
+  /** May it have less than what its heap could hold? */
+  get isRoomy(): boolean {
+    return this.#isRoomy;
+  }
+
+  /** Calls that it has been given so far. */
   get calls(): number {
-    return this.#calls;
+    return this.#given.total;
   }
 
   /** Can it be given work? */
@@ -116,9 +118,14 @@ export class LambdaProcess {
     return !this.#end && !this.#killedFor;
   }
 
-  /** Makes it the process of a lambda. Rejects with LambdaFailure when the code cannot be loaded; the process is killed then. */
-  async load(head: LoadHead): Promise<void> {
+  /**
+   * Makes it the process of a lambda that may have so much memory, at most what it was started with. Rejects with LambdaFailure when
+   * the code cannot be loaded; the process is killed then.
+   */
+  async load(head: LoadHead, memoryMb: number): Promise<void> {
     if (this.#end) throw this.#end;
+    this.#isRoomy = memoryMb < this.#memoryMb;
+    this.#memoryMb = memoryMb;
     // Whoever debugs it may have stopped it on its first line.
     const timer = head.isDebugged
       ? undefined
@@ -128,7 +135,6 @@ export class LambdaProcess {
             new LambdaFailure('load', `the code did not finish loading within ${seconds} s; look at its top level`),
           );
         }, LOAD_TIMEOUT_MS);
-    this.#isBusy = true;
     try {
       await new Promise<void>((resolve, reject) => {
         this.#loading = { resolve, reject };
@@ -140,19 +146,29 @@ export class LambdaProcess {
     } finally {
       clearTimeout(timer);
       this.#loading = undefined;
-      this.#rest();
+      this.#given.endOutput(undefined);
     }
   }
 
-  /** Has its handler called. One call at a time, after `load`. */
-  call(context: InvokeHead['context'], body: Uint8Array, listener: CallListener): void {
-    for (const [number, earlier] of this.#earlier) if (!earlier.goesOn()) this.#earlier.delete(number);
-    this.#calls += 1;
-    this.#listener = listener;
-    this.#isBusy = true;
-    this.#output.renew();
-    if (this.#end) this.#ended({ kind: 'gone', failure: this.#end });
-    else this.#send(FrameType.invoke, { number: this.#calls, context }, body);
+  /** Has its handler called, at once or when the calls before it are over. After `load`. */
+  call(call: Pick<InvokeHead, 'context' | 'timeoutMs'>, body: Uint8Array, listener: CallListener): void {
+    const { closed } = this.#given;
+    const given = this.#given.add(listener);
+    if (this.#end) this.#given.lose(this.#end);
+    else this.#send(FrameType.invoke, { number: given.number, closed, ...call }, body);
+  }
+
+  /** Asks for the calls back that lie ready. Those that have not begun by then end as `withdrawn`. */
+  withdraw(): void {
+    if (this.isAlive && this.#given.length > 1) this.#send(FrameType.withdraw, {});
+  }
+
+  /** Resolves when it has thrown away what it does not hold any more; never when it is too busy for that until its end. */
+  collectGarbage(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#collected.push(resolve);
+      if (this.isAlive) this.#send(FrameType.collect, {});
+    });
   }
 
   /** Other rules about outbound calls hold from its next call on. */
@@ -169,7 +185,11 @@ export class LambdaProcess {
     setTimeout(() => this.#gone(why), KILL_TIMEOUT_MS).unref();
   }
 
-  #send(type: number, head: LoadHead | InvokeHead | RulesHead, body?: Uint8Array): void {
+  #send(
+    type: number,
+    head: LoadHead | InvokeHead | RulesHead | GoOnHead | Record<string, never>,
+    body?: Uint8Array,
+  ): void {
     if (this.#control) writeFrame(this.#control, type, head, body);
   }
 
@@ -198,9 +218,8 @@ export class LambdaProcess {
   #gone(failure: LambdaFailure): void {
     if (this.#end) return;
     this.#end = this.#killedFor ?? failure;
-    this.#output.flush();
     this.#loading?.reject(this.#end);
-    this.#ended({ kind: 'gone', failure: this.#end });
+    this.#given.lose(this.#end);
     this.#resolveExited(this.#end);
   }
 
@@ -226,16 +245,18 @@ export class LambdaProcess {
   }
 
   #write(stream: LogLine['stream'], chunk: Buffer): void {
-    this.#output.take(stream, chunk);
-    if (!this.#isBusy && this.#output.isOverBudget) {
-      this.kill(new LambdaFailure('crash', 'the lambda kept writing after it had answered'));
-    }
+    this.#given.write(stream, chunk);
+    if (this.#loading || this.#given.length > 0 || !this.#given.isFlooded) return;
+    this.kill(new LambdaFailure('crash', 'the lambda kept writing after it had answered'));
   }
 
   #read(frames: FrameReader, chunk: Buffer): void {
-    if (!this.isAlive) return;
+    if (this.#end) return;
     try {
-      for (const frame of frames.push(chunk)) this.#take(frame);
+      for (const frame of frames.push(chunk)) {
+        // Of one that is being ended all that counts is which calls had begun: they are not to be run again.
+        if (this.isAlive || frame.type === FrameType.began) this.#take(frame);
+      }
     } catch (thrown) {
       if (!(thrown instanceof FrameError || thrown instanceof ZodError)) throw thrown;
       const what = thrown instanceof FrameError ? thrown.message : 'a frame has a wrong head';
@@ -252,25 +273,31 @@ export class LambdaProcess {
       case FrameType.loadFailed:
         this.#loading?.reject(new LambdaFailure('load', messageHead.parse(head).message));
         return;
-      case FrameType.began:
-        if (beganHead.parse(head).number === this.#calls) this.#listener?.began();
+      case FrameType.ready:
+        this.#resolveReady();
         return;
-      case FrameType.outbound: {
-        const news = outboundHead.parse(head);
-        const isCurrent = news.number === this.#calls && this.#listener;
-        (isCurrent || this.#earlier.get(news.number))?.outbound(news, body);
+      case FrameType.collected:
+        for (const resolve of this.#collected.splice(0)) resolve();
+        return;
+      case FrameType.began: {
+        const { number, atMs } = beganHead.parse(head);
+        this.#given.began(number, atMs);
         return;
       }
+      case FrameType.outbound:
+        this.#given.outbound(outboundHead.parse(head), body);
+        return;
       case FrameType.note: {
         const note = noteHead.parse(head);
-        if (note.number === this.#calls) this.#listener?.noted(note.message);
+        this.#given.find(note.number)?.listener.noted(note.message);
         return;
       }
-      case FrameType.outcome: {
-        const outcome = outcomeHead.parse(head);
-        if (outcome.number === this.#calls) this.#ended({ kind: 'outcome', head: outcome, body });
+      case FrameType.outcome:
+        this.#given.ended({ kind: 'outcome', head: outcomeHead.parse(head), body });
         return;
-      }
+      case FrameType.withdrawn:
+        this.#given.giveBack(withdrawnHead.parse(head).numbers);
+        return;
       case FrameType.inspecting:
         this.onInspecting(inspectingHead.parse(head).url);
         return;
@@ -283,26 +310,5 @@ export class LambdaProcess {
       default:
         throw new FrameError(`there is no frame of type ${type}`);
     }
-  }
-
-  #ended(ending: Ending): void {
-    const listener = this.#listener;
-    this.#listener = undefined;
-    if (listener?.goesOn()) this.#earlier.set(this.#calls, listener);
-    // What the process wrote before it answered has arrived with the answer, but on other pipes: this turn of the event
-    // loop still reads them. Only then the call is over.
-    if (listener) {
-      setImmediate(() => {
-        this.#rest();
-        listener.ended(ending);
-      });
-    }
-  }
-
-  /** What it writes from now on is of no call. */
-  #rest(): void {
-    this.#isBusy = false;
-    this.#output.flush();
-    this.#output.renew();
   }
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { Uuid } from '../model/ids.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
 import type { Debugging } from './debugging.ts';
 import { Descendants } from './descendants.ts';
@@ -53,7 +54,7 @@ export interface OpenedProcess {
   revision: string;
 }
 
-/** Memory of lambdas that ask for none (D-056): the spares have it. */
+/** Memory of lambdas that ask for none (D-056). The spares have it; those that may have less are watched from outside. */
 const SPARE_MEMORY_MB = 512;
 
 /** Makes the processes of all lambdas, and ends them. */
@@ -73,8 +74,10 @@ export class LambdaProcesses {
     this.#hostEnv = hostEnvironment(settings.hostEnv ?? process.env);
     const { limits, nowMs, endIdle } = settings;
     this.#places = new ProcessPlaces({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
-    this.#spares = new SpareProcesses(limits.spares, () => {
-      return this.#places.tryTake() ? this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true) : undefined;
+    this.#spares = new SpareProcesses({
+      least: limits.spares,
+      nowMs,
+      start: () => (this.#places.tryTake() ? this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true) : undefined),
     });
   }
 
@@ -89,6 +92,11 @@ export class LambdaProcesses {
     this.#spares.refill();
     // Nobody waits for it, and what cannot be ended now is tried again at the next start.
     this.#descendants.endLeftovers().catch(() => {});
+  }
+
+  /** A lambda is new or has been changed: a call of it is likely. */
+  expect(lambdaId: Uuid): void {
+    this.#spares.expect(lambdaId);
   }
 
   /** Is there a place for a process that nobody waits for? */
@@ -125,11 +133,11 @@ export class LambdaProcesses {
     this.#demandBootstrap();
     const env = lambdaEnvironment(this.#hostEnv, this.#settings.addresses(), code.home, definition);
     const takesSpare =
-      definition.memoryMb === SPARE_MEMORY_MB &&
+      definition.memoryMb <= SPARE_MEMORY_MB &&
       !isReadAtStart(definition.env) &&
       !definition.isDebugged &&
       executor?.execPath === undefined;
-    const spare = takesSpare ? this.#spares.take() : undefined;
+    const spare = takesSpare ? this.#spares.take(definition.id) : undefined;
     if (!spare && !(await this.#places.take(isWanted))) {
       if (this.#isStopped) throw interrupted();
       return undefined;
@@ -140,14 +148,9 @@ export class LambdaProcesses {
     const { resultBytes } = this.#settings.limits;
     const origin = await this.#descendants.nextOrigin();
     process.onOffspring = () => void process.exited.then(() => this.#descendants.end(origin));
-    await process.load({
-      ...code,
-      env,
-      origin,
-      resultLimitBytes: resultBytes,
-      outbound: this.#routesOf(definition),
-      isDebugged: definition.isDebugged,
-    });
+    const outbound = this.#routesOf(definition);
+    const { isDebugged, memoryMb } = definition;
+    await process.load({ ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged }, memoryMb);
     return { process, revision };
   }
 

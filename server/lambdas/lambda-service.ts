@@ -185,7 +185,9 @@ export class LambdaService implements LambdaInvoker {
     for (const { before, after } of changes) {
       if (before && !after && isLambda(before)) this.#forget(before.id);
     }
-    this.#warm(changes.flatMap(({ after }) => (after && isLambda(after) ? [after] : [])));
+    const lambdas = changes.flatMap(({ after }) => (after && isLambda(after) ? [after] : []));
+    for (const { id } of lambdas) this.#processes.expect(id);
+    this.#warm(lambdas);
     for (const [lambdaId, { pool }] of this.#known) if (pool?.keepsWarm) this.#look(lambdaId);
   }
 

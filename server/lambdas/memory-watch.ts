@@ -7,13 +7,18 @@ import type { LambdaProcess } from './lambda-process.ts';
 const INTERVAL_MS = 200;
 /** What Node itself takes, on top of what the lambda may have. */
 const RUNTIME_MB = 64;
+/** Most garbage that a process may have that is too busy to throw it away. */
+const GARBAGE_MB = 160;
 
 /**
  * Holds processes to their memory. V8 holds the heap; buffers lie outside of it, and a lambda that fills them would take all
- * that the machine has. Works where there is `/proc`.
+ * that the machine has. A process whose heap could hold more than the lambda may have is asked to throw its garbage away first: what
+ * it still has then, it holds. Works where there is `/proc`.
  */
 export class MemoryWatch {
   readonly #processes = new Set<LambdaProcess>();
+  /** Those that have been asked to throw their garbage away, and whether they have. */
+  readonly #asked = new Map<LambdaProcess, boolean>();
   #timer: NodeJS.Timeout | undefined;
 
   /** Watches a process until its end. */
@@ -22,6 +27,7 @@ export class MemoryWatch {
     this.#timer ??= setInterval(() => this.#look(), INTERVAL_MS).unref();
     void process.exited.then(() => {
       this.#processes.delete(process);
+      this.#asked.delete(process);
       if (this.#processes.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -31,10 +37,24 @@ export class MemoryWatch {
   #look(): void {
     for (const process of this.#processes) {
       const usedMb = process.pid === undefined ? undefined : ownMemoryMb(process.pid);
-      if (usedMb !== undefined && usedMb > process.memoryMb + RUNTIME_MB) {
+      if (usedMb === undefined) continue;
+      const overMb = usedMb - process.memoryMb - RUNTIME_MB;
+      if (overMb > 0 && this.#holdsThat(process, overMb)) {
         process.kill(new LambdaFailure('crash', outOfMemory(process.memoryMb)));
-      }
+      } else if (overMb <= 0 && this.#asked.get(process)) this.#asked.delete(process);
     }
+  }
+
+  /** Is it more than garbage that it has too much? */
+  #holdsThat(process: LambdaProcess, overMb: number): boolean {
+    if (!process.isRoomy || overMb > GARBAGE_MB) return true;
+    const isCollected = this.#asked.get(process);
+    if (isCollected) this.#asked.delete(process);
+    if (isCollected === undefined) {
+      this.#asked.set(process, false);
+      void process.collectGarbage().then(() => this.#processes.has(process) && this.#asked.set(process, true));
+    }
+    return isCollected === true;
   }
 }
 

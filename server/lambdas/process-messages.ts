@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { MAX_OUTBOUND_RULES } from '../model/outbound-rule-schema.ts';
-import type { BeganHead, InspectingHead, MessageHead, NoteHead, OutboundHead, OutcomeHead } from './protocol.ts';
+import type {
+  BeganHead,
+  InspectingHead,
+  MessageHead,
+  NoteHead,
+  OutboundHead,
+  OutcomeHead,
+  WithdrawnHead,
+} from './protocol.ts';
 
 /*
  * What a lambda's process sends is read like anything else from outside: the lambda can reach the channel if it wants to.
@@ -12,7 +20,9 @@ const TEXT_LIMIT = 16 * 1024;
 const text = z.string().transform((value) => value.slice(0, TEXT_LIMIT));
 const number = z.int();
 
-export const beganHead = z.object({ number }) satisfies z.ZodType<BeganHead>;
+export const beganHead = z.object({ number, atMs: z.number() }) satisfies z.ZodType<BeganHead>;
+
+export const withdrawnHead = z.object({ numbers: z.array(number).max(100) }) satisfies z.ZodType<WithdrawnHead>;
 
 export const messageHead = z.object({ message: text }) satisfies z.ZodType<MessageHead>;
 
@@ -46,6 +56,8 @@ export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) }) sat
 export const outcomeHead = z.object({
   number,
   kind: z.enum(['nothing', 'text', 'json']),
+  waitedMs: z.number(),
+  hasWritten: z.literal(true).exactOptional(),
   failure: z.enum(['error', 'crash', 'too-large']).exactOptional(),
   message: text.exactOptional(),
 }) satisfies z.ZodType<OutcomeHead>;

@@ -4,7 +4,10 @@ import type { MetRule, OutboundRule } from '../model/outbound-rule.ts';
 /** File descriptor of the control channel in a lambda's process. */
 export const CONTROL_FD = 3;
 
-/** Kinds of frames. The emulator sends load, invoke and rules; the process sends the others. `offspring`: it starts something. */
+/**
+ * Kinds of frames. The emulator sends load, invoke, rules, withdraw, goOn and collect; the process sends the others. `offspring`:
+ * it starts something.
+ */
 export const FrameType = {
   load: 1,
   invoke: 2,
@@ -18,6 +21,12 @@ export const FrameType = {
   inspecting: 10,
   note: 11,
   offspring: 12,
+  withdraw: 13,
+  withdrawn: 14,
+  goOn: 15,
+  ready: 16,
+  collect: 17,
+  collected: 18,
 } as const;
 
 /** Where a lambda's process comes from. All that it starts carries it in its environment, and is known by it. */
@@ -82,17 +91,36 @@ export interface RulesHead {
   rules: readonly OutboundRule[];
 }
 
-/** One call; the body of the frame is the request's body. */
+/**
+ * One call; the body of the frame is the request's body. Several may lie ready at a process: each begins when the outcome of the
+ * one before is on its way.
+ */
 export interface InvokeHead {
   /** 1, 2, 3 ... in this process. */
   number: number;
-  /** All of D-136 but what the process finds in the body itself: eventName, isBase64Encoded. */
-  context: CallContext & { executionId: string; lambdaId: string; lambdaName: string; deadline: number };
+  /** The last call that is over for the emulator, with all that it had written. */
+  closed: number;
+  /** From the beginning of the handler. */
+  timeoutMs: number;
+  /** All of D-136 but what the process finds out itself: eventName, isBase64Encoded, deadline. */
+  context: CallContext & { executionId: string; lambdaId: string; lambdaName: string };
 }
 
-/** The handler is about to be called. */
+/** The handler is about to be called. It is, once this has left the process. */
 export interface BeganHead {
   number: number;
+  /** Epoch milliseconds. */
+  atMs: number;
+}
+
+/** Calls that lay ready and have not begun will not begin in this process. */
+export interface WithdrawnHead {
+  numbers: number[];
+}
+
+/** A call that has written something is over for the emulator: the next may begin. */
+export interface GoOnHead {
+  closed: number;
 }
 
 /**
@@ -132,6 +160,10 @@ export interface InspectingHead {
 export interface OutcomeHead {
   number: number;
   kind: 'nothing' | 'text' | 'json';
+  /** How long the process had nothing to compute while the handler ran. */
+  waitedMs: number;
+  /** Has it written to standard output or error? The next call waits for `goOn` then. */
+  hasWritten?: true;
   /** Absent when the handler answered. */
   failure?: 'error' | 'crash' | 'too-large';
   message?: string;

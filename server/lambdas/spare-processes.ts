@@ -1,55 +1,110 @@
+import { availableParallelism, freemem } from 'node:os';
 import type { LambdaProcess } from './lambda-process.ts';
 
 /** From the use of a spare to the start of the next: the start is not to compete with the call that needed the spare. */
 const REFILL_AFTER_MS = 100;
+/** For so long a lambda counts that has needed a process, or is likely to need one: it is new, or has been changed. */
+const WISH_MS = 20_000;
+/** More lambdas that change than this are no person at work but an import: nobody is about to call them all. */
+const MOST_WISHES = 40;
+/** Spares at a time, whatever is wished for. */
+const MOST = 20;
+/** Of the memory that is free, spares take a tenth at most. */
+const MEMORY_SHARE = 0.1;
+const SPARE_BYTES = 40 * 1024 * 1024;
 
-/** Generic processes started ahead, so that a cold call needs no fork. */
+/** Generic processes started ahead, so that a cold call needs no fork: one for each lambda that is likely to need one soon. */
 export class SpareProcesses {
-  readonly #count: number;
+  readonly #least: number;
+  readonly #nowMs: () => number;
   readonly #start: () => LambdaProcess | undefined;
-  readonly #ready = new Set<LambdaProcess>();
+  readonly #spares = new Set<LambdaProcess>();
+  /** When which lambda needed a process or was changed. */
+  readonly #wishes = new Map<string, number>();
+  /** Those that load. */
+  #loading = 0;
   #refillTimer: NodeJS.Timeout | undefined;
+  #isStopped = false;
 
-  /** `count`: how many to keep; `start` gives none where there is no place for one. */
-  constructor(count: number, start: () => LambdaProcess | undefined) {
-    this.#count = count;
-    this.#start = start;
+  /** `least`: how many to keep, 0 for none at any time; `start` gives none where there is no place for one. */
+  constructor(options: { least: number; nowMs(): number; start(): LambdaProcess | undefined }) {
+    this.#least = options.least;
+    this.#nowMs = options.nowMs;
+    this.#start = options.start;
   }
 
   get size(): number {
-    return this.#ready.size;
+    return this.#spares.size;
   }
 
-  /** The one that has been ready for longest, if there is one. It is the taker's from then on. */
-  take(): LambdaProcess | undefined {
-    const [oldest] = this.#ready;
-    if (oldest) this.#ready.delete(oldest);
-    this.#refillTimer ??= setTimeout(() => this.refill(), REFILL_AFTER_MS).unref();
+  /** The lambda is likely to need a process soon. */
+  expect(lambdaId: string): void {
+    this.#wish(lambdaId);
+  }
+
+  /** The one that was started first, if there is one. It is the taker's from then on. */
+  take(lambdaId: string): LambdaProcess | undefined {
+    this.#wish(lambdaId);
+    const [oldest] = this.#spares;
+    if (oldest) this.#spares.delete(oldest);
     return oldest?.isAlive ? oldest : undefined;
   }
 
   /** Ends one; false when there is none. */
   end(): boolean {
-    const [oldest] = this.#ready;
+    const [oldest] = this.#spares;
     if (!oldest) return false;
-    this.#ready.delete(oldest);
+    this.#spares.delete(oldest);
     oldest.kill();
     return true;
   }
 
-  /** Starts no more; those that are ready are left to their owner. */
+  /** Starts no more; those that are there are left to their owner. */
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#refillTimer);
   }
 
-  /** Starts what is missing. */
+  /** Starts what is missing, a few at a time, and ends what is too many. */
   refill(): void {
+    clearTimeout(this.#refillTimer);
     this.#refillTimer = undefined;
-    while (this.#ready.size < this.#count) {
+    if (this.#isStopped) return;
+    const wanted = this.#wanted();
+    while (this.#spares.size > wanted) this.end();
+    while (this.#spares.size < wanted && this.#loading < availableParallelism()) {
       const spare = this.#start();
-      if (!spare) return;
-      this.#ready.add(spare);
-      void spare.exited.then(() => this.#ready.delete(spare));
+      if (!spare) break;
+      this.#follow(spare);
     }
+    // What is wished for now is not for ever.
+    if (wanted > this.#least) this.#refillLater(WISH_MS / 4);
+  }
+
+  #wish(lambdaId: string): void {
+    this.#wishes.set(lambdaId, this.#nowMs());
+    this.#refillLater(REFILL_AFTER_MS);
+  }
+
+  #refillLater(afterMs: number): void {
+    this.#refillTimer ??= setTimeout(() => this.refill(), afterMs).unref();
+  }
+
+  #wanted(): number {
+    const sinceMs = this.#nowMs() - WISH_MS;
+    for (const [lambdaId, atMs] of this.#wishes) if (atMs < sinceMs) this.#wishes.delete(lambdaId);
+    const count = this.#wishes.size > MOST_WISHES ? 0 : this.#wishes.size;
+    const most = Math.min(MOST, Math.floor((freemem() * MEMORY_SHARE) / SPARE_BYTES));
+    return this.#least === 0 ? 0 : Math.max(this.#least, Math.min(count, most));
+  }
+
+  #follow(spare: LambdaProcess): void {
+    this.#spares.add(spare);
+    this.#loading += 1;
+    void Promise.race([spare.ready, spare.exited]).then(() => {
+      this.#loading -= 1;
+      if (spare.isAlive) this.refill();
+    });
+    void spare.exited.then(() => this.#spares.delete(spare));
   }
 }

@@ -4,11 +4,13 @@
  */
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { FrameReader, writeFrame } from '../frames.ts';
 import {
   type BeganHead,
   CONTROL_FD,
   FrameType,
+  type GoOnHead,
   type InspectingHead,
   type InvokeHead,
   type LoadHead,
@@ -17,6 +19,7 @@ import {
   type OutboundHead,
   type OutcomeHead,
   type RulesHead,
+  type WithdrawnHead,
 } from '../protocol.ts';
 import { hideFolders, messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
@@ -32,6 +35,9 @@ const { stdout, stderr, platform, pid } = process;
 const kill = process.kill.bind(process);
 const [, childFile = ''] = process.argv;
 const NativePromise = Promise;
+const { setImmediate } = globalThis;
+const { now } = Date;
+const eventLoopUtilization = performance.eventLoopUtilization.bind(performance);
 
 /** An event has the size of a request body; the gateway holds that limit (D-185), this one only has to be above it. */
 const EVENT_LIMIT_BYTES = 256 * 1024 * 1024;
@@ -45,6 +51,13 @@ let current = 0;
 let executionId: string | undefined;
 /** Has it ever started a process or a thread? */
 let hasOffspring = false;
+/** What there was when it began: milliseconds without work, bytes of output. */
+let before = { idleMs: 0, outputBytes: 0 };
+/** Calls that lie ready. */
+let ready: { head: InvokeHead; body: Buffer }[] = [];
+/** The last call that has written something, and the last that is over for the emulator. */
+let lastLoud = 0;
+let lastClosed = 0;
 /** While the outcome of the call is known and not sent yet. */
 let sendOutcome: (() => void) | undefined;
 /** The call of the lambda that each outbound call belongs to: it may go on after the handler has answered. */
@@ -68,6 +81,7 @@ type SentHead =
   | InspectingHead
   | OutboundHead
   | OutcomeHead
+  | WithdrawnHead
   | Record<string, never>;
 
 function send(type: number, head: SentHead, body?: Uint8Array): void {
@@ -119,15 +133,55 @@ function tellInspector(): void {
   if (url !== undefined) send(FrameType.inspecting, { url });
 }
 
-function invoke(head: InvokeHead, body: Buffer): void {
-  if (!handler) return;
+/** From outside, garbage looks like what the lambda holds. */
+function collect(): void {
+  const { setFlagsFromString } = require('node:v8') as typeof import('node:v8');
+  setFlagsFromString('--expose-gc');
+  const { runInNewContext } = require('node:vm') as typeof import('node:vm');
+  runInNewContext('gc')();
+  send(FrameType.collected, {});
+}
+
+/** Takes a call, which begins at once or when those before it are over. */
+function take(head: InvokeHead, body: Buffer): void {
+  ready.push({ head, body });
+  goOn(head.closed);
+}
+
+/** What that call has written has been read. */
+function goOn(closed: number): void {
+  if (closed > lastClosed) lastClosed = closed;
+  beginNext();
+}
+
+/** They are somebody else's now. */
+function withdraw(): void {
+  const numbers = ready.map(({ head }) => head.number);
+  ready = [];
+  send(FrameType.withdrawn, { numbers });
+}
+
+function beginNext(): void {
+  // Output goes another way than outcomes: whose it is can only be told while nobody else writes.
+  if (!handler || current > 0 || lastClosed < lastLoud) return;
+  const next = ready.shift();
+  if (!next) return;
+  const { head, body } = next;
+  const atMs = now();
   current = head.number;
   ({ executionId } = head.context);
-  // On its own, ahead of the handler: whoever dies without having begun may be replaced silently.
-  send(FrameType.began, { number: head.number });
-  const [event, context] = eventAndContext(body, head.context);
+  // Ahead of the handler: whoever dies without having begun may be replaced silently, and nobody else may be.
+  send(FrameType.began, { number: head.number, atMs });
+  if (control.writableLength > 0) control.write('', () => invoke(head, body, atMs));
+  else invoke(head, body, atMs);
+}
+
+function invoke(head: InvokeHead, body: Buffer, atMs: number): void {
+  if (!handler) return;
+  const [event, context] = eventAndContext(body, head.context, atMs + head.timeoutMs);
   line.renew();
   nothingLeft.begin();
+  before = { idleMs: eventLoopUtilization().idle, outputBytes: outputBytes() };
   runHandler(handler, event, context, {
     limitBytes: resultLimitBytes,
     whenNothingIsLeft: (then) => nothingLeft.wait(then),
@@ -136,11 +190,19 @@ function invoke(head: InvokeHead, body: Buffer): void {
   });
 }
 
+function outputBytes(): number {
+  return stdout.bytesWritten + stderr.bytesWritten;
+}
+
 async function answer(number: number, { head, body, trace }: HandlerOutcome): Promise<void> {
   sendOutcome = () => {
     sendOutcome = undefined;
     current = 0;
-    send(FrameType.outcome, { ...head, number }, body);
+    const waitedMs = eventLoopUtilization().idle - before.idleMs;
+    const hasWritten = outputBytes() !== before.outputBytes;
+    if (hasWritten) lastLoud = number;
+    send(FrameType.outcome, { ...head, number, waitedMs, ...(hasWritten && { hasWritten }) }, body);
+    if (ready.length > 0) setImmediate(beginNext);
   };
   nothingLeft.end();
   await undefined; // what the handler prints before it returns is its own, too
@@ -169,7 +231,10 @@ control.on('data', (chunk: Buffer) => {
   for (const { type, head, body } of frames.push(chunk)) {
     // As: both ends of the channel are ours, and this is the emulator's.
     if (type === FrameType.load) void load(head as LoadHead);
-    else if (type === FrameType.invoke) invoke(head as InvokeHead, body);
+    else if (type === FrameType.invoke) take(head as InvokeHead, body);
+    else if (type === FrameType.withdraw) withdraw();
+    else if (type === FrameType.collect) collect();
+    else if (type === FrameType.goOn) goOn((head as GoOnHead).closed);
     else if (type === FrameType.rules) line.change((head as RulesHead).rules);
   }
 });
@@ -180,4 +245,5 @@ if (process.argv[2] === 'spare')
   setImmediate(() => {
     for (const name of ['https', 'child_process', 'worker_threads']) require(`node:${name}`);
     require('http-parser-js');
+    send(FrameType.ready, {});
   });

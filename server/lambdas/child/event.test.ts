@@ -12,11 +12,10 @@ const known = {
   executionId: 'e',
   lambdaId: 'l',
   lambdaName: 'name',
-  deadline: 5,
 };
 
 function read(body: string | Buffer) {
-  const [event, context] = eventAndContext(Buffer.from(body), known);
+  const [event, context] = eventAndContext(Buffer.from(body), known, 5);
   return { event, context: JSON.parse(context) };
 }
 
@@ -31,12 +30,12 @@ describe('what a handler gets', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0, 1]);
     expect(read(bytes)).toEqual({
       event: bytes.toString('base64'),
-      context: { ...known, eventName: '', isBase64Encoded: true },
+      context: { ...known, deadline: 5, eventName: '', isBase64Encoded: true },
     });
   });
 
   it('has a context with every member, eventName from a JSON body (D-136)', () => {
-    expect(read('{"eventName":"made","data":1}').context).toEqual({ ...known, eventName: 'made' });
+    expect(read('{"eventName":"made","data":1}').context).toEqual({ ...known, deadline: 5, eventName: 'made' });
     for (const body of [
       '',
       '[]',

@@ -8,11 +8,15 @@ const { parse, stringify } = JSON;
  * The two strings a handler gets. The event is the body verbatim, `{}` without one, base64 when it is not UTF-8 (D-135);
  * the context is a JSON document (D-136).
  */
-export function eventAndContext(body: Buffer, known: InvokeHead['context']): [event: string, context: string] {
+export function eventAndContext(
+  body: Buffer,
+  known: InvokeHead['context'],
+  deadline: number,
+): [event: string, context: string] {
   const isText = isUtf8(body);
   const event = body.length === 0 ? '{}' : body.toString(isText ? 'utf8' : 'base64');
-  const context = { ...known, eventName: isText ? eventNameIn(event) : '', ...(!isText && { isBase64Encoded: true }) };
-  return [event, stringify(context)];
+  const eventName = isText ? eventNameIn(event) : '';
+  return [event, stringify({ ...known, deadline, eventName, ...(!isText && { isBase64Encoded: true }) })];
 }
 
 /** The `eventName` of a JSON object, when it is a string. */

@@ -12,7 +12,7 @@ export interface Handler {
 
 /** How the handler ended, ready to be sent. */
 export interface HandlerOutcome {
-  head: Omit<OutcomeHead, 'number'>;
+  head: Pick<OutcomeHead, 'kind' | 'failure' | 'message'>;
   body: Buffer;
   /** Stack trace for the log. */
   trace?: string | undefined;

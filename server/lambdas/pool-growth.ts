@@ -1,0 +1,101 @@
+import { availableParallelism } from 'node:os';
+
+/** How a call went: how long it was with its process, and how much of that the process had nothing to compute. */
+export interface CallTimes {
+  ranMs: number;
+  waitedMs: number;
+}
+
+/** While processes are at work, a call waits this long for one of them before others are started. */
+const PATIENCE_MS = 10;
+/** And this long where calls are usually over soon: what holds them up then is the machine, and one more process would not help. */
+const PATIENCE_WITH_SHORT_MS = 50;
+/** Calls that compute for less are short. */
+const SHORT_MS = 20;
+/** Calls that wait for something, a host or a file, for more than this gain by running beside each other. */
+const WAITING_MS = 1;
+/** Calls that usually take longer are not waited for at all. */
+const LONG_MS = 50;
+/** One call weighs that much in what is usual, and counts for no more than so long. */
+const WEIGHT = 0.1;
+const LONGEST_COUNTED_MS = 1_000;
+
+/** What is to be known to tell whether more processes are needed. */
+export interface PoolState {
+  waiting: number;
+  /** Processes that are being made ready. */
+  starting: number;
+  /** Processes that are ready. */
+  ready: number;
+  /** How long the call has been waiting that is the next. */
+  longestWaitMs: number;
+  /** How long the calls have been running that run now. */
+  runningForMs: readonly number[];
+}
+
+/**
+ * Tells when a lambda needs more processes. Calls that only compute are served by fewer processes than there are cores, one added
+ * at a time; calls that wait, or that hold their process up for long, soon have as many as they need.
+ */
+export class PoolGrowth {
+  readonly #cores: number;
+  readonly #look: () => void;
+  #usual: CallTimes | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+
+  /** @param look called some time after `lookLater`; it asks `missing` */
+  constructor(look: () => void, cores = availableParallelism()) {
+    this.#look = look;
+    this.#cores = cores;
+  }
+
+  /** A call has ended. */
+  learn({ ranMs, waitedMs }: CallTimes): void {
+    const counted = Math.min(ranMs, LONGEST_COUNTED_MS);
+    const waited = Math.min(waitedMs, counted);
+    const usual = this.#usual ?? { ranMs: counted, waitedMs: waited };
+    this.#usual = {
+      ranMs: usual.ranMs + WEIGHT * (counted - usual.ranMs),
+      waitedMs: usual.waitedMs + WEIGHT * (waited - usual.waitedMs),
+    };
+  }
+
+  /** Do its calls usually compute for a moment, and nothing else? */
+  get isShort(): boolean {
+    return this.#usual !== undefined && this.#usual.ranMs < SHORT_MS && this.#usual.waitedMs < WAITING_MS;
+  }
+
+  /** How many processes are to be started now. */
+  missing({ waiting, starting, ready, longestWaitMs, runningForMs }: PoolState): number {
+    if (waiting <= starting || longestWaitMs < this.#patienceMs) return 0;
+    if (!this.isShort) return Math.max(0, Math.min(waiting, this.#cores) - starting);
+    const isHeldUp = runningForMs.length >= ready && runningForMs.every((ms) => ms >= PATIENCE_WITH_SHORT_MS);
+    return starting === 0 && (isHeldUp || ready < this.#cores - 1) ? 1 : 0;
+  }
+
+  get #patienceMs(): number {
+    return this.#usual && this.#usual.ranMs > LONG_MS ? 0 : PATIENCE_MS;
+  }
+
+  /** Looks again once what waits has waited for long, by no fault of this process. */
+  lookLater(): void {
+    if (this.#timer || this.#immediate) return;
+    const afterMs = this.#patienceMs;
+    const dueMs = performance.now() + afterMs;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      // This process was busy itself; what has been answered meanwhile is still to be read.
+      if (performance.now() > dueMs + PATIENCE_MS) return this.lookLater();
+      this.#immediate = setImmediate(() => {
+        this.#immediate = undefined;
+        this.#look();
+      });
+    }, afterMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
+  }
+}

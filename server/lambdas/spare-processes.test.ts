@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
+
+const TELL_PID = 'exports.run = () => process.pid';
+/** Holds so many MB, half of them in the heap, and tells how many bytes its largest heap may have. */
+const HOLD = `
+  const held = [];
+  exports.run = async (event) => {
+    for (let mb = 0; mb < Number(event); mb += 2) {
+      held.push(Buffer.alloc(1024 * 1024, mb), Array.from({ length: 128 * 1024 }, (_, at) => at + 0.5));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    return require('v8').getHeapStatistics().heap_size_limit;
+  };`;
+/** Holds little, but throws much away. */
+const WASTE = `
+  let held;
+  exports.run = () => {
+    for (let round = 0; round < 60; round += 1) held = Array.from({ length: 256 * 1024 }, (_, at) => ({ at, round }));
+    return held.length;
+  };`;
+
+let bed: ServiceForTests | undefined;
+afterEach(async () => {
+  await bed?.stop();
+});
+
+const spares = () => bed?.service.stats().spares ?? 0;
+
+describe('generic processes that are ready', () => {
+  it('serve a lambda that may have less memory, and hold it to that', async () => {
+    bed = await ServiceForTests.start();
+    await vi.waitFor(() => expect(spares()).toBe(1));
+    const id = bed.lambda(HOLD, { memory: 64, timeout: 20 });
+    // A heap of its own size would be far smaller.
+    expect(Number(answerOf(await bed.invoke(id, '2')))).toBeGreaterThan(400 * 1024 * 1024);
+    expect(failureOf(await bed.invoke(id, '400'))).toMatch(/^crash: .* memory at 64 MB/);
+  });
+
+  it('do not take garbage for what a lambda holds', async () => {
+    bed = await ServiceForTests.start();
+    await vi.waitFor(() => expect(spares()).toBe(1));
+    expect(answerOf(await bed.run(WASTE, { memory: 64, timeout: 20 }))).toBe(String(256 * 1024));
+  });
+
+  it('are as many as there are lambdas that are new or changed, and soon no more', async () => {
+    let nowMs = Date.now();
+    bed = await ServiceForTests.start({ nowMs: () => nowMs });
+    const ids = [1, 2, 3].map(() => bed?.lambda(TELL_PID) ?? '');
+    await vi.waitFor(() => expect(spares()).toBe(3), { timeout: 5_000 });
+    for (const id of ids) answerOf(await bed.invoke(id));
+    nowMs += 60_000;
+    bed.lambda(TELL_PID);
+    await vi.waitFor(() => expect(spares()).toBe(1), { timeout: 5_000 });
+  });
+
+  it('are none where none are wanted', async () => {
+    bed = await ServiceForTests.start({ limits: { spares: 0 } });
+    answerOf(await bed.run(TELL_PID));
+    bed.lambda(TELL_PID);
+    expect(spares()).toBe(0);
+  });
+});
