@@ -19,8 +19,9 @@ import { storeLines } from './speed/stores.ts';
 import { Terrarium } from './speed/terrarium.ts';
 
 const SELF = fileURLToPath(import.meta.url);
-/** Another build's command line may be given, to compare two. */
-const CLI = process.env.BENCH_CLI ?? join(dirname(SELF), '..', 'server', 'cli.js');
+const CLI = join(dirname(SELF), '..', 'server', 'cli.js');
+/** The command line of another build, to be measured beside this one. */
+const CLI_BEFORE = process.env.BENCH_BEFORE;
 const ROUND_MS = 400;
 const SETTLE_MS = 3_000;
 const OURS = 'Terrarium';
@@ -186,13 +187,19 @@ async function main(args: readonly string[]): Promise<void> {
       ends.push(() => endPeer(serving));
       servers.push({ ...serving, path: '/', rounds: new Map() });
     }
-    const platform = await Terrarium.start(CLI, folder);
-    ends.push(() => platform.end());
-    const { path } = await platform.publish();
-    servers.push({ name: OURS, child: platform.child, port: platform.gatewayPort, path, rounds: new Map() });
+    const serve = async (name: string, cli: string): Promise<Terrarium> => {
+      const platform = await Terrarium.start(cli, folder);
+      ends.push(() => platform.end());
+      const { path } = await platform.publish();
+      servers.push({ name, child: platform.child, port: platform.gatewayPort, path, rounds: new Map() });
+      return platform;
+    };
+    if (CLI_BEFORE) await serve('before', CLI_BEFORE);
+    const platform = await serve(OURS, CLI);
     await measure(servers, loader, rounds, isShort ? 2 : 3);
     printServers(servers);
     const lines = loadLines(servers);
+    if (args.includes('load')) return printLines(lines);
     lines.push(...(await callLines(platform, folder, isShort ? 1 : 7)));
     lines.push(...(await storeLines({ platform, loader, self: SELF, folder, rounds, withPeers: !isShort })));
     if (!isShort) lines.push(...(await startLines(folder, 5)));

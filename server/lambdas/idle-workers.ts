@@ -7,11 +7,11 @@ const EXTRA_IDLE_MS = 5_000;
 export class IdleWorkers {
   /** Last used last. */
   readonly #workers: PoolWorker[] = [];
-  readonly #options: { idleMs: number; nowMs(): number; least(): number; all(): number };
+  readonly #options: { idleMs: number; least(): number; all(): number };
   #timer: NodeJS.Timeout | undefined;
 
   /** `idleMs`: after that the last one leaves, too; `least`: so many are kept ready; `all`: processes, those at work included. */
-  constructor(options: { idleMs: number; nowMs(): number; least(): number; all(): number }) {
+  constructor(options: { idleMs: number; least(): number; all(): number }) {
     this.#options = options;
   }
 
@@ -21,7 +21,7 @@ export class IdleWorkers {
   }
 
   push(worker: PoolWorker): void {
-    worker.idleSinceMs = this.#options.nowMs();
+    worker.idleSinceMs = performance.now();
     this.#workers.push(worker);
     this.#lookLater();
   }
@@ -62,10 +62,10 @@ export class IdleWorkers {
   }
 
   #look(): void {
-    const { idleMs, nowMs, least, all } = this.#options;
+    const { idleMs, least, all } = this.#options;
     let left = all();
     for (const worker of [...this.#workers]) {
-      const forMs = nowMs() - worker.idleSinceMs;
+      const forMs = performance.now() - worker.idleSinceMs;
       const isOver = forMs >= idleMs || (left > 1 && forMs >= this.#extraMs);
       if (!isOver || this.#workers.length <= least()) break;
       this.retire(worker);

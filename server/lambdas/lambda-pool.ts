@@ -73,7 +73,6 @@ export class LambdaPool {
     this.#definition = definition;
     this.#idle = new IdleWorkers({
       idleMs: host.limits.idleMs,
-      nowMs: () => host.nowMs(),
       least: () => this.#definition.preWarm,
       all: () => this.#workers.size,
     });
@@ -211,10 +210,9 @@ export class LambdaPool {
   #workerAhead(next: RunningCall): PoolWorker | undefined {
     const { isIsolated, isDebugged } = this.#definition;
     if (isIsolated || isDebugged || this.#silent < SILENT_CALLS || !this.#growth.isShort) return undefined;
-    const nowMs = this.#host.nowMs();
     let found: PoolWorker | undefined;
     for (const worker of this.#workers) {
-      if (!this.#isCurrent(worker) || !worker.canTakeAhead(next, nowMs)) continue;
+      if (!this.#isCurrent(worker) || !worker.canTakeAhead(next)) continue;
       if (!found || worker.given.length < found.given.length) found = worker;
     }
     if (found) this.#growth.lookLater();
@@ -229,10 +227,9 @@ export class LambdaPool {
 
   /** Are there enough processes for what waits? Some time after it began to wait. */
   #look(): void {
-    const nowMs = this.#host.nowMs();
     let isAhead = false;
     for (const worker of this.#workers) {
-      worker.askBack(nowMs);
+      worker.askBack();
       isAhead ||= worker.given.length > 1;
     }
     const [longest] = this.#waiting;
@@ -241,8 +238,8 @@ export class LambdaPool {
         waiting: this.#waiting.length,
         starting: this.#starting,
         ready: this.#workers.size,
-        longestWaitMs: nowMs - longest.acceptedAtMs,
-        runningForMs: Array.from(this.#workers, (worker) => worker.runningForMs(nowMs)).filter((ms) => ms > 0),
+        longestWaitMs: performance.now() - longest.waitingSinceMs,
+        runningForMs: Array.from(this.#workers, (worker) => worker.runningForMs).filter((ms) => ms > 0),
       });
       this.#startFor(this.#starting + missing);
     }
@@ -316,7 +313,7 @@ export class LambdaPool {
     const timeoutMs = this.#timeoutMs;
     const isAhead = worker.given.length > 0;
     running.cold = process.calls === 0 && worker.order > running.order;
-    worker.give(running, timeoutMs, givenAtMs);
+    worker.give(running, timeoutMs);
     const known = { ...context, executionId, lambdaId: id, lambdaName: name };
     process.call({ context: known, timeoutMs }, body, {
       began: (atMs) => {
@@ -337,10 +334,9 @@ export class LambdaPool {
 
   /** @param wasAhead was it given to the process while that was at work for others? */
   #ended(worker: PoolWorker, running: RunningCall, ending: Ending, wasAhead: boolean): void {
-    const nowMs = this.#host.nowMs();
     const wasTurn = worker.given[0] === running;
-    worker.takeBack(running, this.#timeoutMs, nowMs);
-    if (ending.kind === 'outcome') this.#learn(ending.head, nowMs - (running.startedAtMs ?? nowMs));
+    if (ending.kind === 'outcome') this.#learn(ending.head, worker.runningForMs);
+    worker.takeBack(running, this.#timeoutMs);
     if (!this.#closedFor && isForAnother(ending, worker.process.calls > 1, wasAhead)) {
       this.#putBack(running);
       if (wasTurn) this.#release(worker);

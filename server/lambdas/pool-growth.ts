@@ -80,13 +80,17 @@ export class PoolGrowth {
 
   /** Looks again once what waits has waited for long, by no fault of this process. */
   lookLater(): void {
-    if (this.#timer || this.#immediate) return;
+    if (!this.#timer && !this.#immediate) this.#wait(true);
+  }
+
+  #wait(isPatient: boolean): void {
     const afterMs = this.#patienceMs;
     const dueMs = performance.now() + afterMs;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // This process was busy itself; what has been answered meanwhile is still to be read.
-      if (performance.now() > dueMs + PATIENCE_MS) return this.lookLater();
+      // This process was busy itself. Once that may be; a machine that is always slow is a reason for nothing.
+      if (isPatient && performance.now() > dueMs + PATIENCE_MS) return this.#wait(false);
+      // What has been answered meanwhile is still to be read.
       this.#immediate = setImmediate(() => {
         this.#immediate = undefined;
         this.#look();

@@ -18,11 +18,11 @@ export class PoolWorker {
   readonly revision: string;
   /** When it was ready, in the order of the pool's events. */
   readonly order: number;
-  /** When it had its last work done. */
+  /** When it had its last work done, by the monotonic clock. */
   idleSinceMs = 0;
   /** The first runs. */
   readonly #given: RunningCall[] = [];
-  /** Since when that one has been its turn. */
+  /** Since when that one has had its turn, by the monotonic clock. */
   #sinceMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #timeoutMs = 0;
@@ -40,37 +40,34 @@ export class PoolWorker {
   }
 
   /** A call is given to its process; `timeoutMs` counts from when it is its turn. */
-  give(running: RunningCall, timeoutMs: number, nowMs: number): void {
+  give(running: RunningCall, timeoutMs: number): void {
     this.#given.push(running);
-    if (this.#given.length === 1) this.#turn(timeoutMs, nowMs);
+    if (this.#given.length === 1) this.#turn(timeoutMs);
   }
 
   /** A call is over, or somebody else's. `timeoutMs` is the next one's. */
-  takeBack(running: RunningCall, timeoutMs: number, nowMs: number): void {
+  takeBack(running: RunningCall, timeoutMs: number): void {
     const at = this.#given.indexOf(running);
     this.#given.splice(at, 1);
-    if (at === 0 && this.#given.length > 0 && this.process.isAlive) this.#turn(timeoutMs, nowMs);
+    if (at === 0 && this.#given.length > 0 && this.process.isAlive) this.#turn(timeoutMs);
   }
 
   /** May one more call lie ready at it? */
-  canTakeAhead(running: RunningCall, nowMs: number): boolean {
+  canTakeAhead(running: RunningCall): boolean {
     const { length } = this.#given;
     return (
-      length < MOST_GIVEN &&
-      this.process.isAlive &&
-      !this.#isHeldUp(nowMs) &&
-      running.call.body.length <= LARGEST_AHEAD_BYTES
+      length < MOST_GIVEN && this.process.isAlive && !this.#isHeldUp && running.call.body.length <= LARGEST_AHEAD_BYTES
     );
   }
 
   /** How long the call has been running that runs now. */
-  runningForMs(nowMs: number): number {
-    return this.#given.length > 0 ? nowMs - this.#sinceMs : 0;
+  get runningForMs(): number {
+    return this.#given.length > 0 ? performance.now() - this.#sinceMs : 0;
   }
 
   /** Asks for the calls back that lie ready behind one that takes long. */
-  askBack(nowMs: number): void {
-    if (this.#given.length > 1 && this.#isHeldUp(nowMs) && !this.#isAskedBack) {
+  askBack(): void {
+    if (this.#given.length > 1 && this.#isHeldUp && !this.#isAskedBack) {
       this.#isAskedBack = true;
       this.process.withdraw();
     }
@@ -81,13 +78,13 @@ export class PoolWorker {
     clearTimeout(this.#timer);
   }
 
-  #isHeldUp(nowMs: number): boolean {
-    return this.runningForMs(nowMs) > HELD_UP_MS;
+  get #isHeldUp(): boolean {
+    return this.runningForMs > HELD_UP_MS;
   }
 
   /** One timer for all its calls: a new one for each would cost more than many a call. */
-  #turn(timeoutMs: number, nowMs: number): void {
-    this.#sinceMs = nowMs;
+  #turn(timeoutMs: number): void {
+    this.#sinceMs = performance.now();
     this.#isAskedBack = false;
     if (this.#timer && this.#timeoutMs === timeoutMs) this.#timer.refresh();
     else {

@@ -14,6 +14,8 @@ const OPEN_OUTBOUND_MS = 1_000;
 export class RunningCall {
   readonly call: LambdaCall;
   readonly acceptedAtMs: number;
+  /** The same by the monotonic clock, which nobody sets. */
+  readonly waitingSinceMs = performance.now();
   /** Its place in the order of the pool's events. */
   readonly order: number;
   /** Settled once, with `finish`. */
