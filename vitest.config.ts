@@ -18,7 +18,8 @@ export default defineConfig({
     // A worker loads the sources once for all files it is given: several platforms can live in one process, so no module of
     // ours keeps anything that a test could leave to the next.
     isolate: false,
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Twice the processors: much of what the tests do is waiting, for processes that end and engines that start.
+    maxWorkers: 2 * Math.max(2, availableParallelism()),
     testTimeout: 20_000,
     hookTimeout: 30_000,
     // They are taken in the order of their names: what takes longest and computes least begins, and the others fill the gaps.

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Locator, type Page } from '@playwright/test';
 import { growWorld } from '../e2e/large-world.ts';
-import { WindowPlatform } from '../e2e/window-platform.ts';
+import { PlatformProcess } from '../e2e/platform-process.ts';
 import settings from '../playwright.config.ts';
 
 const SIZE = Number(process.argv[2] ?? 100_000);
@@ -27,7 +27,7 @@ const SCROLL = `(async (scroller) => {
 })`;
 
 const folder = await mkdtemp(join(tmpdir(), 'terrarium-bench-resources-'));
-const platform = new WindowPlatform(folder, ['--containers-engine', 'none']);
+const platform = new PlatformProcess(folder, ['--containers-engine', 'none']);
 const browser = await chromium.launch(settings.use?.launchOptions ?? {});
 try {
   await platform.start();

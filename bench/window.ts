@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { chromium, type Page } from '@playwright/test';
-import { WindowPlatform } from '../e2e/window-platform.ts';
+import { PlatformProcess } from '../e2e/platform-process.ts';
 import settings from '../playwright.config.ts';
 
 const INVOCATIONS = 50_000;
@@ -49,7 +49,7 @@ const WATCH_ROWS = `(() => {
 })()`;
 
 const folder = await mkdtemp(join(tmpdir(), 'terrarium-bench-window-'));
-const platform = new WindowPlatform(folder, ['--containers-engine', 'none']);
+const platform = new PlatformProcess(folder, ['--containers-engine', 'none']);
 const browser = await chromium.launch(settings.use?.launchOptions ?? {});
 try {
   await platform.start();

@@ -81,10 +81,8 @@ const act = async (page: Page, name: string, deed: string | RegExp) => {
   await page.getByRole('menuitem', { name: deed, exact: true }).click();
 };
 
-test.describe('with an engine', () => {
-  test.use({
-    startArgs: [['--containers-engine', 'auto', '--containers-on-stop', 'remove'], { option: true }] as never,
-  });
+test.describe('with an engine', { tag: '@engine' }, () => {
+  test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
   test.setTimeout(120_000);
   test.beforeAll(async () => {
     await demandEngine();

@@ -108,10 +108,8 @@ test('the scope narrows endpoints and traffic; a target that is gone is told', a
   await expectNoFaultsInBothThemes(page, 'a target that is gone');
 });
 
-test.describe('with a container engine', () => {
-  test.use({
-    startArgs: [['--containers-engine', 'auto', '--containers-on-stop', 'remove'], { option: true }] as never,
-  });
+test.describe('with a container engine', { tag: '@engine' }, () => {
+  test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
   test.setTimeout(120_000);
 
   test('a container behind an endpoint is told with how it stands, suspended too', async ({ page, platform }) => {

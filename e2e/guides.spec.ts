@@ -20,8 +20,8 @@ test('the second guide ends with a lead in the inbox', async ({ page, platform }
   await expect(page.getByText('Lovelace').first()).toBeVisible();
 });
 
-test.describe('with a container engine', () => {
-  test.use({ startArgs: ['--containers-engine', 'auto', '--containers-on-stop', 'remove'] });
+test.describe('with a container engine', { tag: '@engine' }, () => {
+  test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } }, ownProcess: true });
 
   test('the third guide ends with an app behind an address', async ({ page, platform }) => {
     test.setTimeout(PIPELINE_LIMIT_MS + 60_000);

@@ -88,7 +88,7 @@ test('what was done stays ticked after a restart', async ({ page, platform }) =>
 });
 
 test.describe('in a world without the demo', () => {
-  test.use({ startArgs: [['--containers-engine', 'none', '--seed', 'empty'], { option: true }] as never });
+  test.use({ startOptions: { seed: 'empty' } });
 
   test('the guides say so, bring it, and then lead to a lead', async ({ page, platform }) => {
     await platform.open(page);

@@ -228,7 +228,7 @@ for (const theme of ['light', 'dark'] as const) {
     await page.keyboard.press('Escape');
     await page.setViewportSize({ width: 900, height: 600 });
     await expectNoFaults(page, 'a narrow window');
-    await platform.end('SIGKILL');
+    await platform.end('SIGTERM');
     await expect(page.getByText('Disconnected.')).toBeVisible({ timeout: 20_000 });
     await expectNoFaults(page, 'disconnected');
   });

@@ -24,10 +24,11 @@ async function ask<T>(platform: WindowPlatform, page: Page, method: string, path
   return answer.body as T;
 }
 
-test.describe('with a container engine', () => {
-  test.use({
-    startArgs: [['--containers-engine', 'auto', '--containers-on-stop', 'remove'], { option: true }] as never,
-  });
+// Who runs a pipeline is asked to end it, and is killed in the last one.
+test.use({ ownProcess: true });
+
+test.describe('with a container engine', { tag: '@engine' }, () => {
+  test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
   test.setTimeout(PIPELINE_LIMIT_MS + 90_000);
   const before = new Set<string>();
   test.beforeAll(async () => {

@@ -254,24 +254,28 @@ test('a session that ends during an edit keeps the draft, in the form and in a n
   await expect(paneOf(page).getByRole('heading', { name: 'half-written' })).toBeVisible();
 });
 
-test('a server that is gone during a save says so; the same change is applied when it is back', async ({
-  page,
-  platform,
-}) => {
-  const { id, read } = await openLambda(platform, page);
-  await description(page).fill('Written before the crash');
-  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
-  await expect(page.getByRole('button', { name: 'Apply 1 change' })).toBeVisible();
-  await platform.end('SIGKILL');
-  await page.getByRole('button', { name: 'Apply 1 change' }).click();
-  await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/does not answer/);
-  await platform.start();
-  // Its sessions were in its memory.
-  await signInAgain(page);
-  await expect(description(page)).toHaveValue('Written before the crash');
-  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
-  await page.getByRole('button', { name: 'Apply 1 change' }).click();
-  await expect.poll(async () => (await read(id)).description).toBe('Written before the crash');
+test.describe('a server that crashes', () => {
+  test.use({ ownProcess: true });
+
+  test('a server that is gone during a save says so; the same change is applied when it is back', async ({
+    page,
+    platform,
+  }) => {
+    const { id, read } = await openLambda(platform, page);
+    await description(page).fill('Written before the crash');
+    await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+    await expect(page.getByRole('button', { name: 'Apply 1 change' })).toBeVisible();
+    await platform.end('SIGKILL');
+    await page.getByRole('button', { name: 'Apply 1 change' }).click();
+    await expect(page.getByRole('dialog').getByRole('alert')).toContainText(/does not answer/);
+    await platform.start();
+    // Its sessions were in its memory.
+    await signInAgain(page);
+    await expect(description(page)).toHaveValue('Written before the crash');
+    await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+    await page.getByRole('button', { name: 'Apply 1 change' }).click();
+    await expect.poll(async () => (await read(id)).description).toBe('Written before the crash');
+  });
 });
 
 test('a comparison that cannot be loaded takes neither the review nor the page along', async ({ page, platform }) => {
@@ -285,7 +289,7 @@ test('a comparison that cannot be loaded takes neither the review nor the page a
 });
 
 test.describe('in a world of next to nothing', () => {
-  test.use({ startArgs: [['--containers-engine', 'none', '--seed', 'empty'], { option: true }] as never });
+  test.use({ startOptions: { seed: 'empty' } });
 
   test('the tree of an empty world is one that one can begin with', async ({ page, platform }) => {
     await platform.open(page, 'resources');

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { growWorld } from './large-world.ts';
+import { PlatformProcess } from './platform-process.ts';
 import { paneOf, treeOf } from './resources-window.ts';
-import { WindowPlatform } from './window-platform.ts';
 
 const SIZE = 100_000;
 const CROWD = 20_000;
@@ -16,7 +16,7 @@ test('a world of 100,000 resources: tree, filter, a place with 20,000 inside, al
 }) => {
   test.setTimeout(120_000);
   const folder = await mkdtemp(join(tmpdir(), 'terrarium-large-'));
-  const platform = new WindowPlatform(folder, ['--containers-engine', 'none']);
+  const platform = new PlatformProcess(folder, ['--containers-engine', 'none']);
   try {
     await platform.start();
     await platform.end('SIGTERM');

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expectNoFaults } from './axe.ts';
 import { basic, bearer, send } from './client.ts';
-import { expect, type Page, test, WindowPlatform } from './window.ts';
+import { PlatformProcess } from './platform-process.ts';
+import { expect, type Page, test } from './window.ts';
 
 const openTab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click();
 
@@ -62,7 +63,7 @@ test('each setting says who said so: a file, a variable or a flag', async ({ pag
     join(folder, 'terrarium.json'),
     JSON.stringify({ seed: 'empty', fsync: 'never', limits: { logLines: 1, maxInstances: 3 } }),
   );
-  const platform = new WindowPlatform(folder, ['--containers-engine', 'none', '--limits-log-lines', '123'], {
+  const platform = new PlatformProcess(folder, ['--containers-engine', 'none', '--limits-log-lines', '123'], {
     cwd: folder,
     env: { TERRARIUM_FSYNC: 'always', TERRARIUM_SCM_TOKEN: 'for-nobody-to-see' },
   });

@@ -1,79 +1,39 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect, type Page } from '@playwright/test';
-import { packageFile } from '../server/package-file.ts';
 
-const CLI = packageFile('dist/server/cli.js');
-const READY_LIMIT_MS = 30_000;
 /** For one attempt to load the window, and for all. */
 const LOAD_LIMIT_MS = 10_000;
 const OPEN_LIMIT_MS = 30_000;
-const PORTS = ['--base-port', '0', '--gateway-port', '0'];
 
-/** What else a command finds where it is started. */
-interface Surroundings {
-  /** The working folder. */
-  cwd?: string;
-  /** Variables besides those of this process. */
-  env?: Readonly<Record<string, string>>;
+/** Where a platform is: what `--ready-file` says, of which this is a part. */
+interface Addresses {
+  baseUrl: string;
+  gatewayUrl: string;
+  windowUrl: string;
+  /** The CRM stand-in, of a platform in this process. */
+  crmUrl?: string;
 }
 
-/** A platform as a person starts it, and the window of it. */
-export class WindowPlatform {
-  readonly #folder: string;
-  readonly #args: readonly string[];
-  readonly #surroundings: Surroundings;
-  #server: ChildProcess | undefined;
-  /** What the command wrote when it was ready. */
-  ready = { baseUrl: '', gatewayUrl: '', windowUrl: '' };
+/** A platform whose world is on disk, and the window of it. */
+export abstract class WindowPlatform {
+  /** Since it was started first. */
+  ready: Addresses = { baseUrl: '', gatewayUrl: '', windowUrl: '' };
+
+  /** Starts it, or starts it again with the same world at the same addresses. */
+  abstract start(): Promise<void>;
+
+  /** Ends it at once, as a crash would, or as a person does; what has ended is left alone. */
+  abstract end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
 
   /** Where the window is: under a name of its own. */
   get windowOrigin(): string {
     return new URL(this.ready.windowUrl).origin;
   }
 
-  constructor(folder: string, args: readonly string[], surroundings: Surroundings = {}) {
-    this.#folder = folder;
-    this.#args = args;
-    this.#surroundings = surroundings;
-  }
-
-  /** Starts it, or starts it again with the same world at the same addresses. */
-  async start(): Promise<void> {
-    const file = join(this.#folder, 'ready.json');
-    await rm(file, { force: true });
+  /** The ports to listen on: any two at first, then the same ones. */
+  protected get ports(): { basePort: number; gatewayPort: number } {
     const { baseUrl, gatewayUrl } = this.ready;
-    const again = baseUrl && ['--base-port', new URL(baseUrl).port, '--gateway-port', new URL(gatewayUrl).port];
-    const args = [...(again || PORTS), '--ready-file', file, '--data', join(this.#folder, 'data'), ...this.#args];
-    const server = spawn(process.execPath, [CLI, 'start', '--headless', ...args], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      cwd: this.#surroundings.cwd,
-      env: { ...process.env, ...this.#surroundings.env },
-    });
-    this.#server = server;
-    let said = '';
-    server.stderr.on('data', (text) => {
-      said += text;
-    });
-    for (const untilMs = Date.now() + READY_LIMIT_MS; Date.now() < untilMs; await pause(50)) {
-      if (server.exitCode !== null) break;
-      const text = await readFile(file, 'utf8').catch(() => undefined);
-      if (text === undefined) continue;
-      this.ready = JSON.parse(text);
-      return;
-    }
-    throw new Error(`the platform did not start: ${said}`);
-  }
-
-  /** Ends it at once, as a crash would, or as a person does. */
-  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const server = this.#server;
-    if (!server || server.exitCode !== null || server.signalCode !== null) return;
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    server.kill(signal);
-    await ended;
+    const portOf = (url: string) => (url === '' ? 0 : Number(new URL(url).port));
+    return { basePort: portOf(baseUrl), gatewayPort: portOf(gatewayUrl) };
   }
 
   /**

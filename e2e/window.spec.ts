@@ -151,22 +151,26 @@ test('script is text wherever it comes from', async ({ page, platform }) => {
   await expect(page.getByText('<img src=x').first()).toBeVisible();
 });
 
-test('a platform that crashes and comes back is watched on, without a reload', async ({ page, platform }) => {
-  await platform.call('/website/orders/1001');
-  await platform.open(page, 'invocations');
-  const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
-  await expect(rows).toHaveCount(2);
-  await platform.end('SIGKILL');
-  await expect(page.getByText('Disconnected.')).toBeVisible({ timeout: 20_000 });
-  await platform.start();
-  // Its sessions were in its memory.
-  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
-  await page.getByLabel(/password/i).fill('terrarium');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page.getByText('Disconnected.')).toBeHidden({ timeout: 20_000 });
-  await expect(page.getByText('Nothing has run yet')).toBeVisible();
-  await platform.call('/website/orders/1001');
-  await expect(rows).toHaveCount(2);
+test.describe('a platform that crashes', () => {
+  test.use({ ownProcess: true });
+
+  test('a platform that crashes and comes back is watched on, without a reload', async ({ page, platform }) => {
+    await platform.call('/website/orders/1001');
+    await platform.open(page, 'invocations');
+    const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
+    await expect(rows).toHaveCount(2);
+    await platform.end('SIGKILL');
+    await expect(page.getByText('Disconnected.')).toBeVisible({ timeout: 20_000 });
+    await platform.start();
+    // Its sessions were in its memory.
+    await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible({ timeout: 20_000 });
+    await page.getByLabel(/password/i).fill('terrarium');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page.getByText('Disconnected.')).toBeHidden({ timeout: 20_000 });
+    await expect(page.getByText('Nothing has run yet')).toBeVisible();
+    await platform.call('/website/orders/1001');
+    await expect(rows).toHaveCount(2);
+  });
 });
 
 test('an address where nothing is says so, and leads on', async ({ page, platform }) => {

@@ -1,23 +1,31 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
-import { WindowPlatform } from './window-platform.ts';
+import type { StartOptions } from '../server/config-schema.ts';
+import { PlatformHere } from './platform-here.ts';
+import { PlatformProcess } from './platform-process.ts';
+import type { WindowPlatform } from './window-platform.ts';
 
-export { expect, type Page, WindowPlatform };
+export { expect, type Page, type WindowPlatform };
 
 interface Fixtures {
-  /** What the command line is given besides ports and data folder. */
-  startArgs: readonly string[];
+  /** How the platform is set; unless `containers` say otherwise there is no container engine. */
+  startOptions: StartOptions;
+  /** Does the platform have a process of its own, as on the command line? Only that one can crash. */
+  ownProcess: boolean;
   platform: WindowPlatform;
 }
 
 /** Tests with a platform of their own: the demo world, no container engine. Nothing on any page may come from elsewhere. */
 export const test = base.extend<Fixtures>({
-  startArgs: [['--containers-engine', 'none'], { option: true }],
-  platform: async ({ startArgs, page }, use) => {
+  startOptions: [{}, { option: true }],
+  ownProcess: [false, { option: true }],
+  platform: async ({ startOptions, ownProcess, page }, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'terrarium-window-'));
-    const platform = new WindowPlatform(folder, startArgs);
+    const options: StartOptions = { containers: { engine: 'none' }, ...startOptions };
+    await writeFile(join(folder, 'terrarium.json'), JSON.stringify(options));
+    const platform = ownProcess ? new PlatformProcess(folder, [], { cwd: folder }) : new PlatformHere(folder, options);
     await platform.start();
     const foreign: string[] = [];
     const faults: string[] = [];

@@ -13,7 +13,11 @@ const ASK_TIMEOUT_MS = 2_000;
 
 /** What the tests start or read, and the Debian package that brings it. */
 const NEEDED = [
-  { what: 'Chromium, for the tests of the window', files: ['chromium'], debian: 'chromium' },
+  {
+    what: 'Chromium, for the tests of the window',
+    files: ['chromium-headless-shell', 'chromium'],
+    debian: 'chromium-headless-shell',
+  },
   { what: 'the Docker engine, for the tests of containers', files: ['dockerd'], debian: 'docker.io', isEngine: true },
   { what: 'iptables, for the Docker engine', files: ['iptables'], debian: 'iptables', isEngine: true },
   { what: 'a static busybox, of which test images are made', files: ['/bin/busybox'], debian: 'busybox-static' },

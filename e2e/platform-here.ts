@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type * as library from '../server/emulator.ts';
+import { packageFile } from '../server/package-file.ts';
+import { WindowPlatform } from './window-platform.ts';
+
+const LIBRARY = pathToFileURL(packageFile('dist/server/emulator.js')).href;
+
+type StartOptions = NonNullable<Parameters<typeof library.startEmulator>[0]>;
+
+/** A platform in this process, as a test suite starts it: a second of computing less than in one of its own. It cannot crash. */
+export class PlatformHere extends WindowPlatform {
+  readonly #options: StartOptions;
+  readonly #faults: unknown[] = [];
+  #emulator: library.Emulator | undefined;
+
+  /** @param folder for its world */
+  constructor(folder: string, options: StartOptions) {
+    super();
+    this.#options = { ...options, data: join(folder, 'data') };
+  }
+
+  override async start(): Promise<void> {
+    const { startEmulator }: typeof library = await import(LIBRARY);
+    const emulator = await startEmulator(
+      { ...this.#options, ...this.ports },
+      { onFault: (fault) => this.#faults.push(fault) },
+    );
+    this.#emulator = emulator;
+    const { baseUrl, gatewayUrl, crmUrl } = emulator;
+    this.ready = { baseUrl, gatewayUrl, crmUrl, windowUrl: emulator.windowUrl() };
+  }
+
+  /** Throws the first fault of the emulator that a request was answered with a bare 500 for. */
+  override async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    if (signal === 'SIGKILL') throw new Error('it shares the process of the test: `test.use({ ownProcess: true })`');
+    await this.#emulator?.stop();
+    const [fault] = this.#faults.splice(0);
+    if (fault !== undefined) throw fault;
+  }
+}

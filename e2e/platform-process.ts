@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { packageFile } from '../server/package-file.ts';
+import { WindowPlatform } from './window-platform.ts';
+
+const CLI = packageFile('dist/server/cli.js');
+const READY_LIMIT_MS = 30_000;
+
+/** What else a command finds where it is started. */
+interface Surroundings {
+  /** The working folder. */
+  cwd?: string;
+  /** Variables besides those of this process. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** A platform as a person starts it on the command line: a process that can crash. */
+export class PlatformProcess extends WindowPlatform {
+  readonly #folder: string;
+  readonly #args: readonly string[];
+  readonly #surroundings: Surroundings;
+  #server: ChildProcess | undefined;
+
+  /** @param folder for its world, and for what it says when it is ready */
+  constructor(folder: string, args: readonly string[], surroundings: Surroundings = {}) {
+    super();
+    this.#folder = folder;
+    this.#args = args;
+    this.#surroundings = surroundings;
+  }
+
+  override async start(): Promise<void> {
+    const file = join(this.#folder, 'ready.json');
+    await rm(file, { force: true });
+    const { basePort, gatewayPort } = this.ports;
+    const ports = ['--base-port', String(basePort), '--gateway-port', String(gatewayPort)];
+    const args = [...ports, '--ready-file', file, '--data', join(this.#folder, 'data'), ...this.#args];
+    const server = spawn(process.execPath, [CLI, 'start', '--headless', ...args], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: this.#surroundings.cwd,
+      env: { ...process.env, ...this.#surroundings.env },
+    });
+    this.#server = server;
+    let said = '';
+    server.stderr.on('data', (text) => {
+      said += text;
+    });
+    for (const untilMs = Date.now() + READY_LIMIT_MS; Date.now() < untilMs; await pause(50)) {
+      if (server.exitCode !== null) break;
+      const text = await readFile(file, 'utf8').catch(() => undefined);
+      if (text === undefined) continue;
+      this.ready = JSON.parse(text);
+      return;
+    }
+    throw new Error(`the platform did not start: ${said}`);
+  }
+
+  override async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const server = this.#server;
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill(signal);
+    await ended;
+  }
+}
