@@ -6,7 +6,14 @@ import { defineConfig } from '@playwright/test';
  * Browsers of the Chromium family, by the names that systems give them; nothing is ever downloaded. The one that never has a
  * screen comes first: its journeys take a quarter less of the processor.
  */
-const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge'];
+const NAMES = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'microsoft-edge',
+];
 const MAC_CHROME = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
 
 function findChromium(): string {

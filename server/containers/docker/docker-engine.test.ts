@@ -105,6 +105,16 @@ describe('bringing a workload to its wish', () => {
     expect(await engine.list(wish.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
   });
 
+  it('says of an instance that has ended that it cannot be measured', { timeout: LIMIT_MS }, async () => {
+    const wish = workload({ kind: 'job', command: ['/bin/true'] });
+    await apply(wish);
+    const stateOf = async () => (await engine.list(wish.recordId))[0]?.state;
+    await expect.poll(stateOf, POLL).toMatch(/^(exited|failed)$/);
+    const [ended] = await engine.list(wish.recordId);
+    const measuring = engine.stats(ended?.id ?? '');
+    await expect(measuring).rejects.toMatchObject({ name: 'EngineRefusal', kind: 'missing' });
+  });
+
   it('gives environment, user, files, volumes and a published port', { timeout: LIMIT_MS }, async () => {
     const volumeId = randomUUID();
     const wish = workload({
