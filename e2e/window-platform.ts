@@ -69,11 +69,13 @@ export abstract class WindowPlatform {
     // By the plain address: only browsers know the window's name everywhere.
     const { baseUrl } = this.ready;
     const cookies = await page.context().cookies(this.windowOrigin);
+    const key = await page.evaluate<string>("localStorage.getItem('terrarium.session-key') ?? ''");
     return fetch(`${baseUrl}${path}`, {
       method,
       headers: {
         Origin: baseUrl,
         Cookie: cookies.map(({ name, value }) => `${name}=${value}`).join('; '),
+        'X-Terrarium-Session-Key': key,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expectNoFaults } from './axe.ts';
 import { SCREENS } from './screens.ts';
@@ -49,11 +52,50 @@ test('nobody changes anything without a session, or from elsewhere with one', as
     body: JSON.stringify({ name: 'evil' }),
     headers: {
       Cookie: `${cookie?.name}=${cookie?.value}`,
+      'X-Terrarium-Session-Key': await page.evaluate<string>("localStorage.getItem('terrarium.session-key')"),
       'Content-Type': 'application/json',
       Origin: 'https://evil.example',
     },
   });
   expect(forged.status).toBe(403);
+});
+
+test('who listens at another port of the name gets the cookie, and cannot do a thing with it', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  const got: string[] = [];
+  const published = createServer(({ headers }, response) => {
+    got.push(headers.cookie ?? '');
+    response.setHeader('Content-Type', 'text/html').end('<title>a container</title>');
+  }).listen(0, '127.0.0.1');
+  await once(published, 'listening');
+  const { port } = published.address() as AddressInfo; // a server on a TCP port has one
+  try {
+    const other = await page.context().newPage();
+    await other.goto(`http://terrarium.localhost:${port}/`);
+    await expect(other).toHaveTitle('a container');
+    expect(got[0]).toContain('terrarium_session_'); // so it is: cookies ignore ports
+    expect(await other.evaluate('JSON.stringify({ ...localStorage })')).toBe('{}');
+    const { baseUrl } = platform.ready;
+    const headers = { Cookie: got[0] ?? '', Origin: baseUrl, 'Sec-Fetch-Site': 'same-origin' };
+    for (const path of ['/meta/root', '/inspect/session', '/inspect/archive', '/inspect/events'])
+      expect((await fetch(`${baseUrl}${path}`, { headers })).status, path).toBe(401);
+    expect((await fetch(`${baseUrl}/meta/sync`, { method: 'POST', headers })).status).toBe(401);
+    await fetch(`${baseUrl}/inspect/session`, { method: 'DELETE', headers });
+    await page.reload();
+    await expect(page.getByRole('contentinfo')).toContainText('live');
+  } finally {
+    published.close();
+  }
+});
+
+test('a second tab has the session of the first', async ({ page, platform }) => {
+  await platform.open(page);
+  const second = await page.context().newPage();
+  await second.goto(`${platform.windowOrigin}/ui/leads`);
+  await expect(second.getByRole('contentinfo')).toContainText('live');
 });
 
 test('a session that has ended asks to sign in, and then goes on where one was', async ({ page, platform }) => {

@@ -61,6 +61,31 @@ describe('the window', () => {
     expect((await sync(`http://${name}:${Number(port) - 1}`)).status).toBe(403);
   });
 
+  it('binds its session to a key: the cookie alone, as other ports of the name are sent it, is good for nothing', async () => {
+    const emulator = await started();
+    const { baseUrl } = emulator;
+    const key = 'k'.repeat(64);
+    const code = new URL(emulator.windowUrl()).searchParams.get('code');
+    const signIn = (body: object) =>
+      fetch(`${baseUrl}/inspect/session`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect((await signIn({ code, key: 'short' })).status).toBe(400);
+    const answer = await signIn({ code, key });
+    expect(await answer.text()).not.toContain(key);
+    const Cookie = answer.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+    const status = async (headers: Record<string, string>, method = 'GET') =>
+      (await fetch(`${baseUrl}/inspect/session`, { method, headers: { Cookie, Origin: baseUrl, ...headers } })).status;
+    expect(await status({})).toBe(401);
+    expect(await status({ 'X-Terrarium-Session-Key': 'l'.repeat(64) })).toBe(401);
+    await status({}, 'DELETE');
+    expect(await status({ 'X-Terrarium-Session-Key': key })).toBe(200);
+    expect(await status({ 'X-Terrarium-Session-Key': key }, 'DELETE')).toBe(204);
+    expect(await status({ 'X-Terrarium-Session-Key': key })).toBe(401);
+  });
+
   it('is at the plain address, and says why, where another process would be asked first', async () => {
     const other = createServer().listen(0, '::1');
     await once(other, 'listening');

@@ -7,15 +7,17 @@ import { parseWith } from '../model/validate.ts';
 import type { WorldGuard } from './history-routes.ts';
 import { cookieName, type WindowSessions } from './window-sessions.ts';
 
+const key = z.string().min(32).max(200).optional();
 const proof = z.union([
-  z.strictObject({ code: z.string().min(1).max(200) }),
-  z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1024) }),
+  z.strictObject({ code: z.string().min(1).max(200), key }),
+  z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1024), key }),
 ]);
 
 /**
  * How the window signs in, below `/inspect`:
  *
- * - `POST /session` `{code}` or `{username, password}`: 200 `{user}` and a cookie; 401 says why not.
+ * - `POST /session` `{code, key?}` or `{username, password, key?}`: 200 `{user}` and a cookie; 401 says why not. With a key the cookie
+ *   is good only beside the header `X-Terrarium-Session-Key` with that very key.
  * - `GET /session`: 200 `{user}`, or 401. `DELETE /session`: 204.
  * - `POST /session/codes`: 201 `{code, url}`, for one sign-in as root. Root only.
  */
@@ -30,7 +32,8 @@ export function sessionRoutes(
     if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host)) {
       throw new PlatformError(403, "sign in from the window's own pages");
     }
-    const { id, session } = await sessions.begin(parseWith(proof, await readJson(req), ''), req.socket.remoteAddress);
+    const { key, ...sent } = parseWith(proof, await readJson(req), '');
+    const { id, session } = await sessions.begin(sent, req.socket.remoteAddress, key);
     res.cookie(cookieName(req), id, { httpOnly: true, sameSite: 'strict', path: '/' });
     res.set('Cache-Control', 'no-store').json({ user: { id: session.userId } });
   });

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
+import { SESSION_KEY_HEADER } from '../model/session-key.ts';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
 const SESSION_LIFETIME_MS = 12 * 60 * 60_000;
@@ -27,11 +28,17 @@ export interface Session {
   userId: Uuid;
   token: string;
   endsAtMs: number;
+  /** Hash of the key that it is bound to, if it is. */
+  keyHash: Buffer | undefined;
 }
 
 /**
  * Sessions of the window, kept in memory: a one-time code of the printed address, or name and password, become a cookie that no
  * script reads and no other site sends. The cookie stands for a Bearer token, which never leaves the process.
+ *
+ * Browsers send a cookie to every port of its host, so whoever publishes a container's port gets it from a person who looks there.
+ * The window therefore binds its session to a key that it makes itself and keeps for its own origin, port included: cookie and
+ * key only go together (D-214). A client that is no browser, and so sends its cookie to nobody else, may leave the key out.
  */
 export class WindowSessions {
   readonly #signIn: SignIn;
@@ -53,10 +60,14 @@ export class WindowSessions {
     return code;
   }
 
-  /** Begins a session of a client at that address. Throws 401 for a code that is used or too old, and for a wrong name or password. */
+  /**
+   * Begins a session of a client at that address, bound to the key if there is one. Throws 401 for a code that is used or too old,
+   * and for a wrong name or password.
+   */
   async begin(
     proof: { code: string } | { username: string; password: string },
     address: string | undefined,
+    key?: string,
   ): Promise<{ id: string; session: Session }> {
     const userId =
       'code' in proof
@@ -68,17 +79,18 @@ export class WindowSessions {
       userId,
       token: await this.#signIn.tokenFor(userId),
       endsAtMs: this.#nowMs() + SESSION_LIFETIME_MS,
+      keyHash: key === undefined ? undefined : hashOf(key),
     };
     this.#sessions.set(id, session);
     dropOldest(this.#sessions, MAX_SESSIONS);
     return { id, session };
   }
 
-  /** The session of a request's cookie, if it has one that is still good. */
+  /** The session of a request's cookie and key, if it has one that is still good. */
   find(request: IncomingMessage): Session | undefined {
     const id = cookieIn(request);
     const session = id === undefined ? undefined : this.#sessions.get(id);
-    if (!session || id === undefined) return undefined;
+    if (!session || id === undefined || !hasKeyOf(session, request)) return undefined;
     if (session.endsAtMs > this.#nowMs()) return session;
     this.#sessions.delete(id);
     return undefined;
@@ -87,9 +99,9 @@ export class WindowSessions {
   /** Ends the session of a request, and with it its token. */
   async end(request: IncomingMessage): Promise<void> {
     const session = this.find(request);
-    const id = cookieIn(request);
-    if (id !== undefined) this.#sessions.delete(id);
-    if (session) await this.#signIn.endToken(session.token);
+    if (!session) return;
+    this.#sessions.delete(cookieIn(request) ?? '');
+    await this.#signIn.endToken(session.token);
   }
 
   /**
@@ -126,6 +138,16 @@ function cookieIn(request: IncomingMessage): string | undefined {
     if (key === name) return value;
   }
   return undefined;
+}
+
+function hasKeyOf({ keyHash }: Session, { headers }: IncomingMessage): boolean {
+  if (keyHash === undefined) return true;
+  const key = headers[SESSION_KEY_HEADER.toLowerCase()];
+  return typeof key === 'string' && timingSafeEqual(hashOf(key), keyHash);
+}
+
+function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
 }
 
 function isFromOurPage({ headers }: IncomingMessage): boolean {

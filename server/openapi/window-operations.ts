@@ -59,9 +59,19 @@ const failure = z.object({
     .describe('Commits that changed something just before, the likeliest first'),
 });
 
+const sessionKey = z
+  .string()
+  .min(32)
+  .max(200)
+  .optional()
+  .describe('What the cookie is bound to: with it the header `X-Terrarium-Session-Key` has to come along');
+
 /** What the window is sent and answered. */
 export const windowSchemas = {
-  SessionWish: z.union([z.object({ code: z.string() }), z.object({ username: z.string(), password: z.string() })]),
+  SessionWish: z.union([
+    z.object({ code: z.string(), key: sessionKey }),
+    z.object({ username: z.string(), password: z.string(), key: sessionKey }),
+  ]),
   Session: z.object({ user: z.looseObject({ id }) }),
   SessionCode: z.object({ code: z.string(), url: z.url().describe('Address of the window that signs in with it') }),
   PlatformStatus: z.looseObject({
@@ -161,7 +171,8 @@ export const windowOperations: readonly Operation[] = [
   window('post /inspect/session', 'beginSession', 'Sign the window in', {
     right: 'none',
     description:
-      'The session is a cookie that scripts cannot read. Changes are taken from pages of this very address only.',
+      'The session is a cookie that scripts cannot read. Changes are taken from pages of this very address only. Browsers send ' +
+      'the cookie to other ports of the same name, too: a page binds it to a key of its own, and sends both.',
     body: { schema: ref('SessionWish') },
     success: ok(ref('Session')),
     errors: [403, 429],

@@ -2,6 +2,7 @@ import type { ErrorDetail } from '../../../server/model/errors.ts';
 import { isJsonObject } from '../../../server/model/json.ts';
 import { type Failure, FailureError } from './failure.ts';
 import { sessionState } from './session-state.ts';
+import { sessionHeaders } from './window-key.ts';
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -40,6 +41,7 @@ export async function ask<T>(method: Method, path: string, options: AskOptions =
         Accept: 'application/json',
         // The history says through what a change was made.
         'X-Terrarium-Client': 'ui',
+        ...sessionHeaders(),
         ...(options.body !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(options.body !== undefined && { body: JSON.stringify(options.body) }),

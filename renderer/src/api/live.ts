@@ -1,6 +1,7 @@
 import { addressOf } from './client.ts';
+import { EventStream } from './event-stream.ts';
 import { LiveCache } from './live-cache.ts';
-import { LiveStream, type Source } from './live-stream.ts';
+import { LiveStream } from './live-stream.ts';
 import { keys, queryClient } from './query-client.ts';
 import { checkSession } from './session.ts';
 
@@ -11,8 +12,7 @@ const cache = new LiveCache(queryClient);
 
 /** The window's one stream of events. */
 export const live = new LiveStream({
-  // EventSource has stricter types for its listeners than what is used of it.
-  open: (after) => new EventSource(addressOf('/inspect/events', { after })) as unknown as Source,
+  open: (after) => new EventStream(addressOf('/inspect/events', { after })),
   names: NAMES,
   schedule: (callback) => {
     // A hidden page draws nothing, yet its lists shall not pile up.

@@ -2,6 +2,7 @@ import { type Answer, ask } from './client.ts';
 import type { Failure } from './failure.ts';
 import { queryClient } from './query-client.ts';
 import { sessionState } from './session-state.ts';
+import { keepSessionKey, makeSessionKey } from './window-key.ts';
 
 /** How one signs in: with the code of the opened address (good once), or as a user. */
 export type Credentials = { code: string } | { username: string; password: string };
@@ -33,8 +34,10 @@ export async function checkSession(): Promise<'there' | 'gone'> {
 
 /** Why it was refused; undefined when one is in. */
 export async function signIn(credentials: Credentials): Promise<Failure | undefined> {
-  const answer: Answer<unknown> = await ask('POST', SESSION, { body: credentials, isSignIn: true });
+  const key = makeSessionKey();
+  const answer: Answer<unknown> = await ask('POST', SESSION, { body: { ...credentials, key }, isSignIn: true });
   if (!answer.ok) return answer.failure;
+  keepSessionKey(key);
   sessionState.enter();
   // What was refused for want of a session is asked for again.
   void queryClient.invalidateQueries();

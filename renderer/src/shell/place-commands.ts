@@ -8,6 +8,7 @@ import {
   RotateCcw,
   SlidersHorizontal,
 } from 'lucide-react';
+import { download } from '../api/download.ts';
 import type { ScreenName } from '../screens/registry.ts';
 import { type Search, useGo } from '../url.ts';
 import { useCommands } from './commands.ts';
@@ -91,7 +92,7 @@ export function usePlaceCommands(): void {
       words: 'download save backup archive',
       icon: ArrowDownToLine,
       group: 'World',
-      run: () => location.assign('/inspect/archive'),
+      run: () => void download('/inspect/archive', 'terrarium.zip'),
     },
   ]);
 }

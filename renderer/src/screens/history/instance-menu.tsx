@@ -1,4 +1,5 @@
 import { ArrowDownToLine, ArrowUpFromLine, FileText, RotateCcw } from 'lucide-react';
+import { download } from '../../api/download.ts';
 import { Menu } from '../../parts/menu.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 import { ResetDialog } from './reset-dialog.tsx';
@@ -21,13 +22,13 @@ export function InstanceMenu({ open, onOpen }: InstanceMenuProps) {
             id: 'zip',
             text: 'Export everything (zip)',
             icon: ArrowDownToLine,
-            onAction: () => download('/inspect/archive', 'terrarium.zip'),
+            onAction: () => void download('/inspect/archive', 'terrarium.zip'),
           },
           {
             id: 'seed',
             text: 'Export the world as a seed (YAML)',
             icon: FileText,
-            onAction: () => download('/inspect/export', 'world.yaml'),
+            onAction: () => void download('/inspect/export', 'world.yaml'),
           },
           {
             id: 'import',
@@ -49,12 +50,4 @@ export function InstanceMenu({ open, onOpen }: InstanceMenuProps) {
       {open === 'reset' && <ResetDialog onClose={close} />}
     </>
   );
-}
-
-/** Lets the browser save an answer of the server; the session's cookie goes along. */
-function download(path: string, name: string): void {
-  const link = document.createElement('a');
-  link.href = path;
-  link.download = name;
-  link.click();
 }

@@ -1,5 +1,6 @@
 import { type Failure, FailureError } from '../../api/failure.ts';
 import { sessionState } from '../../api/session-state.ts';
+import { sessionHeaders } from '../../api/window-key.ts';
 
 /** How long the server may take to answer once it has the file. */
 const ANSWER_TIMEOUT_MS = 10 * 60_000;
@@ -20,6 +21,7 @@ export function upload<T>(path: string, file: Blob, { type, signal, onProgress }
     request.timeout = ANSWER_TIMEOUT_MS;
     request.setRequestHeader('Content-Type', type);
     request.setRequestHeader('X-Terrarium-Client', 'ui');
+    for (const [header, value] of Object.entries(sessionHeaders())) request.setRequestHeader(header, value);
     request.upload.addEventListener('progress', ({ loaded, total }) => total > 0 && onProgress(loaded / total));
     const fail = (kind: Failure['kind'], message: string, details: Failure['details'] = []) =>
       reject(new FailureError({ kind, code: request.status, message, details }));

@@ -1,6 +1,7 @@
 import { Download, GitCompare, Link2, Pencil, RotateCcw, Terminal, X } from 'lucide-react';
 import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
+import { saveFile } from '../../api/download.ts';
 import { useFailure } from '../../api/failures.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { useKeys } from '../../keys/use-keys.ts';
@@ -204,10 +205,6 @@ function withBody<Side extends { body?: unknown }>(side: Side) {
 }
 
 function download(invocation: InvocationDetail): void {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(invocation, null, 2)], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `invocation-${invocation.executionId}.json`;
-  link.click();
-  URL.revokeObjectURL(url);
+  const content = new Blob([JSON.stringify(invocation, null, 2)], { type: 'application/json' });
+  saveFile(content, `invocation-${invocation.executionId}.json`);
 }

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it, vi } from 'vitest';
+import { EventStream, type StreamEvent } from './event-stream.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0)) cleanUp();
+});
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A stream from a server that answers the first, second ... request so, and what was heard of it. */
+async function streamOf(...answers: Answer[]) {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    answers[Math.min(requests.push(request), answers.length) - 1]?.(request, response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // a server on a TCP port has one
+  const stream = new EventStream(`http://127.0.0.1:${port}/`);
+  const heard: StreamEvent[] = [];
+  const errors: number[] = [];
+  stream.addEventListener('lines', (event) => heard.push(event));
+  stream.onerror = () => errors.push(stream.readyState);
+  cleanUps.push(() => {
+    stream.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { stream, heard, errors, requests };
+}
+
+const begin = (response: ServerResponse) =>
+  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+
+it('tells events, however they are cut on their way', async () => {
+  const { heard, stream } = await streamOf(async (_request, response) => {
+    begin(response);
+    const bytes = Buffer.from(
+      ': hello\n\nid: a-1\nevent: lines\ndata: grün\ndata: and more\n\nevent: other\ndata: x\n\n',
+    );
+    for (const byte of bytes) {
+      response.write(Buffer.of(byte));
+      await new Promise(setImmediate);
+    }
+    response.write('event: lines\ndata: second\n\nevent: lines\ndata: no end');
+  });
+  await vi.waitFor(() => expect(heard).toHaveLength(2));
+  expect(heard).toEqual([
+    { data: 'grün\nand more', lastEventId: 'a-1' },
+    { data: 'second', lastEventId: 'a-1' },
+  ]);
+  expect(stream.readyState).toBe(1);
+});
+
+it('goes on behind the last event when the line breaks', async () => {
+  const { heard, errors, requests } = await streamOf(
+    (_request, response) => {
+      begin(response).write('retry: 1\n\nid: 7\nevent: lines\ndata: one\n\n', () => response.destroy());
+    },
+    (_request, response) => void begin(response).write('id: 8\nevent: lines\ndata: two\n\n'),
+  );
+  await vi.waitFor(() => expect(heard.map(({ data }) => data)).toEqual(['one', 'two']));
+  expect(errors).toEqual([0]);
+  expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7']);
+});
+
+it('ends with an answer that is no stream', async () => {
+  const { errors, requests } = await streamOf((_request, response) => void response.writeHead(503).end());
+  await vi.waitFor(() => expect(errors).toEqual([2]));
+  expect(requests).toHaveLength(1);
+});

@@ -1,0 +1,36 @@
+import { SESSION_KEY_HEADER } from '../../../server/model/session-key.ts';
+
+/** Kept for this very origin, port included, which a cookie is not: pages and servers at other ports of our name get no hold of it. */
+const PLACE = 'terrarium.session-key';
+/** Where nothing may be stored it holds until the page is left. */
+let inMemory: string | undefined;
+
+/** A key for the session that is about to begin. */
+export function makeSessionKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** From now on every request has it; every tab of the window shares it, as they share the cookie. */
+export function keepSessionKey(key: string): void {
+  inMemory = key;
+  try {
+    localStorage.setItem(PLACE, key);
+  } catch {
+    // Storage is full or forbidden.
+  }
+}
+
+/** What goes with each request of the window: without it the session's cookie is good for nothing (D-214). */
+export function sessionHeaders(): Record<string, string> {
+  const key = storedKey() ?? inMemory;
+  return key === undefined ? {} : { [SESSION_KEY_HEADER]: key };
+}
+
+function storedKey(): string | undefined {
+  try {
+    return localStorage.getItem(PLACE) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
