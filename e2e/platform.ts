@@ -5,6 +5,8 @@ import { basic, bearer, type Reply, send } from './client.ts';
 /** A platform of one test file's own, and the voices of those who speak to its resource service. */
 export interface Platform {
   emulator: Emulator;
+  /** What the platform has said in its log. */
+  warnings: string[];
   /** Speaks as root; paths are below `{meta_url}`. */
   root: Voice;
   /** Speaks as a user, by password. */
@@ -29,13 +31,15 @@ export interface Voice {
 /** Starts a platform in memory with an empty world, and no container engine unless one is asked for. */
 export async function startPlatform(options: Parameters<typeof startEmulator>[0] = {}): Promise<Platform> {
   const faults: unknown[] = [];
+  const warnings: string[] = [];
   const emulator = await startEmulator(
     { seed: 'empty', containers: { engine: 'none' }, ...options },
-    { onFault: (fault) => faults.push(fault) },
+    { onFault: (fault) => faults.push(fault), onWarning: (warning) => warnings.push(warning) },
   );
   const { apiKey, apiSecret = '' } = emulator.rootCredentials;
   return {
     emulator,
+    warnings,
     root: voiceOf(emulator, basic(apiKey, apiSecret)),
     async as(username, password) {
       const form = new URLSearchParams({ grant_type: 'password', username, password });

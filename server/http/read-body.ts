@@ -14,6 +14,8 @@ const FORM = 'application/x-www-form-urlencoded';
 
 /** The whole body, empty when there is none. */
 async function readBytes(req: IncomingMessage): Promise<Buffer> {
+  // What would grow when it is unpacked stays out (D-182).
+  if (!/^(identity)?$/i.test(req.headers['content-encoding'] ?? '')) throw encodedBody();
   const request = req as express.Request; // every request of the control plane comes through express
   const limit = Number(request.app.get(BODY_LIMIT_SETTING) ?? DEFAULT_BODY_LIMIT_BYTES);
   await new Promise<void>((resolve, reject) => {
@@ -29,9 +31,11 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
 function readFailure(failure: unknown, limit: number): PlatformError {
   const status = failure instanceof Error && 'status' in failure ? failure.status : 400;
   if (status === 413) return new PlatformError(413, `the request body is over ${limit} bytes`);
-  if (status === 415)
-    return new PlatformError(415, 'this content encoding is not supported; send gzip, deflate, br or none');
   return new PlatformError(400, 'the request body could not be read', { cause: failure });
+}
+
+function encodedBody(): PlatformError {
+  return new PlatformError(415, 'send the body as it is, without a Content-Encoding');
 }
 
 function mediaTypeOf(req: IncomingMessage): string {

@@ -344,7 +344,7 @@ describe('the archive of an instance', () => {
             secrets: [{ mount_type: 'env', path: 'A', secret_key: 'k', secret_id: acme.environmentId }],
           }),
         ),
-        /names no secret: .* is the id of a environment/,
+        /names no secret: .* is the id of an environment/,
       ],
       [
         'a name breaks the rules',

@@ -30,6 +30,11 @@ export function actionsByWord(types: readonly ActionRow[]): ReadonlyMap<TypeWord
   );
 }
 
+/** Every action that there is (D-116, D-125, D-213). */
+export function allActions(): ReadonlySet<string> {
+  return new Set([...resourceTypes.flatMap(ownActions), ...ENTITLEMENT_ACTIONS]);
+}
+
 let ofRegistry: ReadonlyMap<TypeWord, ReadonlySet<string>> | undefined;
 
 /** The actions a stored resource has an entitlement for (D-115, D-116), own ones first; what is not in it is unknown there. */

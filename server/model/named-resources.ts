@@ -38,13 +38,19 @@ function keyOf({ id, target: { word, right } }: Reference): string {
   return `${word} ${right} ${id}`;
 }
 
+/** `<id> is the id of an environment` */
+export function whatIs(found: Pick<StoredResource, 'id' | 'type'>): string {
+  const { noun } = typeOf(found);
+  return `${found.id} is the id of ${/^[aeiou](?!ser)/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
 /** What is named; undefined where anything may be written. Throws when nothing of that type is there. */
 function present(view: WorldView, { id, pointer, target: { word }, fact }: Reference): StoredResource | undefined {
   const found = view.find(id);
   if (found && typeOf(found).word === word) return found;
   if (fact.missing === undefined) return undefined;
   const { noun } = typeOfWord(word);
-  const what = found ? `${id} is the id of a ${typeOf(found).noun}` : id;
+  const what = found ? whatIs(found) : id;
   if (fact.missing === 400) {
     const message = `names no ${noun}: ${what}`;
     throw new PlatformError(400, `${pointer} ${message}`, { details: [{ pointer, message }] });

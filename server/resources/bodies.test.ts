@@ -61,16 +61,11 @@ describe('the bytes of a body (D-007, D-185)', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ] as const)('may be compressed with %s', async (encoding, compress) => {
+    ['rot13', Buffer.from],
+  ] as const)('may not be compressed, with %s or otherwise (D-182)', async (encoding, compress) => {
     const headers = { ...JSON_TYPE, 'Content-Encoding': encoding };
-    expect(await post(compress(organization()), headers)).toMatchObject({ status: 201 });
-    expect(await post('{"name":"not-compressed"}', headers)).toMatchObject({ status: 400 });
-  });
-
-  it('may not be compressed with what nobody knows, nor hold more than 10 MiB inside', async () => {
-    expect(await post(organization(), { ...JSON_TYPE, 'Content-Encoding': 'rot13' })).toMatchObject({ status: 415 });
-    const bomb = gzipSync(Buffer.alloc(11 * 1024 * 1024, ' '));
-    expect(await post(bomb, { ...JSON_TYPE, 'Content-Encoding': 'gzip' })).toMatchObject({ status: 413 });
+    expect(await post(compress(organization()), headers)).toMatchObject({ status: 415, body: { code: 415 } });
+    expect(await post(organization(), { ...JSON_TYPE, 'Content-Encoding': 'identity' })).toMatchObject({ status: 201 });
   });
 
   it('may be 10 MiB and no byte more', async () => {
@@ -144,7 +139,6 @@ describe('query parameters (D-012)', () => {
   it.each([
     '/orgs?expand=true&expand=true',
     '/orgs?name=a&name=b',
-    '/orgs?_=1&_=2',
     '/root/entitlements?action=org.view&action=org.view',
     '/orgs/search?name=a&name=b',
     '/users/search?name=a&name=b',

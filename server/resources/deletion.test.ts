@@ -82,7 +82,7 @@ describe('DELETE (D-128)', () => {
     await root.create(`/root/policies/${policy.id}/rules`, {
       name: 'rule',
       resource_type: 'Platform::Resource::Rule::Event',
-      properties: { match_actions: [{ action: 'a.b' }], lambda: lambda.id },
+      properties: { match_actions: [{ action: 'lambda.view' }], lambda: lambda.id },
     });
     expect((await remove(policy)).body.message).toContain('has children: 1 rule');
     expect((await remove(policy, '?force=true')).status).toBe(204);

@@ -6,6 +6,7 @@ import { type Json, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { Companion, Draft, WriteContext } from '../model/resource-type.ts';
+import { demandKnownActions } from '../model/rule-actions.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from './act.ts';
 import { demandReach, type Naming } from './reach.ts';
@@ -48,6 +49,7 @@ export class Drafts {
     this.#demandFreeName(wish, parent);
     demandRoot(act, wish);
     demandReach(this.#naming(act, parent), wish);
+    if (typeOf(wish).word === 'rules') demandKnownActions(wish);
     const { properties, companions = [] } = typeOf(wish).admit?.(wish, this.#contextBelow(parent)) ?? passed(wish);
     const at = this.#now();
     const by = act.caller.userId;
@@ -70,6 +72,7 @@ export class Drafts {
     if (wish.name !== before.name) this.#demandFreeName(wish, parent);
     demandRoot(act, wish, before);
     demandReach(this.#naming(act, parent), wish, before);
+    if (typeOf(wish).word === 'rules') demandKnownActions(wish, before);
     const context = { ...this.#contextBelow(parent), previous: before };
     const { properties, companions = [] } = typeOf(before).admit?.(wish, context) ?? passed(wish);
     const after = as(properties);

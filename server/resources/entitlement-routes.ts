@@ -13,6 +13,7 @@ import { GROUP } from '../model/types/group.ts';
 import { parseWith } from '../model/validate.ts';
 import type { EntitlementFinder } from '../security/entitlement-finder.ts';
 import { type Entitlement, entitlementsOf, findEntitlement, grantsAfter } from '../security/entitlements.ts';
+import { demandKnown } from './filter-names.ts';
 import type { Renderer } from './renderer.ts';
 import { type Answer, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -41,6 +42,8 @@ const writtenSchema = z.object({
   ),
 });
 
+const FILTERS = ['name', 'description', 'id', 'action', 'identities', 'value'];
+
 /** Entitlements: computed from what was granted and refused at each resource, read and replaced by id (D-115, D-119). */
 export function entitlementRoutes(service: ResourceService, finder: EntitlementFinder): Route[] {
   const { view } = service;
@@ -50,6 +53,11 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     finder.remember(node);
     const { query, renderer } = request;
     const filters = filtersIn(query);
+    demandKnown(
+      filters.map(([name]) => name).filter((name) => !FILTERS.includes(name)),
+      FILTERS,
+      'entitlements',
+    );
     const shown = entitlementsOf(view, node).filter((one) =>
       filters.every(([name, wanted]) => isText(memberOf(fieldsOf(one), name), wanted)),
     );

@@ -1,5 +1,5 @@
 import { rootOnly } from '../model/errors.ts';
-import { refuseListPatch } from './record-routes.ts';
+import { demandSubType, refuseListPatch } from './record-routes.ts';
 import { type Answer, created, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
 import { list, read } from './selection.ts';
@@ -15,6 +15,10 @@ export function globalRoutes(service: ResourceService): Route[] {
     if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);
     return ok(request.renderer.record(user));
   };
+  const listAll = (request: ResourceRequest, word: 'orgs' | 'users' | 'rules'): Answer => {
+    demandSubType(request, word);
+    return list(service, request, view.all(word), word);
+  };
   const noOp = (path: string, answer: string): Route => ({
     verb: 'post',
     path,
@@ -26,7 +30,7 @@ export function globalRoutes(service: ResourceService): Route[] {
   return [
     { verb: 'get', path: '/users/self', handle: self },
     ...(['orgs', 'users', 'rules'] as const).flatMap((word): Route[] => [
-      { verb: 'get', path: `/${word}`, handle: (request) => list(service, request, view.all(word)) },
+      { verb: 'get', path: `/${word}`, handle: (request) => listAll(request, word) },
       { verb: 'patch', path: `/${word}`, handle: refuseListPatch },
     ]),
     {

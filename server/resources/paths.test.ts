@@ -142,7 +142,7 @@ describe('type and id find a resource, whatever organization the path begins wit
   it('and the type must be its own', async () => {
     expect((await root.get(`/acme/containers/${ids.lambda}`)).body).toEqual({
       code: 404,
-      message: `containers ${ids.lambda} not found`,
+      message: `container ${ids.lambda} not found: ${ids.lambda} is the id of a lambda`,
     });
   });
 

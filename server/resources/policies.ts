@@ -6,24 +6,12 @@ import type { JsonObject } from '../model/json.ts';
 import { EVENT_RULE, explainLimit, LIMIT_RULE, limitHolds, matchedActions, suppresses } from '../model/policy-rules.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
+import { isAnnounced, neverEmitted } from '../model/rule-actions.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from './act.ts';
 import { countBelow } from './count-below.ts';
 import type { Renderer } from './renderer.ts';
-
-/** The nouns whose actions are events (D-125). */
-const ANNOUNCED = new Set([
-  'container',
-  'lambda',
-  'api',
-  'apiendpoint',
-  'environment',
-  'workspace',
-  'provider',
-  'secret',
-  'volume',
-]);
 
 type Phase = 'pre' | 'post';
 
@@ -85,6 +73,13 @@ export class Policies {
     }
   }
 
+  /** Says in the log what of a rule will never come to anything (D-121). */
+  explain(rule: StoredResource): void {
+    const idle = neverEmitted(rule);
+    if (idle.length > 0)
+      this.#options.onWarning(`rule '${rule.name}' is kept, but nothing is ever asked or told of ${idle.join(', ')}`);
+  }
+
   /** Does a rule keep the creation of this record from reaching any engine (D-127)? */
   suppresses(record: StoredResource): boolean {
     return this.#rulesFor({ verb: 'create', record }, 'pre').some(({ rule }) =>
@@ -100,7 +95,7 @@ export class Policies {
    * @returns to be called once the action is done, with what it made if that is another record
    */
   announce(act: Act, action: Action, except?: StoredResource): (made?: StoredResource) => void {
-    if (!ANNOUNCED.has(typeOf(action.record).noun)) return () => {};
+    if (!isAnnounced(typeOf(action.record).noun)) return () => {};
     // Rules and record are read before the action: a deletion may take them along.
     const events = (phase: Phase) =>
       this.#rulesFor(action, phase, EVENT_RULE)

@@ -2,13 +2,15 @@ import { booleanParameter, singleParameter } from '../http/query.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parsePatch } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeOf, typeOfWord } from '../model/registry.ts';
+import { fullNamesOf, typeOf, typeOfWord } from '../model/registry.ts';
 import { providerTypesMatching } from '../model/type-names.ts';
 import { listedOnlyWords, type TypeWord } from '../model/type-words.ts';
 import { isReferringList, listBelow, listOwned } from './lists.ts';
 import { type Answer, created, noRoute, ok, type ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
-import { list, read } from './selection.ts';
+import { list, read, ruleTypeOf } from './selection.ts';
+
+const ruleTypes: readonly string[] = fullNamesOf(typeOfWord('rules'));
 
 /**
  * The routes that are the same for every type of the registry (D-002, D-004, D-005, D-008): lists, child lists, create,
@@ -57,8 +59,8 @@ export function recordRoutes(service: ResourceService): Route[] {
       handle: (request) => {
         const word = request.listWord('word');
         const organization = request.organization();
-        demandProviderType(request, word);
-        return list(service, request, word ? listOwned(view, organization, word) : []);
+        demandSubType(request, word);
+        return word ? list(service, request, listOwned(view, organization, word), word) : ok([]);
       },
     },
     {
@@ -76,8 +78,8 @@ export function recordRoutes(service: ResourceService): Route[] {
       handle: (request) => {
         const word = request.listWord('childWord');
         const parent = request.resource();
-        demandProviderType(request, word);
-        return list(service, request, word ? listBelow(view, parent, word) : []);
+        demandSubType(request, word);
+        return word ? list(service, request, listBelow(view, parent, word), word) : ok([]);
       },
     },
     {
@@ -167,10 +169,14 @@ export function refuseListPatch(): never {
   throw new PlatformError(400, 'a list cannot be patched; PATCH one of its resources (D-090)');
 }
 
-/** `?type=` on providers must name one (D-065). */
-function demandProviderType(request: ResourceRequest, word: string | undefined): void {
+/** `?type=` on providers and rules must name one (D-065, D-187). */
+export function demandSubType(request: ResourceRequest, word: string | undefined): void {
   const type = singleParameter(request.query, 'type');
-  if (word === 'providers' && type !== undefined && providerTypesMatching(type).size === 0) {
-    throw new PlatformError(400, `unknown provider type '${type.slice(0, 64)}'`);
-  }
+  if (type === undefined) return;
+  if (word === 'providers' && providerTypesMatching(type).size === 0) throw unknownType('provider', type);
+  if (word === 'rules' && !ruleTypes.includes(ruleTypeOf(type))) throw unknownType('rule', type);
+}
+
+function unknownType(noun: string, type: string): PlatformError {
+  return new PlatformError(400, `unknown ${noun} type '${type.slice(0, 64)}'`);
 }

@@ -51,6 +51,9 @@ export function referenceRoutes(service: ResourceService): Route[] {
       .filter((one) => names.has(one.type));
   };
 
+  /** Of types that hold nothing here any filter finds nothing. */
+  const wordOf = (request: ResourceRequest) => registered(typeAsked(request))?.word ?? 'resources';
+
   const listRoutes = Object.entries(lists).flatMap(([word, list]): Route[] => [
     { verb: 'get', path: `/${word}`, handle: (request) => ok(list(request)) },
     {
@@ -74,14 +77,14 @@ export function referenceRoutes(service: ResourceService): Route[] {
     {
       verb: 'get',
       path: `${one}/resources`,
-      handle: (request) => list(service, request, ofType(request)),
+      handle: (request) => list(service, request, ofType(request), wordOf(request)),
     },
     {
       verb: 'get',
       path: `${one}/resources/search`,
       handle: (request) => {
         const found = ofType(request);
-        if (filtersIn(request.query).length > 0) return list(service, request, found);
+        if (filtersIn(request.query).length > 0) return list(service, request, found, wordOf(request));
         throw new PlatformError(400, 'a search needs at least one criterion, e.g. ?name=x');
       },
     },

@@ -4,8 +4,9 @@ import { PlatformError } from '../model/errors.ts';
 import { findOrganization } from '../model/hierarchy.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
+import { whatIs } from '../model/named-resources.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeOf } from '../model/registry.ts';
+import { typeOf, typeOfWord } from '../model/registry.ts';
 import { isTypeWord, listedOnlyWords, referenceWords, type TypeWord, typeWords } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from './act.ts';
@@ -74,7 +75,8 @@ export class ResourceRequest {
     if (this.#http.params.fqon !== undefined) this.organization();
     const found = this.#view.find(id);
     if (!found || (word !== 'resources' && typeOf(found).word !== word)) {
-      throw new PlatformError(404, `${word === 'resources' ? 'resource' : word} ${id} not found`);
+      const noun = isTypeWord(word) ? typeOfWord(word).noun : 'resource';
+      throw new PlatformError(404, `${noun} ${id} not found${found ? `: ${whatIs(found)}` : ''}`);
     }
     return found;
   }
@@ -91,7 +93,7 @@ export class ResourceRequest {
     if (isListedBelow(this.#view, parent, child)) throw onlyReferred(this, parent, child);
     throw new PlatformError(
       404,
-      `${typeOf(child).word} ${child.id} not found in ${typeOf(parent).noun} '${parent.name}'`,
+      `${typeOf(child).noun} ${child.id} not found in ${typeOf(parent).noun} '${parent.name}'`,
     );
   }
 

@@ -256,6 +256,7 @@ export class ResourceService {
     const put = actions.map((one) => one.record);
     await store.commit({ put }, causeOf(act, `${typeOf(record).noun}.${verb}`));
     for (const done of finish) done();
+    if (typeOf(record).word === 'rules') policies.explain(record);
     return record;
   }
 

@@ -6,6 +6,8 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { hiddenProperties } from '../model/secrets.ts';
 import { parseTypeName, providerTypesMatching } from '../model/type-names.ts';
+import type { TypeWord } from '../model/type-words.ts';
+import { demandFilters } from './filter-names.ts';
 import type { Renderer } from './renderer.ts';
 import { type Answer, ok, type ResourceRequest } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -21,11 +23,21 @@ export function read(service: ResourceService, request: ResourceRequest, resourc
 
 /**
  * A list of resources as the query asks for it, of what the caller may view (D-118): filtered by whatever parameters are
- * no flags (D-187). Throws 400 for a bad flag or filter.
+ * no flags (D-187); `word` says what of. Throws 400 for a bad flag or filter.
  */
-export function list(service: ResourceService, request: ResourceRequest, resources: readonly StoredResource[]): Answer {
+export function list(
+  service: ResourceService,
+  request: ResourceRequest,
+  resources: readonly StoredResource[],
+  word: TypeWord | 'resources',
+): Answer {
   const { query, renderer } = request;
-  const criteria = filtersIn(query).map(([name, wanted]) => criterion(name, wanted, renderer));
+  const filters = filtersIn(query);
+  demandFilters(
+    filters.map(([name]) => name),
+    word,
+  );
+  const criteria = filters.map(([name, wanted]) => criterion(name, wanted, renderer));
   const selected = resources.filter(
     (one) => criteria.every((holds) => holds(one)) && service.canView(request.act, one),
   );
@@ -46,9 +58,12 @@ export function inForm<T>(
   return elements.map(record).map(({ org, owner, created, modified, ...rest }) => rest);
 }
 
-/** The parameters of a query that filter a list, each with what is wanted. Throws 400 for one that is repeated. */
+/**
+ * The parameters of a query that filter a list, each with what is wanted; one that begins with `_` is for caches only. Throws 400 for
+ * one that is repeated.
+ */
 export function filtersIn(query: URLSearchParams): [name: string, wanted: string][] {
-  const names = [...query.keys()].filter((name) => !FLAGS.has(name));
+  const names = [...query.keys()].filter((name) => !FLAGS.has(name) && !name.startsWith('_'));
   return names.map((name) => [name, singleParameter(query, name) ?? '']);
 }
 
@@ -77,8 +92,13 @@ function criterion(name: string, wanted: string, renderer: Renderer): (resource:
 /** `?type=` of providers and rules (D-065, D-015); an unknown provider type is only an error where there are providers to ask. */
 function subTypeCriterion(wanted: string): (resource: StoredResource) => boolean {
   const providers = providerTypesMatching(wanted);
-  const ruleType = parseTypeName(wanted) ?? `Resource::Rule::${wanted}`;
+  const ruleType = ruleTypeOf(wanted);
   return (resource) => providers.has(resource.type) || resource.type === ruleType;
+}
+
+/** `Event`, `Limit`, or a type's name or UUID. */
+export function ruleTypeOf(wanted: string): string {
+  return parseTypeName(wanted) ?? `Resource::Rule::${wanted}`;
 }
 
 function fieldOf(resource: StoredResource, name: string, renderer: Renderer): Json | undefined {

@@ -161,6 +161,7 @@ test('the provider must exist, run containers and fit the environment (D-045, D-
   expect(refusalOf(() => create({ provider: { id: forTests.id } }))).toEqual({
     status: 409,
     message: 'Incompatible Environment type',
+    pointer: '/properties/provider/id',
   });
   world.update(forTests, { environment_types: [] });
   expect(create({ provider: { id: forTests.id } })).toBeDefined();

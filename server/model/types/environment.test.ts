@@ -43,5 +43,6 @@ test('an environment keeps its type while a workload would lose its provider (D-
   expect(refusalOf(() => world.update(environment, { environment_type: 'production' }))).toEqual({
     status: 409,
     message: 'Incompatible Environment type',
+    pointer: '/properties/environment_type',
   });
 });

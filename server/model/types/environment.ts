@@ -35,7 +35,7 @@ export const environment: ResourceType = {
     if (previous && previous.properties.environment_type !== type) {
       for (const workload of view.children(previous.id)) {
         const provider = view.find(providerIdOf(workload) ?? '');
-        if (provider) demandServes(provider, type);
+        if (provider) demandServes(provider, type, '/properties/environment_type');
       }
     }
     return { properties: { ...draft.properties, environment_type: type } };

@@ -91,7 +91,7 @@ test('the provider must exist, run lambdas and fit the environment (D-054, D-056
   expect(refusalOf(withProvider(NOBODY))).toMatchObject({ status: 404 });
   expect(refusalOf(withProvider(docker.id))).toMatchObject({ status: 400 });
   expect(refusalOf(withProvider(executor.id))).toMatchObject({ status: 400 });
-  expect(refusalOf(withProvider(forTests.id))).toEqual({ status: 409, message: 'Incompatible Environment type' });
+  expect(refusalOf(withProvider(forTests.id))).toMatchObject({ status: 409, message: 'Incompatible Environment type' });
   expect(create({ ...inline, provider: { id: forTests.id } }, world.root)).toBeDefined();
 });
 

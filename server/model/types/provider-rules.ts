@@ -42,8 +42,18 @@ export function demandFit(view: WorldView, provider: StoredResource, parent: Sto
 }
 
 /** Throws 409 unless the provider serves environments of that type (D-044, D-054). */
-export function demandServes(provider: StoredResource, environmentType: unknown): void {
-  if (!serves(provider, environmentType)) throw new PlatformError(409, 'Incompatible Environment type');
+export function demandServes(
+  provider: StoredResource,
+  environmentType: unknown,
+  pointer = '/properties/provider/id',
+): void {
+  if (serves(provider, environmentType)) return;
+  const served = provider.properties.environment_types;
+  const types = Array.isArray(served) ? served.join(', ') : '';
+  const message = `provider '${provider.name}' serves environments of type ${types}, not ${String(environmentType)}`;
+  throw new PlatformError(409, 'Incompatible Environment type', {
+    details: [{ pointer, message }],
+  });
 }
 
 /** Providers of a kind that can be seen from a resource: its own, then those of what is above it, nearest first (D-065). */

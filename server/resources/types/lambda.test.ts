@@ -116,6 +116,9 @@ describe('what a lambda holds (D-056)', () => {
     const incompatible = await root.post(lambdas, body);
     expect(incompatible).toMatchObject(refusal(409));
     expect(incompatible.body.message).toContain('Incompatible Environment type');
+    expect(incompatible.body.details).toEqual([
+      { pointer: '/properties/provider/id', message: expect.stringContaining('serves environments of type') },
+    ]);
     const production = await otherEnvironment(root, place, 'production');
     for (const under of [production.environment, place.workspace, place.org]) {
       expect((await root.post(`${under}/lambdas`, body)).status, under).toBe(201);

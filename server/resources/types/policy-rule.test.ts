@@ -116,6 +116,32 @@ describe('a rule (D-076)', () => {
     expect(await post(type, sent)).toMatchObject(refusal(400, pointer));
   });
 
+  it.each([
+    ['container.craete.pre', 'container.create'],
+    ['lambdas.create', 'lambda.create'],
+    ['Container.Create', 'container.create'],
+    ['container.create.before', 'container.create'],
+    ['a.b', ''],
+  ])('refuses the action %s, and names the nearest %s', async (action, nearest) => {
+    const pointer = '/properties/match_actions/1/action';
+    const match_actions = [{ action: 'lambda.create' }, { action }];
+    const refused = await post(EVENT, { ...event(), match_actions });
+    expect(refused).toMatchObject(refusal(400, pointer));
+    expect(refused.body.message).toContain(`there is no action '${action}'; ${nearest && 'the nearest: '}`);
+    expect(refused.body.message).toContain(nearest);
+    const rule = await create(EVENT, event());
+    const change = { op: 'replace', path: '/properties/match_actions', value: match_actions };
+    expect(await patch(rule, change)).toMatchObject(refusal(400, pointer));
+  });
+
+  it('takes an action of which nothing is ever told, and the log says so', async () => {
+    const match_actions = ['lambda.invoke', 'job.create.post', 'lambda.create'].map((action) => ({ action }));
+    const { name } = await create(EVENT, { ...event(), match_actions });
+    expect(platform.warnings).toContain(
+      `rule '${name}' is kept, but nothing is ever asked or told of lambda.invoke, job.create.post`,
+    );
+  });
+
   it('is created in a policy only', async () => {
     expect(await root.post('/acme/rules', bodyOf(LIMIT, limit()))).toMatchObject(refusal(404));
     expect(await root.post(`${place.environment}/rules`, bodyOf(LIMIT, limit()))).toMatchObject(refusal(404));

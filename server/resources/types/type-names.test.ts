@@ -271,6 +271,6 @@ describe('the resources of a type (D-085)', () => {
     expect((await search('?image=nginx:1&expand=true')).body).toEqual([container]);
     expect(idsOf((await search('?num_instances=1&memory=128')).body)).toEqual([container.id]);
     expect((await search('?image=other')).body).toEqual([]);
-    expect((await search('?colour=red')).body).toEqual([]);
+    expect(await search('?colour=red')).toMatchObject(refusal(400));
   });
 });
