@@ -11,6 +11,7 @@ import type { WindowSessions } from '../inspector/window-sessions.ts';
 import { offencesOf } from '../inspector/world-rules.ts';
 import type { LambdaService } from '../lambdas/lambda-service.ts';
 import type { Authenticator } from '../model/caller.ts';
+import { offenceOfHostPath } from '../model/types/volume.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { parseLead, parseLeadFilter } from '../standins/lead.ts';
@@ -114,8 +115,9 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       deleteAll: () => crm.deleteLeads(),
     },
     refusalOf: (executionId) => crm.refusalOf(executionId),
-    machine: new TimeMachine(store, (changes) => {
-      return offencesOf({ view, ...laws }, changes);
+    machine: new TimeMachine(store, {
+      offencesOf: (changes) => offencesOf({ view, ...laws }, changes),
+      offenceNow: (record) => offenceOfHostPath(record, allowedHostPaths),
     }),
     snapshots,
     keys: windowKeys(view, credentials),

@@ -8,7 +8,8 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Entry, openPromise } from 'yauzl';
 import yazl from 'yazl';
-import { basic, type Reply, send } from '../../e2e/client.ts';
+import { logIn } from '../../e2e/account.ts';
+import { basic, bearer, type Reply, send } from '../../e2e/client.ts';
 import { type Body, lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
@@ -211,6 +212,53 @@ describe('the archive of an instance', () => {
     await expect(other.as('root', 'mine-now')).rejects.toThrow('no token');
     await other.as('ada', 'sesame-9');
     expect((await other.root.get('/users/self')).body.name).toBe('root');
+    await other.stop();
+  });
+
+  it('ends what the accounts had whose passwords it replaces, and all of those that it does not have (D-216)', async () => {
+    const { checksum: _, ...world } = JSON.parse(files['world.json'] ?? '');
+    const records: Body[] = Object.values(world.resources);
+    const other = await startPlatform();
+    expect((await importInto(other, archive)).status).toBe(200);
+    const { id } = records.find(({ name }) => name === 'ada');
+    const password = [{ op: 'add', path: '/properties/password', value: 'first' }];
+    expect((await other.root.patch(`/root/users/${id}`, password)).status).toBe(200);
+    const bob = await other.root.create('/root/users', { name: 'bob', properties: { password: 'bobs' } });
+    const credentialsOf = async (name: string, accountId: string, word: string) => {
+      const { baseUrl, securityUrl } = other.emulator;
+      const token = (await logIn(other, 'root', name, word)).body.access_token;
+      const session = await send('POST', `${baseUrl}/inspect/session`, { body: { username: name, password: word } });
+      const orgId = records.find(({ parent }) => parent === null)?.id;
+      const made = await send('POST', `${securityUrl}/accounts/${accountId}/apiKeys`, {
+        auth: authOf(other),
+        body: { orgId: (await other.root.get('/root')).body.id ?? orgId },
+      });
+      expect([session.status, made.status]).toEqual([200, 201]);
+      const ways: Record<string, Record<string, string>> = {
+        token: { Authorization: bearer(token) },
+        session: { Cookie: session.headers.get('set-cookie')?.split(';', 1)[0] ?? '' },
+        key: { Authorization: basic(made.body.apiKey, made.body.apiSecret) },
+      };
+      return async () => {
+        const statuses = Object.entries(ways).map(async ([way, headers]) => [
+          way,
+          (await fetch(`${other.emulator.metaUrl}/users/self`, { headers })).status,
+        ]);
+        return Object.fromEntries(await Promise.all(statuses));
+      };
+    };
+    const adas = await credentialsOf('ada', id, 'first');
+    const bobs = await credentialsOf('bob', bob.id, 'bobs');
+    const all = { token: 200, session: 200, key: 200 };
+    expect([await adas(), await bobs()]).toEqual([all, all]);
+
+    records.find(({ name }) => name === 'ada').properties.password = 'sesame-9';
+    expect((await importInto(other, await sealed({ 'world.json': JSON.stringify(world) }))).status).toBe(200);
+    // A key is no password: it stays good while its account is there, as after any change of a password.
+    expect(await adas()).toEqual({ token: 401, session: 401, key: 200 });
+    expect(await bobs()).toEqual({ token: 401, session: 401, key: 401 });
+    expect((await logIn(other, 'root', 'ada', 'first')).status).toBe(400);
+    expect((await logIn(other, 'root', 'ada', 'sesame-9')).status).toBe(200);
     await other.stop();
   });
 

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../../e2e/client.ts';
+import { makerFor } from '../../e2e/maker.ts';
+import { makePlace } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
 describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
@@ -91,4 +93,43 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (place) => {
     const { status, body } = await inspect('POST', '/one/restore');
     expect([status, body.message]).toEqual([503, expect.stringContaining(`${file} is damaged`)]);
   });
+});
+
+it('what was allowed once comes back only where it still is: a folder of the host is looked at anew (D-215)', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'terrarium snapshots '));
+  const start = (allowedHostPaths: string[]) => startPlatform({ data: join(folder, 'data'), allowedHostPaths });
+  const before = await start([folder]);
+  const place = await makePlace(before.root, 'acme');
+  const properties = { type: 'host_path', config: { host_path: join(folder, 'shared') } };
+  const { id, name } = await makerFor(before.root).volume(place, properties);
+  const ask = async ({ emulator }: Platform, method: string, path: string, body?: unknown) => {
+    const { apiKey, apiSecret = '' } = emulator.rootCredentials;
+    return send(method, `${emulator.baseUrl}/inspect${path}`, { auth: basic(apiKey, apiSecret), body });
+  };
+  expect((await ask(before, 'POST', '/snapshots', { name: 'with-it' })).status).toBe(201);
+  const { seq } = (await ask(before, 'GET', '/history?limit=1')).body.commits[0];
+  expect((await before.root.delete(`/root/volumes/${id}`)).status).toBe(204);
+  await before.stop();
+
+  const now = await start([]);
+  for (const [path, body] of [
+    ['/snapshots/with-it/restore', undefined],
+    ['/restore', { at: seq }],
+    [`/history/${seq + 1}/revert`, undefined],
+  ] as const) {
+    const refused = await ask(now, 'POST', path, body);
+    expect(refused, path).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('allowed directory') },
+    });
+    expect(refused.body.details).toMatchObject([{ pointer: `/resources/${id}` }]);
+  }
+  expect(await now.root.get(`/root/volumes/${id}`)).toMatchObject(refusal(404));
+  await now.stop();
+
+  const again = await start([folder]);
+  expect((await ask(again, 'POST', '/snapshots/with-it/restore')).status).toBe(200);
+  expect((await again.root.get(`/root/volumes/${id}`)).body.name).toBe(name);
+  await again.stop();
+  await rm(folder, { recursive: true });
 });

@@ -32,19 +32,26 @@ export interface Difference {
   resources: ResourceDifference[];
 }
 
+/** What is to hold of what comes back. */
+export interface PastLaws {
+  /** Why changes would leave no valid world. */
+  offencesOf(changes: WorldDifference): ErrorDetail[];
+  /** Why a record that was valid once is not allowed to come back. */
+  offenceNow(record: StoredResource): string | undefined;
+}
+
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 /** Brings back what was: one commit undone, or a whole moment. Each is a commit itself, so it can be undone, too. */
 export class TimeMachine {
   readonly store: WorldStore;
   readonly #passwords: LastPasswords;
-  readonly #offencesOf: (changes: WorldDifference) => ErrorDetail[];
+  readonly #laws: PastLaws;
 
-  /** @param offencesOf why changes would leave no valid world */
-  constructor(store: WorldStore, offencesOf: (changes: WorldDifference) => ErrorDetail[]) {
+  constructor(store: WorldStore, laws: PastLaws) {
     this.store = store;
     this.#passwords = new LastPasswords(store);
-    this.#offencesOf = offencesOf;
+    this.#laws = laws;
   }
 
   /**
@@ -57,7 +64,7 @@ export class TimeMachine {
     const commit = await this.store.history.get(seq);
     const left = await this.store.history.worldAt({ seq });
     const { conflicts, ...changes } = planRevert(commit, left.resources, this.store.world.resources);
-    const offences = conflicts.length > 0 ? conflicts : this.#offencesOf(changes);
+    const offences = conflicts.length > 0 ? conflicts : this.#laws.offencesOf(changes);
     if (offences.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, offences);
     const made = await this.#commit(changes, causeOf(by, 'history.revert', `revert of commit ${seq}`));
     if (made) return made;
@@ -76,9 +83,22 @@ export class TimeMachine {
     return this.bringBack(resources, causeOf(by, 'history.restore', `restore of commit ${seq}`));
   }
 
-  /** Makes the world what it once was, in one commit; passwords stay what they are. */
+  /**
+   * Makes the world what it once was, in one commit; passwords stay what they are. It was a valid one, but what is allowed outside
+   * of it may be less now: throws 409 then.
+   */
   async bringBack(resources: Resources, cause: Cause): Promise<Commit | undefined> {
-    return this.#commit(changesBetween(this.store.world.resources, resources), cause);
+    const changes = changesBetween(this.store.world.resources, resources);
+    const offences = changes.put.flatMap((record) => {
+      const message = this.#laws.offenceNow(record);
+      return message === undefined
+        ? []
+        : [{ pointer: `/resources/${record.id}`, message: `'${record.name}' ${message}` }];
+    });
+    if (offences.length === 0) return this.#commit(changes, cause);
+    throw new PlatformError(409, `that world cannot come back: ${offences.map(({ message }) => message).join('; ')}`, {
+      details: offences,
+    });
   }
 
   /** Commits what was once, but for passwords. */

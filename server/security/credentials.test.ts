@@ -34,14 +34,21 @@ test('a token is good for eight hours and not a millisecond longer', async () =>
   expect(credentials.findToken(token)).toBeUndefined();
 });
 
-test('expired tokens are dropped when the next one is issued', async () => {
-  await credentials.issueToken(ADA, ORG);
+test('an expired token is told to be expired, also after the next one was issued, until there are very many', async () => {
+  const first = await credentials.issueToken(ADA, ORG);
   nowMs += 4 * HOUR_MS;
   const living = await credentials.issueToken(ADA, ORG);
   nowMs += 5 * HOUR_MS;
   await credentials.issueToken(BOB, ORG);
-  expect(tokens.size).toBe(2);
+  expect(credentials.readToken(first)).toEqual({ reason: 'expired' });
   expect(credentials.findToken(living)).toBeDefined();
+  expect([...credentials.tokens()]).toHaveLength(2);
+
+  for (let at = 0; at < 1_500; at++) await credentials.issueToken(ADA, ORG);
+  nowMs += 9 * HOUR_MS;
+  await credentials.issueToken(BOB, ORG);
+  expect(tokens.size).toBe(1_001);
+  expect(credentials.readToken(first)).toEqual({ reason: 'wrong' });
 });
 
 test('neither tokens nor secrets are kept in a readable form', async () => {

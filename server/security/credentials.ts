@@ -34,6 +34,8 @@ interface CredentialsOptions {
 }
 
 const TOKEN_LIFETIME_MS = 8 * 60 * 60 * 1000;
+/** So many tokens that have expired are remembered, the newest, so that who still sends one is told why it is refused (D-181). */
+const MAX_EXPIRED = 1_000;
 const SECRET_LENGTH = 40;
 /** Letters and digits only: a secret survives shells, URLs and form encoding as it is. */
 const SECRET_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -65,7 +67,7 @@ export class Credentials {
     this.tokenLifetimeMs = options.tokenLifetimeMs ?? TOKEN_LIFETIME_MS;
   }
 
-  /** A new token for an account; expired ones are dropped on this occasion. */
+  /** A new token for an account; of the expired ones the oldest are dropped on this occasion. */
   async issueToken(accountId: Uuid, orgId: Uuid): Promise<string> {
     const issuedAtMs = this.#nowMs();
     const token = randomUUID();
@@ -211,7 +213,8 @@ export class Credentials {
       expired.push(tokenHash);
     }
     for (const id of expired) this.#usedAtMs.delete(id);
-    await Promise.all(expired.map((id) => this.#tokens.remove(id)));
+    const surplus = expired.slice(0, Math.max(0, expired.length - MAX_EXPIRED));
+    await Promise.all(surplus.map((id) => this.#tokens.remove(id)));
   }
 }
 

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
-import { dnsName, runBy, typed } from './schema-parts.ts';
+import { dnsName, runBy } from './schema-parts.ts';
 
 export const VOLUME = 'Resource::Volume';
 
@@ -29,6 +30,17 @@ function isInside(path: string, allowed: readonly string[]): boolean {
   return allowed.some((folder) => segments(folder).every((segment, index) => segment === wanted[index]));
 }
 
+/** What is against a volume's folder of the host, as things are configured now; undefined when nothing is, and for all other records. */
+export function offenceOfHostPath(
+  { type, properties }: Pick<StoredResource, 'type' | 'properties'>,
+  allowed: readonly string[],
+): string | undefined {
+  if (type !== VOLUME || properties.type !== 'host_path') return undefined;
+  const path = memberOf(properties.config, 'host_path');
+  if (typeof path === 'string' && isInside(path, allowed)) return undefined;
+  return `must be inside an allowed directory (${allowed.join(', ') || 'none is configured'})`;
+}
+
 /** What has the volume mounted. */
 function mountedBy(record: StoredResource, view: WorldView): StoredResource[] {
   return [...view.referrers(record.id)];
@@ -49,12 +61,8 @@ export const volume: ResourceType = {
   replaceable: true,
 
   admit(draft, { allowedHostPaths }) {
-    const sent = typed(volumeProperties, draft);
-    const path = sent.config?.host_path;
-    if (sent.type === 'host_path' && (path === undefined || !isInside(path, allowedHostPaths))) {
-      const allowed = allowedHostPaths.join(', ') || 'none is configured';
-      throw invalid('/properties/config/host_path', `must be inside an allowed directory (${allowed})`);
-    }
+    const offence = offenceOfHostPath({ type: VOLUME, properties: draft.properties }, allowedHostPaths);
+    if (offence !== undefined) throw invalid('/properties/config/host_path', offence);
     return { properties: draft.properties };
   },
 

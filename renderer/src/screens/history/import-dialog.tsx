@@ -116,7 +116,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
 
 /** What the check has found. */
 function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: boolean }) {
-  const { leads, hidden } = outcome;
+  const { leads, hidden, runs } = outcome;
   if (isNothing) return <p className="mt-3">The file is sound, and the world is so already.</p>;
   return (
     <div className="mt-3">
@@ -136,9 +136,29 @@ function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: bo
           {hidden.length > 5 && ' ...'}).
         </p>
       )}
+      {runs.length > 0 && <CodeThatRuns runs={runs} />}
       <div className="-mx-4 mt-2 max-h-64 overflow-auto border-y border-line">
         <DifferenceList difference={outcome} direction="to-come" />
       </div>
+    </div>
+  );
+}
+
+/** Whoever brings in a file of somebody else lets their code run on this machine (D-215). */
+function CodeThatRuns({ runs }: Pick<ImportOutcome, 'runs'>) {
+  return (
+    <div className="mt-2">
+      <p className="text-warn">
+        {runs.length === 1 ? 'Code of one resource' : `Code of ${runs.length.toLocaleString('en')} resources`} will run
+        on this machine:
+      </p>
+      <ul aria-label="Code that will run" className="mt-1 max-h-32 overflow-auto">
+        {runs.map(({ type, path, reasons }) => (
+          <li key={`${type} ${path}`} className="break-words">
+            {path} <span className="text-muted">({reasons.join(', ')})</span>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

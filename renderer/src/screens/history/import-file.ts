@@ -13,6 +13,15 @@ export interface ImportOutcome extends Difference {
   leads: number | undefined;
   /** Resources whose hidden values have to be set anew. */
   hidden: readonly CommitResource[];
+  /** What of the code in it will run from then on. */
+  runs: readonly CodeToRun[];
+}
+
+/** A resource whose code an import lets run, and what makes it run. */
+export interface CodeToRun {
+  type: string;
+  path: string;
+  reasons: readonly string[];
 }
 
 const TYPES: Record<ImportKind, string> = {
@@ -33,9 +42,11 @@ interface ArchiveAnswer extends Partial<Difference> {
   commit?: { seq: number };
   leads: number;
   hidden: readonly CommitResource[];
+  runs?: readonly CodeToRun[];
 }
 
 interface SeedAnswer {
+  runs?: readonly CodeToRun[];
   commit?: number;
   summary: Difference['total'];
   changes: readonly { path: string; type: string; id?: string; action: ResourceDifference['action'] | 'unchanged' }[];
@@ -55,13 +66,13 @@ export async function importFile(
   const sending = { ...options, type: TYPES[kind] };
   if (kind === 'archive') {
     const answer = await upload<ArchiveAnswer>(`/inspect/archive?dryRun=${wish.isDry}`, file, sending);
-    const { commit, leads, hidden, resources = [], total = { create: 0, update: 0, delete: 0 } } = answer;
-    return { resources, total, commit: commit?.seq, leads, hidden };
+    const { commit, leads, hidden, runs = [], resources = [], total = { create: 0, update: 0, delete: 0 } } = answer;
+    return { resources, total, commit: commit?.seq, leads, hidden, runs };
   }
   const path = `/inspect/apply?dryRun=${wish.isDry}&prune=${wish.prune}`;
-  const { commit, summary, changes } = await upload<SeedAnswer>(path, file, sending);
+  const { commit, summary, changes, runs = [] } = await upload<SeedAnswer>(path, file, sending);
   const resources = changes.flatMap(({ action, path: at, type, id }) =>
     action === 'unchanged' ? [] : [{ id: id ?? at, name: at, path: at, type, action }],
   );
-  return { resources, total: summary, commit, leads: undefined, hidden: [] };
+  return { resources, total: summary, commit, leads: undefined, hidden: [], runs };
 }
