@@ -15,7 +15,7 @@ import { startEmulator } from '../server/emulator.ts';
 
 const SELF = fileURLToPath(import.meta.url);
 const ROUNDS = 5;
-const ROUND_S = 2;
+const ROUND_S = 3;
 const CODE = 'exports.run = (event, context, callback) => callback(null, JSON.parse(event));';
 const BODY = JSON.stringify({ rows: Array.from({ length: 100 }, (_, at) => ({ at, text: 'x'.repeat(80) })) }).slice(0);
 const kinds = {

@@ -60,13 +60,16 @@ const run = { project: { id: 101, path: 'demo/kept' }, branch: 'main', sha: '0'.
 const { id } = await call('POST', '/inspect/pipelines', { ...run, variables: { present: [], missing: [] } });
 await call('PUT', `/inspect/pipelines/${id}`, { state: 'success', jobs: [], log: ['kept'], exitCode: 0 });
 
+const { invocations } = await call('GET', '/inspect/invocations?limit=1');
+await new Promise((resolve) => setTimeout(resolve, 1_000)); // what runs is in files within that time
+
 for (const name of await readdir(data)) {
   if (!NOT_KEPT.has(name)) await cp(join(data, name), join(target, name), { recursive: true });
 }
 await stop();
 await writeFile(
   join(target, 'expected.json'),
-  `${JSON.stringify({ token, executionId, pipelineRunId: id }, null, 2)}\n`,
+  `${JSON.stringify({ token, executionId, pipelineRunId: id, invocationId: invocations[0].executionId }, null, 2)}\n`,
 );
 
 const files = (await readdir(target, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());

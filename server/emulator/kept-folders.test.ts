@@ -12,7 +12,12 @@ const KEPT = fileURLToPath(new URL('../../fixtures/data-folders', import.meta.ur
 /** Longer than any fixture is old. */
 const CENTURY_S = 100 * 365 * 24 * 60 * 60;
 
-const expected = z.object({ token: z.string(), executionId: z.string(), pipelineRunId: z.string() });
+const expected = z.object({
+  token: z.string(),
+  executionId: z.string(),
+  pipelineRunId: z.string(),
+  invocationId: z.string().optional(),
+});
 const folders = await readdir(KEPT);
 
 const place = await mkdtemp(join(tmpdir(), 'terrarium-kept-'));
@@ -27,6 +32,7 @@ async function open(name: string, use: (emulator: Emulator, auth: string) => Pro
       data,
       containers: { engine: 'none' },
       limits: { tokenLifetimeS: CENTURY_S, resultLifetimeS: CENTURY_S },
+      records: { maxDays: CENTURY_S / (24 * 60 * 60) },
     },
     { onWarning: (message) => warnings.push(message) },
   );
@@ -63,6 +69,13 @@ describe.each(folders)('the data folder %s of an earlier version', (name) => {
         state: 'success',
         log: ['kept'],
       });
+      if (known.invocationId) {
+        expect(await get(`${baseUrl}/inspect/invocations/${known.invocationId}`)).toMatchObject({
+          outcome: { ok: true },
+          event: { body: { sizeBytes: expect.any(Number) } },
+          request: { status: expect.any(Number) },
+        });
+      }
       const { commits } = await get(`${baseUrl}/inspect/history?limit=500`);
       expect(commits.at(-1)).toMatchObject({ seq: 1 });
       const lambdas: { id: string }[] = await get(`${metaUrl}/demo/lambdas`);
