@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { applyOperation, JsonPatchError, type Operation } from 'fast-json-patch';
+import { applyOperation, deepClone, JsonPatchError, type Operation } from 'fast-json-patch';
 import { type ErrorDetail, PlatformError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { MAX_JSON_DEPTH, MAX_RECORD_SIZE, measure } from './json-bounds.ts';
@@ -41,7 +41,7 @@ export function parsePatch(document: Json | undefined): Operation[] {
   const details = document.flatMap((operation, index) => offencesIn(operation, `/${index}`));
   const [first] = details;
   if (first) throw new PlatformError(400, `malformed patch: ${first.pointer} ${first.message}`, { details });
-  return structuredClone(document) as unknown as Operation[]; // offencesIn() has just checked the shape
+  return document as unknown as Operation[]; // offencesIn() has just checked the shape
 }
 
 function offencesIn(operation: Json, at: string): ErrorDetail[] {
@@ -89,17 +89,18 @@ function valueAt(document: Json, segments: readonly string[]): { value: Json } |
  * Applies operations in order, all or nothing, to a record's editable members (D-090..D-095).
  *
  * @param written the record in written form: name, description?, tags?, variables?, properties
- * @param shown the record as a client sees it, against which a harmless write of a read-only member is recognised (D-093)
+ * @param shown renders the record as a client sees it, against which a harmless write of a read-only member is recognised (D-093);
+ *   asked only when an operation touches one
  * @returns a new document; the given ones stay as they are
  * @throws PlatformError 422 naming the operation (D-092); 413 when the document would become larger than a body may be
  */
 export function applyPatch(
   written: JsonObject & { properties: JsonObject },
-  shown: JsonObject,
+  shown: () => JsonObject,
   operations: readonly Operation[],
   rules: PatchRules,
 ): JsonObject {
-  const document = structuredClone(written);
+  const document: typeof written = deepClone(written);
   let carried = 0;
   operations.forEach((sent, index) => {
     const operation = rules.rewrite?.(sent, document) ?? sent;
@@ -135,12 +136,12 @@ function placedBy(operation: Operation, document: JsonObject): { value: Json; is
 }
 
 /** A write that a client makes by comparing whole records, and that changes nothing the server owns (D-093). */
-function isHarmless(operation: Operation, shown: JsonObject, rules: PatchRules): boolean {
+function isHarmless(operation: Operation, shown: () => JsonObject, rules: PatchRules): boolean {
   const segments = segmentsOf(operation.path);
   if (operation.op === 'remove') return segments[0] === 'properties' && rules.serverSet.includes(segments[1] ?? '');
   if (operation.op !== 'add' && operation.op !== 'replace') return false;
   if (readOnlyProblem(operation, rules) === undefined) return false;
-  const present = valueAt(shown, segments);
+  const present = valueAt(shown(), segments);
   return present !== undefined && isDeepStrictEqual(present.value, operation.value);
 }
 

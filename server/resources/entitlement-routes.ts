@@ -121,7 +121,7 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     const present = find(request, entitlement.id);
     const { name, action, identities, value } = present;
     const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
-    const patched = applyPatch(written, recordOf(present, request.renderer), operations, {
+    const patched = applyPatch(written, () => recordOf(present, request.renderer), operations, {
       renamable: false,
       serverSet: ['parent', 'action'],
       unreadable: [],

@@ -132,7 +132,7 @@ export class ResourceService {
   /**
    * Applies a JSON Patch to a record (D-090..D-098); what changes nothing leaves it as it is.
    *
-   * @param shown the record as this client sees it
+   * @param shown renders the record as this client sees it
    * @throws PlatformError 400, 403, 409, 422
    */
   async patch(
@@ -142,7 +142,12 @@ export class ResourceService {
     shown: (resource: StoredResource) => JsonObject = this.#options.shown,
   ): Promise<StoredResource> {
     const patched = await this.#rewrite(act, id, 'update', (before) => {
-      return parseEnvelope(patchedDocument(before, shown(before), operations), typeOf(before));
+      let rendered: JsonObject | undefined;
+      const asSeen = () => {
+        rendered ??= shown(before);
+        return rendered;
+      };
+      return parseEnvelope(patchedDocument(before, asSeen, operations), typeOf(before));
     });
     this.#options.onPatched?.(patched, operations);
     return patched;
@@ -219,7 +224,8 @@ export class ResourceService {
     verb: string,
     wish: (before: StoredResource) => Envelope,
   ): Promise<StoredResource> {
-    this.demandChange(act, this.#present(id), verb);
+    const first = this.#present(id);
+    this.demandChange(act, first, verb);
     for (;;) {
       const before = this.#present(id);
       const type = typeOf(before);
@@ -230,7 +236,8 @@ export class ResourceService {
       const after = { ...envelope, id, type: before.type, properties: written };
       const { record, companions } = this.drafts.update(act, before, after);
       if (record !== before) {
-        this.demandChange(act, before, verb, record);
+        // Everybody may change some of his own record; and what he may was asked of what was there then.
+        if (id === act.caller.userId || before !== first) this.demandChange(act, before, verb, record);
         return this.#enact(act, verb, record, companions, before);
       }
       this.#options.onConfirmed?.(before);

@@ -23,10 +23,10 @@ export function writtenForm({
 }
 
 /** The document that a patch works on: the written form but for what a type lets be patched as it is shown (D-090, D-097). */
-function patchedForm(record: StoredResource, shown: JsonObject): ReturnType<typeof writtenForm> {
+function patchedForm(record: StoredResource, shown: () => JsonObject): ReturnType<typeof writtenForm> {
   const written = writtenForm(record);
   const asShown = (typeOf(record).patchedAsShown ?? []).flatMap((name) => {
-    const value = memberOf(shown.properties, name);
+    const value = memberOf(shown().properties, name);
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
@@ -35,12 +35,12 @@ function patchedForm(record: StoredResource, shown: JsonObject): ReturnType<type
 /**
  * The written form after a patch (D-090..D-095); still to be checked like the body of a create (D-096).
  *
- * @param shown the record as the client sees it, against which harmless writes are recognised (D-093)
+ * @param shown renders the record as the client sees it, against which harmless writes are recognised (D-093)
  * @throws PlatformError 422 for an operation that does not apply
  */
 export function patchedDocument(
   record: StoredResource,
-  shown: JsonObject,
+  shown: () => JsonObject,
   operations: readonly Operation[],
 ): JsonObject {
   const type = typeOf(record);

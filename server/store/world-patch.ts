@@ -3,6 +3,7 @@ import type { Change } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { segmentsOf } from './pointer.ts';
 
 const ROOT = '/resources/';
 
@@ -18,6 +19,64 @@ export function operationsBetween(
   }
   if (after) return [{ op: 'add', path, value: deepClone(after) }];
   return before ? [{ op: 'remove', path }] : [];
+}
+
+/**
+ * What a record becomes, and the operations to and fro: one compare each way, and a copy of nothing but what changes, so that the
+ * rest stands where it stood and is shared. Neither may be changed afterwards.
+ *
+ * @returns undefined when nothing changes
+ */
+export function changeBetween(
+  id: Uuid,
+  before: StoredResource | undefined,
+  wanted: StoredResource | undefined,
+): { change: Change; ops: Operation[]; inverse: Operation[] } | undefined {
+  const path = ROOT + id;
+  if (!before) {
+    if (!wanted) return undefined;
+    const after = deepClone(wanted);
+    return { change: { after }, ops: [{ op: 'add', path, value: after }], inverse: [{ op: 'remove', path }] };
+  }
+  if (!wanted)
+    return { change: { before }, ops: [{ op: 'remove', path }], inverse: [{ op: 'add', path, value: before }] };
+  const within = compare(before, wanted);
+  if (within.length === 0) return undefined;
+  const after = patched(before, within);
+  if (after.id !== id) throw new PlatformError(422, `${path}/id must be ${id}`);
+  const below = (operations: readonly Operation[]) =>
+    operations.map((operation) => ({ ...operation, path: path + operation.path }));
+  return { change: { before, after }, ops: below(within), inverse: below(compare(after, before)) };
+}
+
+/** A record after operations of `compare`: add, replace and remove of places that are there. */
+function patched(record: StoredResource, operations: readonly Operation[]): StoredResource {
+  const own = new Set<object>();
+  const copied = <T extends object>(value: T): T => {
+    if (own.has(value)) return value;
+    const copy = (Array.isArray(value) ? [...value] : { ...value }) as T; // what it is a copy of
+    own.add(copy);
+    return copy;
+  };
+  const after = copied(record);
+  for (const operation of operations) {
+    const segments = segmentsOf(operation.path);
+    const last = segments.pop() ?? '';
+    let at = after as unknown as Record<string, unknown>; // a record is JSON, and so is all in it
+    for (const segment of segments) {
+      const below = copied(at[segment] as Record<string, unknown>);
+      at[segment] = below;
+      at = below;
+    }
+    if (operation.op === 'remove') {
+      if (Array.isArray(at)) at.splice(Number(last), 1);
+      else delete at[last];
+    } else if ('value' in operation) {
+      if (operation.op === 'add' && Array.isArray(at)) at.splice(Number(last), 0, operation.value);
+      else at[last] = operation.value;
+    }
+  }
+  return after;
 }
 
 /**

@@ -15,7 +15,7 @@ import { WORLD_FILE, WorldAdapter } from './world-adapter.ts';
 import type { LiveWorld } from './world-file.ts';
 import { WorldHistory } from './world-history.ts';
 import { type Indexing, WorldIndex } from './world-index.ts';
-import { applyChanges, operationsBetween, tryOperations } from './world-patch.ts';
+import { applyChanges, changeBetween, tryOperations } from './world-patch.ts';
 
 export interface StoreOptions {
   medium: Medium;
@@ -157,17 +157,28 @@ class JournaledStore implements WorldStore {
   }
 
   async commit(request: CommitRequest, cause: Cause): Promise<Commit | undefined> {
+    this.#demandOpen();
     const wanted = new Map<Uuid, StoredResource | undefined>();
     for (const record of request.put ?? []) wanted.set(record.id, record);
     for (const id of request.remove ?? []) wanted.set(id, undefined);
-    const operations = [...wanted].flatMap(([id, record]) =>
-      operationsBetween(id, this.#world.resources.get(id), record),
-    );
-    return this.#commit(operations, cause);
+    const changes: Change[] = [];
+    const ops: Operation[] = [];
+    const inverse: Operation[] = [];
+    for (const [id, record] of wanted) {
+      const made = changeBetween(id, this.#world.resources.get(id), record);
+      if (!made) continue;
+      changes.push(made.change);
+      ops.push(...made.ops);
+      inverse.unshift(...made.inverse);
+    }
+    return this.#commit(changes, ops, inverse, cause);
   }
 
   async commitOps(operations: readonly Operation[], cause: Cause): Promise<Commit | undefined> {
-    return this.#commit(deepClone(operations), cause);
+    this.#demandOpen();
+    const ops = deepClone(operations);
+    const { changes, inverse } = tryOperations(this.#world.resources, ops);
+    return this.#commit(changes, ops, inverse, cause);
   }
 
   onCommit(listener: CommitListener): () => void {
@@ -190,10 +201,17 @@ class JournaledStore implements WorldStore {
     return this.#closing;
   }
 
-  /** @param ops not shared with anybody */
-  async #commit(ops: Operation[], cause: Cause): Promise<Commit | undefined> {
+  #demandOpen(): void {
     if (this.#isSealed) throw new PlatformError(503, 'The emulator is stopping; the change was not made.');
-    const { changes, inverse } = tryOperations(this.#world.resources, ops);
+  }
+
+  /** @param ops nobody changes them afterwards, nor the changes */
+  async #commit(
+    changes: readonly Change[],
+    ops: Operation[],
+    inverse: Operation[],
+    cause: Cause,
+  ): Promise<Commit | undefined> {
     if (changes.length === 0) return undefined;
     if (this.#options.freeze) deepFreeze(changes);
     const removed = changes.flatMap(({ before, after }) => (before && !after ? this.#described(before) : []));
