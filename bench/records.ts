@@ -67,7 +67,7 @@ async function serve(data: string, keep: Keep): Promise<void> {
   });
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
-    process.send?.({ cpuUs: user + system });
+    process.send?.({ cpuUs: user + system, memory: process.memoryUsage() });
   });
   process.on('disconnect', () => void stop().then(() => process.exit()));
   process.send?.({ gatewayUrl });
@@ -148,8 +148,16 @@ function pssMb(pid: number): number {
       return 0;
     }
   });
-  if (process.env.BENCH_EACH) console.log(kib.map((one) => Math.round(one / 1024)).join(' '));
   return Math.round(kib.reduce((sum, one) => sum + one, 0) / 1024);
+}
+
+/** What the server's own memory is made of. */
+async function heapOf({ child }: Server): Promise<string> {
+  child.send('memory');
+  const [{ memory }] = await once(child, 'message');
+  const mb = (bytes: number) => Math.round(bytes / 1024 / 1024);
+  const { rss, heapUsed, heapTotal, external, arrayBuffers } = memory;
+  return `server alone: ${mb(rss)} MB resident, heap ${mb(heapUsed)} of ${mb(heapTotal)}, outside ${mb(external)}, buffers ${mb(arrayBuffers)}`;
 }
 
 async function compare(keeps: readonly Keep[]): Promise<void> {
@@ -184,10 +192,10 @@ async function memory(calls: number): Promise<void> {
   for (const until of [13_000, 50_000, 100_000, 150_000, 200_000].filter((one) => one <= calls)) {
     const round = await load(server, 'POST 10 KB', { amount: until - made }, 50);
     made = until;
-    console.log('calls of 10 KB', made, `${pssMb(pid)} MB`, `${Math.round(round.perSecond)}/s`);
+    console.log('calls of 10 KB', made, `${pssMb(pid)} MB`, `${Math.round(round.perSecond)}/s`, await heapOf(server));
   }
   await new Promise((resolve) => setTimeout(resolve, 10_000));
-  console.log('ten seconds later', `${pssMb(pid)} MB`);
+  console.log('ten seconds later', `${pssMb(pid)} MB`, await heapOf(server));
   await end(server);
 }
 

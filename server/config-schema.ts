@@ -165,7 +165,7 @@ export const configSchema = z.strictObject({
         expected: 'disk, memory or nothing',
         placeholder: 'WHERE',
       }),
-      memoryBytes: limit(64 * 1024 * 1024, 'memory that all records may take; the newest are in it'),
+      memoryBytes: limit(32 * 1024 * 1024, 'memory that all records may take; the newest are in it'),
       maxItems: limit(50_000, 'records kept of invocations, of requests and of log lines each'),
       maxBytes: limit(512 * 1024 * 1024, 'bytes that all records may take in the data folder'),
       maxDays: limit(14, 'days that they are kept'),
