@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { indexing } from '../server/emulator/world-indexing.ts';
-import { findCommits, parseHistoryQuery } from '../server/inspector/history-query.ts';
+import { findCommits, type HistoryQuery } from '../server/inspector/history-query.ts';
 import { differenceBetween } from '../server/inspector/time-machine.ts';
 import type { Cause } from '../server/model/commit.ts';
 import type { StoredResource, World } from '../server/model/record.ts';
@@ -73,16 +73,16 @@ for (const size of SIZES) {
     await makeHistory(store);
     const now = store.seq;
     const { history } = store;
-    const page = async (query: string) => {
-      const wish = parseHistoryQuery(new URLSearchParams(query), () => undefined);
-      const { commits, next } = await findCommits(history, wish);
+    const page = async (query: Partial<HistoryQuery>) => {
+      const wish = { limit: 50, brief: false, ...query };
+      const { commits, next } = await findCommits(history, wish, () => undefined);
       return `${commits.length} commits${next === undefined ? '' : `, next ${next}`}`;
     };
     const worldAt = async (seq: number) => `commit ${(await history.worldAt({ seq })).seq}`;
     console.log(`${size} resources, ${now} commits`);
-    await measure('newest page', () => page(''));
-    await measure('page in the middle', () => page(`before=${now / 2}`));
-    await measure('page of which nothing matches', () => page('actor=nobody'));
+    await measure('newest page', () => page({}));
+    await measure('page in the middle', () => page({ before: now / 2 }));
+    await measure('page of which nothing matches', () => page({ actor: 'nobody' }));
     for (const back of [10, 1_000, COMMITS]) await measure(`world of ${back} commits ago`, () => worldAt(now - back));
     await measure('difference over 1000 commits', async () => {
       const [from, to] = [await history.worldAt({ seq: now - 1000 }), await history.worldAt({ seq: now })];

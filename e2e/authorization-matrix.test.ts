@@ -240,6 +240,7 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     userId: idOf('users'),
     unlucky: unlucky.id,
     // A log is that of a lambda; of any type what can be replaced.
+    '/inspect/logs/{resource_id} resource_id': lambda,
     '/inspect/logs/{resource_id}/stream resource_id': lambda,
     '/meta/{fqon}/resources/{resource_id} resource_id': idOf('secrets'),
   });

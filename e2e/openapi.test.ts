@@ -54,7 +54,7 @@ describe('of the routes of the services', () => {
   // Tables are made without a look at what their handlers will use, so next to nothing is enough here.
   const resources = resourceRoutes({ service: {}, status: {} } as never);
   const security = securityRoutes({ limits: {}, prefix: '' } as never);
-  const { inspect, log } = inspectorRoutes({ window: { recorder: {} } } as never);
+  const { inspect, log } = inspectorRoutes({ window: { recorder: {} }, delivery: {}, machine: {} } as never);
   const routes = [
     ...routesOf(resources, '/meta'),
     ...routesOf(security, '/security'),

@@ -49,14 +49,67 @@ export function uuid(description: string): Parameter<Uuid | undefined> {
   );
 }
 
+/** A whole number within bounds. */
+export function countWithin(description: string, least: number, most: number, absent: number): Parameter<number> {
+  const form = { type: 'integer', minimum: least, maximum: most, default: absent };
+  const { schema, ...rest } = optional(form, description, (sent) =>
+    /^\d{1,15}$/.test(sent) && Number(sent) >= least && Number(sent) <= most
+      ? Number(sent)
+      : new Wrong(`a whole number from ${least} to ${most}`),
+  );
+  return { ...rest, schema: schema.transform((value) => value ?? absent) };
+}
+
 /** A whole number; what is above `most` counts as that. */
-function count(description: string, least: number, most?: number): Parameter<number | undefined> {
+export function count(description: string, least: number, most?: number): Parameter<number | undefined> {
   const form = { type: 'integer', minimum: least, ...(most !== undefined && { maximum: most }) };
   return optional(form, description, (sent) =>
     /^\d{1,15}$/.test(sent) && Number(sent) >= least
       ? Math.min(Number(sent), most ?? Number.MAX_SAFE_INTEGER)
       : new Wrong(`a whole number of at least ${least}`),
   );
+}
+
+/** `true` or `false`, and nothing else (D-012). */
+export function flag(description: string, absent = false): Parameter<boolean> {
+  const { schema, form, ...rest } = choice(description, ['true', 'false'], 'true or false');
+  const read = schema.transform((value) => (value === undefined ? absent : value === 'true'));
+  return { ...rest, form: { type: 'boolean', default: absent }, schema: read };
+}
+
+/** One of some words. */
+export function choice<Word extends string>(
+  description: string,
+  words: readonly Word[],
+  expected = words.join(' or '),
+): Parameter<Word | undefined> {
+  const find = (sent: string) => words.find((word) => word === sent) ?? new Wrong(expected);
+  return optional({ type: 'string', enum: [...words] }, description, find);
+}
+
+/** A moment as ISO 8601 writes it, a day or a time; it is read as epoch milliseconds. */
+export function moment(description: string): Parameter<number | undefined> {
+  return optional({ type: 'string', format: 'date-time' }, description, readTime);
+}
+
+/** The number of a commit, or an ISO time. */
+export function momentOrCommit(description: string): Parameter<{ seq: number } | { atMs: number } | undefined> {
+  const form = { type: 'string', examples: ['12', '2026-05-01T12:00:00Z'] };
+  return optional(form, description, (sent) => {
+    if (/^\d{1,15}$/.test(sent)) return { seq: Number(sent) };
+    const atMs = readTime(sent);
+    return atMs instanceof Wrong ? atMs : { atMs };
+  });
+}
+
+function readTime(sent: string): number | Wrong {
+  const atMs = /^\d{4}-\d\d-\d\d(T.+)?$/.test(sent) ? Date.parse(sent) : Number.NaN;
+  return Number.isNaN(atMs) ? new Wrong('an ISO time such as 2026-05-01T12:00:00Z') : atMs;
+}
+
+/** A parameter that has to be there. */
+export function required<T>({ schema, ...rest }: Parameter<T | undefined>): Parameter<T> {
+  return { ...rest, isRequired: true, schema: schema.transform((value) => value as T) }; // it was looked for before it was read
 }
 
 /** The same with what holds when it is absent. */

@@ -7,6 +7,8 @@ export interface Permission {
    * `parent` what the resource of the path stands in.
    */
   on: string;
+  /** Need whoever it is about not have it? Of their own account everybody sees all and changes some (D-117). */
+  isNotOfOwn?: true;
 }
 
 /**
@@ -18,6 +20,11 @@ export type Right = 'none' | 'caller' | 'root' | readonly Permission[];
 /** The permission to do something to what the request names. */
 export function may(action: string, on: string): readonly Permission[] {
   return [{ action, on }];
+}
+
+/** The same, unless it is the caller's own account. */
+export function mayOrOwn(action: string, on: string): readonly Permission[] {
+  return [{ action, on, isNotOfOwn: true }];
 }
 
 /** Takes the right to see everything: what is asked of whoever looks at the whole platform. */

@@ -6,6 +6,11 @@ import type { Right } from './right.ts';
 
 export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
+type Status = 200 | 201 | 202 | 204;
+
+/** The forms that an error can have: of most routes, the security service, its token endpoint, health (D-180, D-171, D-015). */
+export type ErrorForm = 'Error' | 'SecurityError' | 'TokenError' | 'Health';
+
 /** What a route is sent. */
 export interface Body<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
@@ -18,7 +23,7 @@ export interface Body<Schema extends z.ZodType = z.ZodType> {
 
 /** What a route answers when all is well. */
 export interface Answer<Schema extends z.ZodType = z.ZodType> {
-  status: 200 | 201 | 202 | 204;
+  status: Status;
   description: string;
   /** Absent: without a body. */
   schema?: Schema;
@@ -42,9 +47,14 @@ export interface Row {
   /** Are parameters that are not in `query` refused? A mistyped one would change or answer something else. */
   isStrict?: true;
   body?: Body;
-  answer: Answer;
+  /** Absent where it can only refuse. */
+  answer?: Answer;
   /** Statuses it can refuse with, besides those that follow from the rest. */
   errors?: readonly number[];
+  /** `Error` unless given. */
+  errorForm?: ErrorForm;
+  /** Ways to authenticate; both unless given. */
+  security?: readonly ('bearer' | 'basic')[];
   /** Does the answer hold what must not be kept on its way? */
   isPrivate?: true;
 }
@@ -89,13 +99,47 @@ export function json<Schema extends z.ZodType>(schema: Schema) {
   return { schema, form: 'json', mediaTypes: [JSON_TYPE], isOptional: false } as const satisfies Body;
 }
 
+/** The same where it may be left out. */
+export function optionalJson<Schema extends z.ZodType>(schema: Schema) {
+  return { ...json(schema), isOptional: true } as const satisfies Body;
+}
+
+/** A body that the handler reads itself; JSON unless other types are named. */
+export function ownBody<Schema extends z.ZodType>(schema: Schema, ...mediaTypes: readonly string[]) {
+  const types = mediaTypes.length > 0 ? mediaTypes : [JSON_TYPE];
+  return { schema, form: 'own', mediaTypes: types, isOptional: false } as const satisfies Body;
+}
+
 /** 200 with a JSON body. */
 export function ok<Schema extends z.ZodType>(schema: Schema, description = 'OK') {
   return { status: 200, description, schema } as const satisfies Answer;
 }
 
-/** 202 without a body. */
+/** 200 with a body that the handler writes itself. */
+export function stream<Schema extends z.ZodType>(schema: Schema, ...mediaTypes: readonly string[]) {
+  return { status: 200, description: 'OK', schema, mediaTypes } as const satisfies Answer;
+}
+
+/** 201 with what was made, which has no address of its own. */
+export function made<Schema extends z.ZodType>(schema: Schema, description = 'Created') {
+  return { status: 201, description, schema } as const satisfies Answer;
+}
+
+/** 201 with what was made and its address (D-008). */
+export function created<Schema extends z.ZodType>(schema: Schema) {
+  return { ...made(schema), headers: LOCATION } as const satisfies Answer;
+}
+const LOCATION = {
+  Location: { description: 'Address of the new resource', schema: { type: 'string', format: 'uri' } },
+} as const;
+
+/** 202: the change goes on after the answer (D-008). */
 export const underWay = { status: 202, description: 'Under way' } as const satisfies Answer;
+
+/** The same with a body. */
+export function begun<Schema extends z.ZodType>(schema: Schema) {
+  return { ...underWay, schema } as const satisfies Answer;
+}
 
 /** 204 without a body (D-008). */
 export const gone = { status: 204, description: 'Deleted' } as const satisfies Answer;

@@ -1,8 +1,57 @@
 import { containerRows } from './containers.ts';
+import { deliveryRows } from './delivery.ts';
+import { historyRows, resetRows, snapshotRows } from './history.ts';
+import { leadRows } from './leads.ts';
+import { invokeRows, logRows, plainLogRows } from './logs.ts';
+import { anyRows, entitlementTables, referenceRows } from './meta-any.ts';
+import { globalTables, organizationRows, platformRows } from './meta-global.ts';
+import { recordRows } from './meta-records.ts';
+import { typeTables } from './meta-types.ts';
 import { outboundRows } from './outbound.ts';
+import { failureRows, recordedRows } from './recorded.ts';
 import type { Rows } from './row.ts';
+import { accountRows, directoryRows, keyRows, statusRows, tokenRows } from './security.ts';
+import { seedRows } from './seeds.ts';
 import { treeRows } from './tree.ts';
+import { accessRows, settingsRows, windowRows } from './window.ts';
 import { workbenchRows } from './workbench.ts';
 
-/** All rows, in the order in which the document tells of them. */
-export const tables: readonly Rows[] = [outboundRows, workbenchRows, treeRows, containerRows];
+/** The resource service. */
+const resourceTables: readonly Rows[] = [
+  platformRows,
+  organizationRows,
+  ...globalTables,
+  recordRows,
+  ...typeTables,
+  anyRows,
+  ...entitlementTables,
+  referenceRows,
+];
+
+/** The security service. */
+const securityTables: readonly Rows[] = [tokenRows, keyRows, accountRows, directoryRows, statusRows];
+
+/** What the emulator adds to the contract: all rows below `/inspect` and `/log`, in the order in which the document tells of them. */
+const emulatorTables: readonly Rows[] = [
+  plainLogRows,
+  logRows,
+  invokeRows,
+  leadRows,
+  seedRows,
+  resetRows,
+  windowRows,
+  recordedRows,
+  failureRows,
+  settingsRows,
+  accessRows,
+  deliveryRows,
+  historyRows,
+  snapshotRows,
+  outboundRows,
+  workbenchRows,
+  treeRows,
+  containerRows,
+];
+
+/** All that is served at `{base_url}`, in the order in which the document tells of it. */
+export const controlPlaneTables = [...resourceTables, ...securityTables, ...emulatorTables];

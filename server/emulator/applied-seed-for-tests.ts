@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { AppliedSeed } from '../inspector/seed-routes.ts';
+import type { AppliedSeed } from '../contract/seeds.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { SeedsForTests } from './seeds-for-tests.ts';

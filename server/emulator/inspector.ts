@@ -51,7 +51,7 @@ export interface InspectedParts {
   workbench: InspectorOptions['workbench'];
   watch: Watch;
   sessions: WindowSessions;
-  pipelineStarter: InspectorOptions['pipelineStarter'];
+  pipelineStarter: InspectorOptions['delivery']['starter'];
   nowMs(): number;
   onWarning(message: string): void;
   onFault(fault: unknown): void;
@@ -110,7 +110,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     invoker: lambdas,
     arrivals: watch.arrivals,
     leads: {
-      list: (query) => crm.listLeads(parseLeadFilter(Object.fromEntries(query))),
+      list: (filter) => crm.listLeads(parseLeadFilter(filter)),
       delete: (id) => crm.deleteLead(id),
       deleteAll: () => crm.deleteLeads(),
     },
@@ -147,9 +147,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       data,
     }),
     access: accessDesk(credentials, parts.firstKey),
-    scm: scmInspection(scm, scmToken),
-    pipelines: parts.pipelines,
-    pipelineStarter: parts.pipelineStarter,
+    delivery: { scm: scmInspection(scm, scmToken), runs: parts.pipelines, starter: parts.pipelineStarter },
     workbench: parts.workbench,
     outbound: { rules: parts.outboundRules, crm: config.outbound.crm },
     freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, scmAccess),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { AppliedSeed } from '../inspector/seed-routes.ts';
+import type { AppliedSeed } from '../contract/seeds.ts';
 import type { World } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { type TypeWord, typeWords } from '../model/type-words.ts';

@@ -1,5 +1,6 @@
+import type { AppliedSeed, SeedChange } from '../contract/seeds.ts';
 import { parseJson } from '../http/read-body.ts';
-import type { AppliedSeed, SeedChange, SeedDesk, SentSeed } from '../inspector/seed-routes.ts';
+import type { SeedDesk, SentSeed } from '../inspector/seed-routes.ts';
 import { decodeText } from '../model/base64-text.ts';
 import type { Caller } from '../model/caller.ts';
 import { codeToRun } from '../model/code-to-run.ts';

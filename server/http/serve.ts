@@ -38,11 +38,19 @@ export interface Asked<R extends Omit<Row, 'tag'>> {
 export type Handler<R extends Omit<Row, 'tag'>> = (asked: Asked<R>) => AnswerOf<R> | Promise<AnswerOf<R>>;
 export type Handlers<Table extends Rows> = { readonly [Id in keyof Table]: Handler<Table[Id]> };
 
+/** Finds the resource that a parameter of a path stands for where that is no resource's id; throws 404. */
+export type Finders = Readonly<Record<string, (text: string) => StoredResource>>;
+
 /**
  * The routes of a table below the first segment of their paths. Of each request the caller is known first, then what the path
  * names is found, the right is checked, and query and body are read; only then its handler is asked.
  */
-export function serve<Table extends Rows>(table: Table, gate: Gate, handlers: Handlers<Table>): Router {
+export function serve<Table extends Rows>(
+  table: Table,
+  gate: Gate,
+  handlers: Handlers<Table>,
+  finders: Finders = {},
+): Router {
   const router = express.Router({ caseSensitive: true });
   for (const [id, row] of Object.entries(table)) {
     const [verb, path] = addressOf(row);
@@ -50,11 +58,11 @@ export function serve<Table extends Rows>(table: Table, gate: Gate, handlers: Ha
     const handle = handlers[id] as (asked: object) => unknown;
     router[verb](path, async (req, res) => {
       const caller = row.right === 'none' ? undefined : gate.callerOf(req);
-      const resource = caller && admit(row, caller, req, gate);
+      const resource = caller && admit(row, caller, req, { ...gate, finders });
       const query = readQuery(row, queryOf(req));
       const body = await readBody(row, req);
       const answer = await handle({ caller, resource, path: req.params, query, body, req, res });
-      if (row.answer.mediaTypes) return;
+      if (!row.answer || row.answer.mediaTypes) return;
       if (row.isPrivate) res.set('Cache-Control', 'no-store');
       res.status(row.answer.status);
       if (row.answer.schema) res.json(answer);
@@ -72,13 +80,18 @@ function addressOf({ route }: Row): [verb: 'get' | 'post' | 'put' | 'patch' | 'd
 }
 
 /** Throws 400, 404 for what the path names, and 403 for whoever has not the right. */
-function admit({ right, target }: Row, caller: Caller, req: Request, gate: Gate): StoredResource | undefined {
+function admit(
+  { right, target }: Row,
+  caller: Caller,
+  req: Request,
+  gate: Gate & { finders: Finders },
+): StoredResource | undefined {
   const permissions: readonly Permission[] = typeof right === 'string' ? [] : right;
-  if (right === 'root' && !caller.isRoot) {
-    throw new PlatformError(403, 'only the root user may do this; sign in as root');
+  if (right === 'root') demandRoot(caller);
+  for (const { action, on } of permissions) {
+    const find = on === 'root' ? () => gate.view.root : gate.finders[on];
+    if (find) demandRight(gate.judge, { caller, action, resource: find(String(req.params[on])) });
   }
-  for (const { action, on } of permissions)
-    if (on === 'root') demandRight(gate.judge, { caller, action, resource: gate.view.root });
   if (!target) return undefined;
   const resource = targetOf(gate, String(req.params[target.id]), target.of);
   for (const { action, on } of permissions) {
@@ -86,6 +99,11 @@ function admit({ right, target }: Row, caller: Caller, req: Request, gate: Gate)
       demandRight(gate.judge, { caller, action: action.replace('*', typeOf(resource).noun), resource });
   }
   return resource;
+}
+
+/** Throws 403 for everybody else. */
+export function demandRoot({ isRoot }: Caller): void {
+  if (!isRoot) throw new PlatformError(403, 'only the root user may do this; sign in as root');
 }
 
 /** The resource of one of the types, or of any when none is named, with that id. Throws 400, 404. */

@@ -1,8 +1,12 @@
-import express, { type Request, type Router } from 'express';
+import type { Router } from 'express';
+import type { BodyOf } from '../contract/row.ts';
+import { accessRows } from '../contract/window.ts';
+import { type Gate, serve } from '../http/serve.ts';
 import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { WorldView } from '../model/world-view.ts';
+import { demandRight } from '../model/rights.ts';
+import { USER } from '../model/type-names.ts';
 
 /** An API key as one may see it: what proves it is not known to anybody. */
 export interface KnownKey {
@@ -42,70 +46,92 @@ export interface AccessDesk {
 /** Most of either that one answer holds: the newest. */
 const MAX_SHOWN = 1000;
 
-/**
- * Keys and tokens, never what proves them. The root user sees all, everybody else their own.
- *
- * - `GET /access`: `{keys, tokens, total: {keys, tokens}}`, the newest first.
- * - `DELETE /access/tokens/{id}`: 204; 404 for one that is unknown or somebody else's. A key is ended by the contract's
- *   `DELETE /security/apiKeys/{key}` (D-174), which takes no more than what is shown here; a token only by itself.
- *
- * @param callerOf throws 401
- */
-export function accessRoutes(desk: () => AccessDesk, view: WorldView, callerOf: (req: Request) => Caller): Router {
+/** A key pair as it is answered once (D-173). */
+export interface NewKey {
+  apiKey: string;
+  apiSecret: string;
+  accountId: Uuid;
+  disabled: boolean;
+}
+
+/** An access token as it is answered once (D-170). */
+export interface NewToken {
+  accessToken: string;
+  accountId: Uuid;
+  /** How long it is good, seconds. */
+  expiresInS: number;
+}
+
+/** Who makes key pairs and access tokens. */
+export interface KeyMaker {
+  /**
+   * @param orgId the organization it is for; that of the account unless given
+   * @throws PlatformError 400 for an organization where the account does not exist
+   */
+  create(accountId: Uuid, orgId: Uuid | undefined): Promise<NewKey>;
+  /** The same with a token. */
+  issueToken(accountId: Uuid, orgId: Uuid | undefined): Promise<NewToken>;
+}
+
+/** Keys and tokens, never what proves them: the root user sees all, everybody else their own; and new ones of both, shown once. */
+export function accessRoutes({ desk, keys }: { desk(): AccessDesk; keys: KeyMaker }, gate: Gate): Router {
+  const { view, judge } = gate;
   const isSeen = (caller: Caller, accountId: Uuid) => caller.isRoot || caller.userId === accountId;
   const userOf = (id: Uuid) => ({ id, name: view.find(id)?.name ?? id });
-
-  const router = express.Router({ caseSensitive: true });
-  router.get('/access', (req, res) => {
-    const caller = callerOf(req);
-    const own = desk().idOfToken(req.headers.authorization);
-    const first = desk().firstKey();
-    const keys = desk()
-      .keys()
-      .filter(({ accountId }) => isSeen(caller, accountId));
-    const tokens = desk()
-      .tokens()
-      .filter(({ accountId }) => isSeen(caller, accountId));
-    res.set('Cache-Control', 'no-store').json({
-      keys: newest(keys).map(({ accountId, createdAtMs, lastUsedAtMs, ...key }) => ({
-        ...key,
-        user: userOf(accountId),
-        ...times({ createdAtMs, lastUsedAtMs }),
-        isFirst: key.id === first,
-      })),
-      tokens: newest(tokens).map(({ accountId, createdAtMs, lastUsedAtMs, expiresAtMs, id }) => ({
-        id,
-        user: userOf(accountId),
-        ...times({ createdAtMs, lastUsedAtMs, expiresAtMs }),
-        isOwn: id === own,
-      })),
-      total: { keys: keys.length, tokens: tokens.length },
-    });
+  /** The account that is meant, and for which organization. Throws 403 when it is not the caller's to change. */
+  const wanted = (caller: Caller, { userId, orgId }: BodyOf<typeof accessRows.makeApiKey>) => {
+    const user = view.find(userId.toLowerCase());
+    if (user?.type !== USER) throw new PlatformError(404, `user ${userId} not found`);
+    if (caller.userId !== user.id) demandRight(judge, { caller, action: 'user.update', resource: user });
+    return [user.id, orgId?.toLowerCase()] as const;
+  };
+  return serve(accessRows, gate, {
+    listKeysAndTokens({ caller, req }) {
+      const own = desk().idOfToken(req.headers.authorization);
+      const first = desk().firstKey();
+      const known = desk()
+        .keys()
+        .filter(({ accountId }) => isSeen(caller, accountId));
+      const tokens = desk()
+        .tokens()
+        .filter(({ accountId }) => isSeen(caller, accountId));
+      return {
+        keys: newest(known).map(({ accountId, createdAtMs, lastUsedAtMs, ...key }) => ({
+          ...key,
+          user: userOf(accountId),
+          created: timeOf(createdAtMs),
+          ...(lastUsedAtMs !== undefined && { lastUsed: timeOf(lastUsedAtMs) }),
+          isFirst: key.id === first,
+        })),
+        tokens: newest(tokens).map(({ accountId, createdAtMs, lastUsedAtMs, expiresAtMs, id }) => ({
+          id,
+          user: userOf(accountId),
+          created: timeOf(createdAtMs),
+          ...(lastUsedAtMs !== undefined && { lastUsed: timeOf(lastUsedAtMs) }),
+          expires: timeOf(expiresAtMs),
+          isOwn: id === own,
+        })),
+        total: { keys: known.length, tokens: tokens.length },
+      };
+    },
+    async endToken({ caller, path: { token_id: id } }) {
+      const found = desk()
+        .tokens()
+        .find((token) => token.id === id);
+      const isSeenHere = found && isSeen(caller, found.accountId);
+      if (!isSeenHere || !(await desk().revokeToken(id))) {
+        throw new PlatformError(404, `there is no token '${id.slice(0, 64)}' of yours; it may have ended already`);
+      }
+    },
+    makeApiKey: ({ caller, body }) => keys.create(...wanted(caller, body)),
+    makeToken: ({ caller, body }) => keys.issueToken(...wanted(caller, body)),
   });
-  router.delete('/access/tokens/:id', async (req, res) => {
-    const caller = callerOf(req);
-    const { id } = req.params;
-    const found = desk()
-      .tokens()
-      .find((token) => token.id === id);
-    const isSeenHere = found && isSeen(caller, found.accountId);
-    if (!isSeenHere || !(await desk().revokeToken(id))) {
-      throw new PlatformError(404, `there is no token '${id.slice(0, 64)}' of yours; it may have ended already`);
-    }
-    res.status(204).end();
-  });
-  return router;
 }
 
 function newest<T>(oldestFirst: readonly T[]): T[] {
   return oldestFirst.slice(-MAX_SHOWN).reverse();
 }
 
-function times(atMs: { createdAtMs: number; lastUsedAtMs: number | undefined; expiresAtMs?: number }) {
-  const iso = (ms: number) => new Date(ms).toISOString();
-  return {
-    created: iso(atMs.createdAtMs),
-    ...(atMs.lastUsedAtMs !== undefined && { lastUsed: iso(atMs.lastUsedAtMs) }),
-    ...(atMs.expiresAtMs !== undefined && { expires: iso(atMs.expiresAtMs) }),
-  };
+function timeOf(atMs: number): string {
+  return new Date(atMs).toISOString();
 }

@@ -4,16 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import express, { type Request, type Router } from 'express';
-import { booleanParameter, queryOf } from '../http/query.ts';
-import { viaOf } from '../http/via.ts';
+import type { Request, Response } from 'express';
+import type { ShownImport } from '../contract/history.ts';
 import { PlatformError } from '../model/errors.ts';
 import { notSaved } from '../store/append-file.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
-import { demandKnown } from './history-query.ts';
-import { briefDifference, shownCommit, type WorldGuard } from './history-routes.ts';
+import { briefDifference, shownCommit } from './history-routes.ts';
 import { type ArchiveTarget, checkArchive, importArchive } from './import-archive.ts';
 import { sendStream } from './send-stream.ts';
+import type { Undoing } from './time-machine.ts';
 
 const ZIP_TYPE = 'application/zip';
 /** Largest archive that is taken in. */
@@ -21,43 +20,33 @@ const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024;
 
 export type ArchiveOptions = ArchiveSource & ArchiveTarget<object>;
 
-/**
- * The whole instance as one file, for the root user.
- *
- * - `GET /archive`: a zip of world, history, leads and results, without anything secret.
- * - `POST /archive?dryRun=` with such a zip: `{commit?, leads, hidden}`; 400 with the reason for any other, which changes nothing.
- *   With `dryRun=true` it only answers what it would do: `{leads, hidden, resources, total}`.
- */
-export function archiveRoutes(options: () => ArchiveOptions, guard: WorldGuard): Router {
-  const router = express.Router({ caseSensitive: true });
-  router.get('/archive', async (req, res) => {
-    guard.root(req);
-    const archive = await archiveOf(options());
-    res.type(ZIP_TYPE).attachment('terrarium.zip');
-    await sendStream(archive, res);
-  });
-  router.post('/archive', async (req, res) => {
-    const caller = guard.root(req);
-    const query = queryOf(req);
-    demandKnown(query, ['dryRun']);
-    const isDry = booleanParameter(query, 'dryRun');
-    const folder = await mkdtemp(join(tmpdir(), 'terrarium-import-'));
-    try {
-      const path = join(folder, 'archive.zip');
-      await receive(req, path);
-      if (isDry) {
-        const { difference, ...checked } = await checkArchive(path, options());
-        const { resources, total } = briefDifference(difference);
-        res.json({ ...checked, resources, total });
-        return;
-      }
-      const { commit, ...rest } = await importArchive(path, options(), { caller, via: viaOf(req) });
-      res.json({ ...(commit && { commit: shownCommit(commit) }), ...rest });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
+/** Answers with world, history, leads and results as a zip, without anything secret. */
+export async function sendArchive(options: ArchiveOptions, res: Response): Promise<void> {
+  const archive = await archiveOf(options);
+  res.type(ZIP_TYPE).attachment('terrarium.zip');
+  await sendStream(archive, res);
+}
+
+/** Makes the world what such a zip says, or only says what that would do; 400 with the reason for any other, which changes nothing. */
+export async function receiveArchive(
+  req: Request,
+  options: ArchiveOptions,
+  { isDry, ...by }: Undoing & { isDry: boolean },
+): Promise<ShownImport> {
+  const folder = await mkdtemp(join(tmpdir(), 'terrarium-import-'));
+  try {
+    const path = join(folder, 'archive.zip');
+    await receive(req, path);
+    if (isDry) {
+      const { difference, ...checked } = await checkArchive(path, options);
+      const { resources, total } = briefDifference(difference);
+      return { ...checked, resources, total };
     }
-  });
-  return router;
+    const { commit, ...rest } = await importArchive(path, options, by);
+    return { ...(commit && { commit: shownCommit(commit) }), ...rest };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Writes the body of a request to a file. Throws 415, 413, 400 when it breaks off, and 503 when there is no room for it. */

@@ -1,9 +1,6 @@
 import type { Response } from 'express';
 import { PlatformError } from '../model/errors.ts';
 
-/** Longest time that one request may wait. */
-const MAX_WAIT_S = 60;
-
 /** Lets requests wait for what has not come yet (long polling). */
 export class Arrivals {
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -17,16 +14,16 @@ export class Arrivals {
   /**
    * Looks until there is enough: at once, at each arrival, and a last time when the wait is over.
    *
-   * @param wait.waitS whole seconds from 0 to 60 as they stand in a query; none unless given
+   * @param wait.waitS seconds
    * @param wait.res the answer that waits: nobody waits on when its client has gone
-   * @throws PlatformError 400 for another waitS; 503 when it is not enough and the platform stops
+   * @throws PlatformError 503 when it is not enough and the platform stops
    */
   async look<T>(
     find: () => T | Promise<T>,
     isEnough: (found: T) => boolean,
-    wait: { topic: string; waitS: string | undefined; res: Response },
+    wait: { topic: string; waitS: number; res: Response },
   ): Promise<T> {
-    const untilMs = performance.now() + waitMsOf(wait.waitS);
+    const untilMs = performance.now() + wait.waitS * 1_000;
     for (;;) {
       const found = await find();
       const leftMs = untilMs - performance.now();
@@ -58,10 +55,4 @@ export class Arrivals {
       waiting.add(wake);
     });
   }
-}
-
-function waitMsOf(waitS: string | undefined): number {
-  if (waitS === undefined) return 0;
-  if (/^\d{1,2}$/.test(waitS) && Number(waitS) <= MAX_WAIT_S) return Number(waitS) * 1_000;
-  throw new PlatformError(400, `waitS '${waitS.slice(0, 64)}' is no whole number of seconds from 0 to ${MAX_WAIT_S}`);
 }

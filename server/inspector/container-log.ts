@@ -32,7 +32,7 @@ const MAX_LINES_AT_ONCE = 5_000;
 export async function readContainerLog(
   log: ContainerLog,
   containerId: Uuid,
-  query: LogParameters & { after: string | undefined; waitS: string | undefined },
+  query: LogParameters & { after: string | undefined; waitS: number },
   { arrivals, res }: { arrivals: Arrivals; res: Response },
 ): Promise<ContainerLogPage> {
   const { after, waitS, stderr } = query;
@@ -41,8 +41,7 @@ export async function readContainerLog(
     const time = from === undefined ? query.time : new Date(from.atMs).toISOString();
     return pageAfter(from, await log.lines(containerId, { time, stderr }));
   };
-  const unfollow =
-    waitS === undefined ? () => undefined : await log.follow(containerId, () => arrivals.announce(containerId));
+  const unfollow = waitS === 0 ? () => undefined : await log.follow(containerId, () => arrivals.announce(containerId));
   try {
     return await arrivals.look(find, ({ lines }) => lines.length > 0, { topic: containerId, waitS, res });
   } finally {

@@ -1,6 +1,6 @@
+import type { EndpointUse } from '../contract/window.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
-import type { JsonObject } from '../model/json.ts';
 
 /** So many endpoints are followed; of more, those that had no request for longest are forgotten. */
 const MAX_ENDPOINTS = 10_000;
@@ -34,8 +34,8 @@ export class EndpointActivity {
     if (this.#byId.size > MAX_ENDPOINTS && oldest !== undefined) this.#byId.delete(oldest);
   }
 
-  /** Every endpoint that has a limit or had a request: `{id, total, last?, limit?}`. */
-  shown(limits: readonly LimitUse[]): JsonObject[] {
+  /** Every endpoint that has a limit or had a request. */
+  shown(limits: readonly LimitUse[]): EndpointUse[] {
     const uses = new Map(limits.map((use) => [use.endpointId, use]));
     return [...new Set([...uses.keys(), ...this.#byId.keys()])].map((id) => {
       const [activity, use] = [this.#byId.get(id), uses.get(id)];

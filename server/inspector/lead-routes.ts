@@ -1,49 +1,38 @@
-import express, { type Router } from 'express';
-import { queryOf, singleParameter } from '../http/query.ts';
+import type { Router } from 'express';
+import { leadRows, type ShownLead } from '../contract/leads.ts';
+import type { QueryOf } from '../contract/row.ts';
+import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { Arrivals } from './arrivals.ts';
-import type { WorldGuard } from './history-routes.ts';
 
 /** What waits for a lead waits for this. */
 export const LEADS = 'leads';
 
+/** The texts that leads are looked for by. */
+type LeadFilter = Omit<QueryOf<typeof leadRows.listLeads>, 'waitS'>;
+
 /** The leads that were caught. */
 export interface LeadDesk {
-  /** Oldest first; throws 400 for an unknown filter. */
-  list(query: URLSearchParams): readonly object[];
+  /** Oldest first; throws 400 for a filter that makes no sense. */
+  list(filter: LeadFilter): readonly ShownLead[];
   /** Resolves to whether there was one of this id. */
   delete(id: string): Promise<boolean>;
   /** Resolves to how many there were. */
   deleteAll(): Promise<number>;
 }
 
-/**
- * Caught leads, below `/inspect` (D-200):
- *
- * - `GET /leads?email=&since=&execution=&refused=&waitS=`: the oldest first, with `refused=true` the forms that were not taken; while there is none it waits for one up to `waitS` seconds.
- * - `DELETE /leads/{id}`: 204, or 404 when there is none of this id. Root only.
- * - `DELETE /leads`: all of them, `{deleted}` says how many. Root only.
- */
-export function leadRoutes(leads: () => LeadDesk, arrivals: Arrivals, guard: WorldGuard): Router {
-  const router = express.Router({ caseSensitive: true });
-  router.get('/leads', async (req, res) => {
-    guard.viewer(req);
-    const query = queryOf(req);
-    const waitS = singleParameter(query, 'waitS');
-    query.delete('waitS');
-    const find = () => leads().list(query);
-    res.json(await arrivals.look(find, (found) => found.length > 0, { topic: LEADS, waitS, res }));
+/** Caught leads (D-200). */
+export function leadRoutes(leads: () => LeadDesk, arrivals: Arrivals, gate: Gate): Router {
+  return serve(leadRows, gate, {
+    listLeads({ query: { waitS, ...filter }, res }) {
+      const find = () => [...leads().list(filter)];
+      return arrivals.look(find, (found) => found.length > 0, { topic: LEADS, waitS, res });
+    },
+    deleteLeads: async () => ({ deleted: await leads().deleteAll() }),
+    async deleteLead({ path }) {
+      const id = parseUuid(path.lead_id);
+      if (!(await leads().delete(id))) throw new PlatformError(404, `lead ${id} not found`);
+    },
   });
-  router.delete('/leads', async (req, res) => {
-    guard.root(req);
-    res.json({ deleted: await leads().deleteAll() });
-  });
-  router.delete('/leads/:id', async (req, res) => {
-    guard.root(req);
-    const id = parseUuid(req.params.id);
-    if (!(await leads().delete(id))) throw new PlatformError(404, `lead ${id} not found`);
-    res.status(204).end();
-  });
-  return router;
 }

@@ -6,7 +6,7 @@ import type { Arrivals } from './arrivals.ts';
 import { shownLine } from './shown-invocation.ts';
 
 /** While there is nothing to tell the line is shown to be alive, and looked at whether the source still is. In seconds. */
-const HEARTBEAT_S = '15';
+const HEARTBEAT_S = 15;
 /** Lines that come close together go together: a viewer draws no faster, and the source is asked less often. */
 const GATHER_MS = 100;
 

@@ -1,19 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { singleParameter } from '../http/query.ts';
 import type { CommitResource } from '../model/commit.ts';
-import { PlatformError } from '../model/errors.ts';
 import { pathOf } from '../model/resource-path.ts';
 import type { PastWorld } from '../store/world-history.ts';
 
-const DEFAULT_LIMIT = 200;
-const MAX_LIMIT = 1000;
 /** How many resources are described before others have their turn. */
 const SLICE_RECORDS = 2000;
 
 /** Which of a past world's resources are asked for. */
 export interface OutlineWish {
-  /** Words that name, path, type or id hold, in lower case. */
-  words: readonly string[];
+  /** Words that path, type or id hold. */
+  q?: string | undefined;
   offset: number;
   limit: number;
 }
@@ -26,23 +22,12 @@ export interface OutlinePage {
   resources: CommitResource[];
 }
 
-/** Reads `q`, `offset` and `limit`. Throws 400. */
-export function parseOutlineWish(query: URLSearchParams): OutlineWish {
-  const count = (name: string, otherwise: number) => {
-    const text = singleParameter(query, name);
-    if (text === undefined) return otherwise;
-    if (/^\d{1,9}$/.test(text)) return Number(text);
-    throw new PlatformError(400, `'${name}' must be a whole number, not '${text.slice(0, 64)}'`);
-  };
-  const words = (singleParameter(query, 'q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
-  return { words, offset: count('offset', 0), limit: Math.min(count('limit', DEFAULT_LIMIT), MAX_LIMIT) };
-}
-
 /** Lists what there was at a moment. The moment that was looked at last is remembered, for its next pages. */
 export class PastOutline {
   #latest: { seq: number; resources: CommitResource[] } | undefined;
 
-  async page(world: PastWorld, { words, offset, limit }: OutlineWish): Promise<OutlinePage> {
+  async page(world: PastWorld, { q = '', offset, limit }: OutlineWish): Promise<OutlinePage> {
+    const words = q.toLowerCase().split(/\s+/).filter(Boolean);
     const all = await this.#outlineOf(world);
     const matching = words.length === 0 ? all : all.filter((one) => words.every((word) => holds(one, word)));
     return { seq: world.seq, total: matching.length, resources: matching.slice(offset, offset + limit) };

@@ -1,3 +1,4 @@
+import type { PipelineVariable } from '../contract/delivery.ts';
 import { PIPELINE_VARIABLES } from '../model/pipeline-run.ts';
 import type { WorldView } from '../model/world-view.ts';
 
@@ -5,16 +6,6 @@ import type { WorldView } from '../model/world-view.ts';
 const ORG = 'demo';
 const ACCOUNT = 'ci-service';
 const DEPLOY_PATH = '/deploy';
-
-/** One variable of a project's pipelines. */
-export interface PipelineVariable {
-  name: string;
-  about: string;
-  /** Set in the project, made for each run, or found in the world; absent: nothing gives it. */
-  from?: 'project' | 'run' | 'platform';
-  /** Why nothing gives it, and what to do. */
-  missing?: string;
-}
 
 /** The specification's variables of a pipeline, and what gives each; other ones that the project sets come after them. */
 export function pipelineVariables(view: WorldView, setKeys: readonly string[]): PipelineVariable[] {

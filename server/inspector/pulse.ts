@@ -1,5 +1,5 @@
+import type { PlatformPulse, ShownFault } from '../contract/window.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
-import type { JsonObject } from '../model/json.ts';
 import { shownTarget } from './shown-body.ts';
 
 /** The parts of the platform that something happens at. */
@@ -59,8 +59,8 @@ export class Pulse {
     this.beat(service, isFault ? { method, target: shownTarget(target), status, seq, executionId } : undefined);
   }
 
-  /** `{minutes, services: {name: {perMinute, total, lastFault?}}}`; `perMinute` the oldest first, the last one being this minute. */
-  shown(): JsonObject {
+  /** Of each service what happened minute by minute, the last one being this minute. */
+  shown(): PlatformPulse {
     const minute = Math.floor(this.#nowMs() / MINUTE_MS);
     const services = (['resources', 'security', 'gateway', 'containers', 'scm'] as const).map((service) => {
       const { perMinute, total, lastFault } = this.#beatsOf(service);
@@ -84,7 +84,7 @@ function serviceAt(target: string): PulseService | undefined {
   return /^\/security([/?]|$)/.test(target) ? 'security' : undefined;
 }
 
-function shownFault({ atMs, status, seq, executionId, method, target }: PulseFault & { atMs: number }): JsonObject {
+function shownFault({ atMs, status, seq, executionId, method, target }: PulseFault & { atMs: number }): ShownFault {
   return {
     at: new Date(atMs).toISOString(),
     method,

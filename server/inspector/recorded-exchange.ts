@@ -1,5 +1,5 @@
+import type { RecordedRequest, WholeRequest } from '../contract/recorded.ts';
 import type { CapturedBody, ExchangeRecord } from '../model/exchange-record.ts';
-import type { JsonObject } from '../model/json.ts';
 import type { ExchangeFacts } from '../model/recorded-queries.ts';
 import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
@@ -143,7 +143,7 @@ export function factsOfExchange(
 }
 
 /** One row of the list. @param outboundFailures calls that came to nothing of those that the lambda behind it made */
-export function shownExchange(one: RecordedExchange, seq: number, outboundFailures: number): JsonObject {
+export function shownExchange(one: RecordedExchange, seq: number, outboundFailures: number): RecordedRequest {
   const { plane, atMs, durationMs, upstreamMs, method, target, peer, status, isComplete } = one;
   const { endpointId, executionId, userId } = one;
   return {
@@ -165,7 +165,7 @@ export function shownExchange(one: RecordedExchange, seq: number, outboundFailur
 }
 
 /** One request with headers and bodies; credentials in them are hidden. */
-export function shownWholeExchange(one: WholeExchange, seq: number, outboundFailures: number): JsonObject {
+export function shownWholeExchange(one: WholeExchange, seq: number, outboundFailures: number): WholeRequest {
   const side = (headers: readonly string[], body: KeptBody | undefined) => ({
     headers: shownHeaders(headers),
     ...(body && { body: shownBody(body, headerIn(headers, 'content-type')) }),

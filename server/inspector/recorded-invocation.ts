@@ -1,3 +1,4 @@
+import type { InvocationSummary, ShownRecorded } from '../contract/recorded.ts';
 import type { CapturedBody } from '../model/exchange-record.ts';
 import { failedCalls } from '../model/failed-call.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -11,7 +12,7 @@ import type {
   OutboundBody,
   OutboundCall,
 } from '../model/invocation.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import type { InvocationFacts } from '../model/recorded-queries.ts';
 import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
@@ -225,7 +226,7 @@ export function factsOfInvocation(
 }
 
 /** One row of the list. */
-export function shownSummary(one: RecordedInvocation, seq: number, httpStatus: number | undefined): JsonObject {
+export function shownSummary(one: RecordedInvocation, seq: number, httpStatus: number | undefined): InvocationSummary {
   const { executionId, lambdaId, lambdaName, trigger, cold, outcome, logLines, outboundCalls, outboundFailures } = one;
   return {
     seq,
@@ -248,7 +249,7 @@ export function shownSummary(one: RecordedInvocation, seq: number, httpStatus: n
 }
 
 /** One invocation with all that is kept of it; secrets in its event and result are hidden. */
-export function shownRecorded(one: WholeInvocation): JsonObject {
+export function shownRecorded(one: WholeInvocation): Omit<ShownRecorded, 'seq'> {
   const { context, event, value, isThinned, replayOf, outboundFailures } = one;
   const { headers, user, ...call } = context;
   const whole = shownInvocation({ ...one, outcome: outcomeOf(one) });
@@ -256,7 +257,8 @@ export function shownRecorded(one: WholeInvocation): JsonObject {
     ...whole,
     event: {
       ...call,
-      params: withoutSecrets(call.params),
+      // As: of lists of texts the texts are hidden.
+      params: withoutSecrets(call.params) as typeof call.params,
       headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, shownHeader(name, text)])),
       ...(user && { user }),
       body: shownBody(event, headers['content-type']),

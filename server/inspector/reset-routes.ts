@@ -1,20 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import express, { type Router } from 'express';
-import { z } from 'zod';
-import { readJson } from '../http/read-body.ts';
+import type { Router } from 'express';
+import { resetRows } from '../contract/history.ts';
+import type { BodyOf } from '../contract/row.ts';
+import { type Gate, serve } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { pathOf } from '../model/resource-path.ts';
-import { parseWith } from '../model/validate.ts';
 import { sharingRecords } from '../store/world-difference.ts';
-import { briefDifference, type WorldGuard } from './history-routes.ts';
+import { briefDifference } from './history-routes.ts';
 import { causeOf, differenceBetween, type TimeMachine } from './time-machine.ts';
 
-const resetWish = z.strictObject({ seed: z.enum(['demo', 'empty', 'configured']), dryRun: z.boolean().default(false) });
-
 /** A seed that needs no sending: those that come along, and the one that the configuration names. */
-export type OwnSeed = z.output<typeof resetWish>['seed'];
+export type OwnSeed = BodyOf<typeof resetRows.resetWorld>['seed'];
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
@@ -24,24 +22,21 @@ export type FreshWorld = (seed: OwnSeed) => Promise<Resources>;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /**
- * `POST /reset {seed, dryRun?}`, for the root user: the world begins anew with a seed, by one commit, which can be undone.
- * `{resources, total, commit?}`: what it changes, or with `dryRun` would. The root user stays who he is, with his password; leads,
+ * Lets the world begin anew with a seed, by one commit, which can be undone. The root user stays who he is, with his password; leads,
  * results, keys, snapshots and the history stay, too.
  */
-export function resetRoutes(machine: TimeMachine, freshWorld: () => FreshWorld, guard: WorldGuard): Router {
-  const router = express.Router({ caseSensitive: true });
-  router.post('/reset', async (req, res) => {
-    const caller = guard.root(req);
-    const { seed, dryRun } = parseWith(resetWish, await readJson(req));
-    const fresh = await freshWorld()(seed);
-    const present = machine.store.world.resources;
-    const world = await sharingRecords(asContinuation(fresh, present), present);
-    const { resources, total } = briefDifference(differenceBetween({ resources: present }, { resources: world }));
-    const cause = causeOf({ caller, via: viaOf(req) }, 'world.reset', `reset to the seed '${seed}'`);
-    const commit = dryRun ? undefined : await machine.become(world, cause);
-    res.json({ resources, total, ...(commit && { commit: commit.seq }) });
+export function resetRoutes(machine: TimeMachine, freshWorld: () => FreshWorld, gate: Gate): Router {
+  return serve(resetRows, gate, {
+    async resetWorld({ caller, body: { seed, dryRun }, req }) {
+      const fresh = await freshWorld()(seed);
+      const present = machine.store.world.resources;
+      const world = await sharingRecords(asContinuation(fresh, present), present);
+      const { resources, total } = briefDifference(differenceBetween({ resources: present }, { resources: world }));
+      const cause = causeOf({ caller, via: viaOf(req) }, 'world.reset', `reset to the seed '${seed}'`);
+      const commit = dryRun ? undefined : await machine.become(world, cause);
+      return { resources, total, ...(commit && { commit: commit.seq }) };
+    },
   });
-  return router;
 }
 
 /** A new world in which whatever has its like at the same place of the present one keeps its id, its history and its creation. */

@@ -1,13 +1,12 @@
-import { parseUuid, type Uuid } from '../model/ids.ts';
+import type { Uuid } from '../model/ids.ts';
 import type { WorldView } from '../model/world-view.ts';
 
 /**
- * Is something the resource that a list is narrowed to, or below it? Undefined: everything is. Throws 400. Remembers the places
+ * Is something the resource that a list is narrowed to, or below it? Undefined: everything is. Remembers the places
  * that it came by: of 100,000 resources few have a place of their own.
  */
-export function scopeOf(view: WorldView, written: string | undefined): (id: Uuid | undefined) => boolean {
-  if (written === undefined) return () => true;
-  const scope = parseUuid(written, 'scope');
+export function scopeOf(view: WorldView, scope: Uuid | undefined): (id: Uuid | undefined) => boolean {
+  if (scope === undefined) return () => true;
   const known = new Map<Uuid | null, boolean>([
     [scope, true],
     [null, false],

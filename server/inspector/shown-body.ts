@@ -1,7 +1,9 @@
 import { brotliDecompressSync, constants, gunzipSync, inflateSync } from 'node:zlib';
+import type { OutboundBody as ShownOutboundBody } from '../contract/logs.ts';
+import type { RecordedBody } from '../contract/parts.ts';
 import { type CapturedBody, MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { OutboundBody } from '../model/invocation.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
 import { HIDDEN, isHiddenPlace } from './masking.ts';
 
 /** Names whose values are nobody's business: in JSON, forms and queries. */
@@ -76,7 +78,7 @@ export function headerIn(lines: readonly string[], name: string): string | undef
 export function shownBody(
   { bytes, sizeBytes, isWhole }: CapturedBody & { isWhole?: boolean },
   contentType: string | undefined,
-): JsonObject {
+): RecordedBody {
   const isCut = sizeBytes > bytes.length && !isWhole;
   const text = contentType === undefined || TEXTUAL.test(contentType) ? textOf(bytes, isCut) : undefined;
   const shown =
@@ -85,7 +87,7 @@ export function shownBody(
 }
 
 /** A body as it may be shown that went over the wire, decompressed where it can be; `sizeBytes` is that of what was sent. */
-export function shownWireBody({ contentType, contentEncoding, ...body }: OutboundBody): JsonObject {
+export function shownWireBody({ contentType, contentEncoding, ...body }: OutboundBody): ShownOutboundBody {
   const encoding = contentEncoding?.trim().toLowerCase();
   if (!encoding || encoding === 'identity') return shownBody(body, contentType);
   const plain = decompressed(body.bytes, encoding);
@@ -115,8 +117,7 @@ function decompressed(bytes: Uint8Array, encoding: string): Buffer | undefined {
 
 /** Text of a body as it is shown, and so as it is searched; empty for what is no text. */
 export function shownTextOf(body: CapturedBody, contentType: string | undefined): string {
-  const { text } = shownBody(body, contentType);
-  return typeof text === 'string' ? text : '';
+  return shownBody(body, contentType).text ?? '';
 }
 
 /** Text of a body with its secrets hidden; the very same text when it has none. */

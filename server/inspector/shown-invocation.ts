@@ -1,9 +1,11 @@
+import type { OutboundCall as ShownCall, ShownInvocation } from '../contract/logs.ts';
+import type { ShownLine } from '../contract/parts.ts';
 import type { Invocation, LambdaValue, LogLine, OutboundCall } from '../model/invocation.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import { shownTarget, shownWireBody } from './shown-body.ts';
 
 /** The record of an invocation as a client sees it; times are ISO-8601 UTC (D-014). */
-export function shownInvocation(invocation: Invocation): JsonObject {
+export function shownInvocation(invocation: Invocation): ShownInvocation {
   const { executionId, lambdaId, lambdaName, trigger, cold, outcome, logs, outbound } = invocation;
   const { acceptedAtMs, startedAtMs, finishedAtMs } = invocation;
   return {
@@ -27,12 +29,12 @@ export function shownInvocation(invocation: Invocation): JsonObject {
 }
 
 /** A line of a log as a client sees it. */
-export function shownLine({ atMs, stream, text, executionId }: LogLine): JsonObject {
+export function shownLine({ atMs, stream, text, executionId }: LogLine): ShownLine {
   return { at: timeOf(atMs), stream, text, ...(executionId && { executionId }) };
 }
 
 /** The body of a form is masked like that of a request to the gateway. */
-function shownOutbound({ startedAtMs, request, response, url, ...call }: OutboundCall): JsonObject {
+function shownOutbound({ startedAtMs, request, response, url, ...call }: OutboundCall): ShownCall {
   const { rules, ...rest } = call;
   return {
     startedAt: timeOf(startedAtMs),

@@ -1,11 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { namingOf } from '../contract/type-naming.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { resourceTypes } from '../model/registry.ts';
 import { hiddenProperties } from '../model/secrets.ts';
 import { openApiDocument } from './document.ts';
-import { namingOf } from './type-naming.ts';
 
 const document = openApiDocument({
   version: '1.2.3',

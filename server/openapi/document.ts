@@ -1,22 +1,15 @@
-import { tables } from '../contract/tables.ts';
+import type { z } from 'zod';
+import { builtInRows, endpointRows } from '../contract/gateway.ts';
+import { namedSchemas } from '../contract/named.ts';
+import type { Row, Rows } from '../contract/row.ts';
+import { PREFIX } from '../contract/security.ts';
+import { controlPlaneTables } from '../contract/tables.ts';
 import type { JsonObject } from '../model/json.ts';
-import { emulatorOperations } from './emulator-operations.ts';
-import { emulatorSchemas } from './emulator-schemas.ts';
 import { errorResponses } from './error-responses.ts';
-import { gatewayOperations } from './gateway-operations.ts';
-import { genericOperations } from './generic-operations.ts';
-import { globalOperations } from './global-operations.ts';
 import { introduction } from './introduction.ts';
-import { jsonSchemasOf } from './json-schema.ts';
-import { pathsOf } from './operation.ts';
-import { parameters } from './parameters.ts';
-import { recordOperations } from './record-operations.ts';
-import { resourceSchemas } from './resource-schemas.ts';
-import { operationsOf } from './row-operations.ts';
-import { securityOperations } from './security-operations.ts';
-import { securitySchemas } from './security-schemas.ts';
+import { jsonSchemasOf, ref } from './json-schema.ts';
+import { parametersOf, pathsOf, type SchemaOf } from './operation.ts';
 import { tagGroups } from './tags.ts';
-import { typeOperations } from './type-operations.ts';
 import { typeSchemas } from './type-schemas.ts';
 
 export interface DocumentOptions {
@@ -30,21 +23,15 @@ export interface DocumentOptions {
   gatewayUrl: string;
 }
 
-/**
- * The OpenAPI 3.1 document of the whole platform: the routes and schemas of resource types follow from the registry, what is
- * special stands in the tables beside this file.
- */
+/** The OpenAPI 3.1 document of the whole platform: what the rows of the contract say, with the types of the registry. */
 export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: DocumentOptions): JsonObject {
-  const rows = operationsOf(tables);
-  const controlPlane = [
-    ...globalOperations,
-    ...recordOperations(),
-    ...typeOperations,
-    ...genericOperations,
-    ...securityOperations,
-    ...emulatorOperations,
-    ...rows.operations,
-  ];
+  const controlPlane = entriesOf(controlPlaneTables);
+  const gateway = entriesOf([builtInRows, endpointRows]);
+  const rows = [...controlPlane, ...gateway];
+  const { schemas, schemaOf } = convert(
+    rows.map(([, row]) => row),
+    typePrefix,
+  );
   const groups = tagGroups();
   return {
     openapi: '3.1.0',
@@ -59,21 +46,46 @@ export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: Do
     tags: groups.flatMap(({ tags }) => tags.map(([name, description]) => ({ name, description }))),
     'x-tagGroups': groups.map(({ name, tags }) => ({ name, tags: tags.map(([tag]) => tag) })),
     paths: {
-      ...pathsOf(controlPlane),
-      ...pathsOf(gatewayOperations, [{ url: gatewayUrl, description: 'Gateway' }]),
+      ...pathsOf(controlPlane, schemaOf),
+      ...pathsOf(gateway, schemaOf, [{ url: gatewayUrl, description: 'Gateway' }]),
     },
     components: {
-      schemas: {
-        ...typeSchemas(typePrefix),
-        ...jsonSchemasOf({ ...resourceSchemas, ...securitySchemas(typePrefix), ...emulatorSchemas }),
-        ...rows.schemas,
-      },
-      parameters: parameters(),
-      responses: errorResponses([...controlPlane, ...gatewayOperations]),
+      schemas: { ...schemas, ...typeSchemas(typePrefix) },
+      parameters: parametersOf(rows),
+      responses: errorResponses(rows.map(([, row]) => row)),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An access token of the security service' },
         basic: { type: 'http', scheme: 'basic', description: 'An API key and its secret' },
       },
+    },
+  };
+}
+
+function entriesOf(tables: readonly Rows[]): [id: string, row: Row][] {
+  return tables.flatMap((table) => Object.entries(table));
+}
+
+/** JSON Schemas of what rows are sent and answer; a schema that has a name is mentioned by it. */
+function convert(
+  rows: readonly Row[],
+  typePrefix: string,
+): { schemas: Record<string, JsonObject>; schemaOf: SchemaOf } {
+  const names = new Map([...namedSchemas()].map(([name, schema]) => [schema, name]));
+  const unnamed = new Map<z.ZodType, string>();
+  for (const { body, answer } of rows) {
+    for (const schema of [body?.schema, answer?.schema]) {
+      if (schema && !names.has(schema) && !unnamed.has(schema)) unnamed.set(schema, `unnamed ${unnamed.size}`);
+    }
+  }
+  const all = jsonSchemasOf(Object.fromEntries([...names, ...unnamed].map(([schema, name]) => [name, schema])));
+  const converted: Record<string, JsonObject> = JSON.parse(
+    JSON.stringify(all).replaceAll(PREFIX, typePrefix.toLowerCase()),
+  );
+  return {
+    schemas: Object.fromEntries([...names.values()].map((name) => [name, converted[name] ?? {}])),
+    schemaOf(schema) {
+      const name = names.get(schema);
+      return name === undefined ? (converted[unnamed.get(schema) ?? ''] ?? {}) : ref(name);
     },
   };
 }

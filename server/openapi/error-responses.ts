@@ -1,5 +1,7 @@
+import type { ErrorForm, Row } from '../contract/row.ts';
 import type { JsonObject } from '../model/json.ts';
-import { type ErrorSchema, errorResponse, errorStatuses, type Operation, ref } from './operation.ts';
+import { ref } from './json-schema.ts';
+import { errorResponse, refusalsOf } from './operation.ts';
 
 /** What each status means (D-182). */
 const meanings: Readonly<Record<number, string>> = {
@@ -28,19 +30,17 @@ const headers: Readonly<Record<number, [name: string, description: string, type:
   503: ['Retry-After', 'Seconds', 'integer'],
 };
 
-/** `components.responses`: each status in each form that the operations can refuse with (D-180). */
-export function errorResponses(operations: readonly Operation[]): JsonObject {
+/** `components.responses`: each status in each form that rows can refuse with (D-180). */
+export function errorResponses(rows: readonly Row[]): JsonObject {
   const responses: JsonObject = {};
-  for (const operation of operations) {
-    const { errorSchema = 'Error' } = operation;
-    for (const status of errorStatuses(operation)) {
-      responses[errorResponse(errorSchema, status)] ??= response(errorSchema, status);
-    }
+  for (const row of rows) {
+    const { errorForm = 'Error' } = row;
+    for (const status of refusalsOf(row)) responses[errorResponse(errorForm, status)] ??= response(errorForm, status);
   }
   return responses;
 }
 
-function response(form: ErrorSchema, status: number): JsonObject {
+function response(form: ErrorForm, status: number): JsonObject {
   const description = meanings[status];
   if (description === undefined) throw new Error(`no meaning is given for status ${status}`);
   const header = headers[status];

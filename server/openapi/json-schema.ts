@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import type { JsonObject } from '../model/json.ts';
 
+/** A reference to one of `components.schemas`. */
+export function ref(schema: string): JsonObject {
+  return { $ref: `#/components/schemas/${schema}` };
+}
+
+/** The schema of an array. */
+export function listOf(items: JsonObject): JsonObject {
+  return { type: 'array', items };
+}
+
 /** The JSON Schema of what a client may send, as it stands in the document (2020-12 is OpenAPI 3.1's own dialect). */
 export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, CONVERSION);

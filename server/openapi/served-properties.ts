@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import { listOf, ref } from './operation.ts';
+import { listOf, ref } from './json-schema.ts';
 
 const text: JsonObject = { type: 'string' };
 const count: JsonObject = { type: 'integer', minimum: 0 };

@@ -1,5 +1,5 @@
+import { namingOf } from '../contract/type-naming.ts';
 import { resourceTypes } from '../model/registry.ts';
-import { namingOf } from './type-naming.ts';
 
 /** The tags of one service, in the order of reading, each with a sentence. */
 interface TagGroup {

@@ -1,3 +1,4 @@
+import { namingOf } from '../contract/type-naming.ts';
 import { envelopeSchema } from '../model/envelope.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { resourceTypes, typeOfWord } from '../model/registry.ts';
@@ -5,10 +6,8 @@ import type { ResourceType } from '../model/resource-type.ts';
 import { hiddenProperties, secretPlaces } from '../model/secrets.ts';
 import { fullNameOf } from '../model/type-names.ts';
 import { isTypeWord } from '../model/type-words.ts';
-import { jsonSchemaOf } from './json-schema.ts';
-import { listOf, ref } from './operation.ts';
+import { jsonSchemaOf, listOf, ref } from './json-schema.ts';
 import { servedProperty } from './served-properties.ts';
-import { namingOf } from './type-naming.ts';
 
 /**
  * For each type of the registry its record and its properties, both for what is sent and for what is answered: server-set
@@ -76,16 +75,6 @@ function withWriteOnly(schema: JsonObject, [step, ...rest]: readonly string[]): 
 function unanswered(type: ResourceType): string[] {
   const { required } = jsonSchemaOf(type.properties);
   return Array.isArray(required) ? hiddenProperties(type).filter((name) => required.includes(name)) : [];
-}
-
-/** The schema of a record that is to be made: that of its type, and what is required although nobody reads it back. */
-export function newRecordSchema(type: ResourceType): JsonObject {
-  const { schema } = namingOf(type);
-  const required = unanswered(type);
-  if (required.length === 0) return ref(schema);
-  return {
-    allOf: [ref(schema), { required: ['properties'], properties: { properties: { type: 'object', required } } }],
-  };
 }
 
 function propertiesSchema(type: ResourceType): JsonObject {

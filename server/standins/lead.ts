@@ -9,7 +9,7 @@ export interface LeadField {
 }
 
 /** The fields of a lead under the names of the web form's own message (spec, "Lambda contract"). */
-export interface MappedLead {
+export type MappedLead = {
   leadSource?: string;
   firstName?: string;
   lastName?: string;
@@ -21,7 +21,7 @@ export interface MappedLead {
   size?: string;
   /** The first custom field. */
   message?: string;
-}
+};
 
 /** A form that reached the CRM stand-in (D-200). */
 export interface Lead {

@@ -67,7 +67,7 @@ export class ScmStandIn {
   }
 
   /** Everything that it keeps, as the API shows it, with each project's merge requests, notes and environments. */
-  snapshot(): object[] {
+  snapshot() {
     return this.projects.all().map((project) => ({
       ...this.#views.project(project),
       merge_requests: project.merge_requests.map((one) => ({

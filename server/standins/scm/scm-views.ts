@@ -18,7 +18,7 @@ export class ScmViews {
     this.#baseUrl = baseUrl;
   }
 
-  project(project: ScmProject): object {
+  project(project: ScmProject) {
     const full = pathWithNamespace(project);
     const api = `${this.#baseUrl()}/api/v4/projects/${project.id}`;
     const { id, name, path, namespace, description, default_branch, created_at } = project;
@@ -56,11 +56,11 @@ export class ScmViews {
     };
   }
 
-  user({ id, username, name }: ScmUser): object {
+  user({ id, username, name }: ScmUser) {
     return { id, username, name, state: 'active', avatar_url: null, web_url: `${this.#baseUrl()}/${username}` };
   }
 
-  mergeRequest(project: ScmProject, mergeRequest: ScmMergeRequest): object {
+  mergeRequest(project: ScmProject, mergeRequest: ScmMergeRequest) {
     const { notes, author, ...shown } = mergeRequest;
     const full = pathWithNamespace(project);
     return {
@@ -86,7 +86,7 @@ export class ScmViews {
     };
   }
 
-  note(project: ScmProject, mergeRequest: ScmMergeRequest, note: ScmNote): object {
+  note(project: ScmProject, mergeRequest: ScmMergeRequest, note: ScmNote) {
     return {
       ...note,
       type: null,
@@ -103,11 +103,11 @@ export class ScmViews {
     };
   }
 
-  environment(environment: ScmEnvironment): object {
+  environment(environment: ScmEnvironment) {
     return { ...environment, tier: 'development', last_deployment: null };
   }
 
-  status(status: ScmCommitStatus): object {
+  status(status: ScmCommitStatus) {
     return {
       ...status,
       author: this.user(SCM_USER),

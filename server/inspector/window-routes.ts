@@ -1,0 +1,51 @@
+import type { Router } from 'express';
+import type { EndpointUse, PlatformPulse, PlatformStatus } from '../contract/window.ts';
+import { windowRows } from '../contract/window.ts';
+import { isForeignWrite } from '../http/foreign-write.ts';
+import { readJson } from '../http/read-body.ts';
+import { type Gate, serve } from '../http/serve.ts';
+import { PlatformError } from '../model/errors.ts';
+import { parseWith } from '../model/validate.ts';
+import type { LiveFeed } from './live-feed.ts';
+import { cookieName, type WindowSessions } from './window-sessions.ts';
+
+/** What the window is told, and signs in with. */
+export interface WindowDesk {
+  feed: LiveFeed;
+  sessions: WindowSessions;
+  /** Address of the window that signs in with a code. */
+  urlFor(code: string): string;
+  /** How the platform is: addresses, services, engines, store. */
+  status(): PlatformStatus;
+  /** What happens at each service, minute by minute. */
+  pulse(): PlatformPulse;
+  /** What has come to each public endpoint, and how much of its limit is used. */
+  endpoints(): EndpointUse[];
+}
+
+/** How the window signs in, and what it is told. */
+export function windowRoutes({ feed, sessions, urlFor, status, pulse, endpoints }: WindowDesk, gate: Gate): Router {
+  return serve(windowRows, gate, {
+    async beginSession({ req, res }) {
+      // Whoever can make a browser sign in as somebody else sees what is done there.
+      if (isForeignWrite(req)) throw new PlatformError(403, "sign in from the window's own pages");
+      const { key, ...proof } = parseWith(windowRows.beginSession.body.schema, await readJson(req));
+      const { id, session } = await sessions.begin(proof, req.socket.remoteAddress, key);
+      res.cookie(cookieName(req), id, { httpOnly: true, sameSite: 'strict', path: '/' });
+      return { user: { id: session.userId } };
+    },
+    readSession: ({ caller: { userId, name, isRoot } }) => ({ user: { id: userId, name, isRoot } }),
+    async endSession({ req, res }) {
+      await sessions.end(req);
+      res.clearCookie(cookieName(req), { path: '/' });
+    },
+    createSessionCode() {
+      const code = sessions.createCode();
+      return { code, url: urlFor(code) };
+    },
+    readStatus: status,
+    readPulse: pulse,
+    readEndpointUse: endpoints,
+    followEvents: ({ req, res }) => feed.attend(req, res),
+  });
+}
