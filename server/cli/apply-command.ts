@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { z } from 'zod';
-import { changeLine, operationLine, operationSchema } from './change-lines.ts';
+import { type AppliedSeed, seedRows } from '../contract/seeds.ts';
+import { changeLine, operationLine } from './change-lines.ts';
 import { ExitWith } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
 import { printAnswer } from './print-answer.ts';
-import { runLines, runsSchema } from './run-lines.ts';
+import { runLines } from './run-lines.ts';
 import { seedFileAt } from './seed-path.ts';
 import { printLines, type Terminal } from './terminal.ts';
 
@@ -39,22 +39,6 @@ export function addApplyCommand(program: Command, terminal: Terminal): void {
   });
 }
 
-const appliedSchema = z.looseObject({
-  dryRun: z.boolean(),
-  summary: z.record(z.string(), z.number()),
-  changes: z.array(
-    z.looseObject({
-      path: z.string(),
-      type: z.string(),
-      action: z.enum(['create', 'update', 'delete', 'unchanged']),
-      patch: z.array(operationSchema),
-    }),
-  ),
-  runs: runsSchema,
-  commit: z.number().optional(),
-});
-type Applied = z.output<typeof appliedSchema>;
-
 /** A seed as it is sent. */
 interface ReadSeed {
   type: string;
@@ -77,11 +61,12 @@ async function send(
   client: PlatformClient,
   { type, content, placeOf }: ReadSeed,
   wish: { dryRun: boolean; prune: boolean },
-): Promise<Applied> {
+): Promise<AppliedSeed> {
   const query = new URLSearchParams({ dryRun: String(wish.dryRun), prune: String(wish.prune) });
   const call = { body: { type, content }, timeoutMs: APPLY_TIMEOUT_MS };
   try {
-    return await client.json('POST', `/inspect/apply?${query}`, appliedSchema, call);
+    const applied = await client.ask(seedRows.applySeed, { query, ...call });
+    return { ...applied, runs: applied.runs ?? [] };
   } catch (failure) {
     if (!(failure instanceof Refusal) || !placeOf || failure.details.length === 0) throw failure;
     const sentences = failure.details.map(({ pointer, message }) => `${placeOf(pointer)}: ${message}`);
@@ -89,7 +74,7 @@ async function send(
   }
 }
 
-function* planLines({ changes, summary, runs }: Applied, terminal: Terminal): Generator<string> {
+function* planLines({ changes, summary, runs }: AppliedSeed, terminal: Terminal): Generator<string> {
   for (const { path, type, action, patch } of changes) {
     if (action === 'unchanged') continue;
     yield changeLine(action, { type, path }, terminal);

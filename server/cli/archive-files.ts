@@ -2,10 +2,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline as passOn, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
 import { UserError } from '../config.ts';
+import { type ShownImport, snapshotRows } from '../contract/history.ts';
 import { brokenOff, type PlatformClient } from './platform-client.ts';
-import { runsSchema } from './run-lines.ts';
 import type { Terminal } from './terminal.ts';
 
 const PATH = '/inspect/archive';
@@ -33,29 +32,20 @@ export async function saveArchive(client: PlatformClient, file: string, terminal
   }
 }
 
-const importedSchema = z.looseObject({
-  commit: z.looseObject({ seq: z.number() }).optional(),
-  leads: z.number(),
-  hidden: z.array(z.looseObject({ type: z.string(), path: z.string() })),
-  runs: runsSchema,
-});
-
-/** What came of an import. */
-export type Imported = z.output<typeof importedSchema>;
-
 /**
  * Makes the instance what a file says.
  *
  * @throws UserError, or the error of the file system, when it cannot be read
  */
-export async function sendArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<Imported> {
+export async function sendArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<ShownImport> {
   if (!(await stat(file)).isFile()) throw new UserError(`${file} is no file: give the zip that export has written`);
   // An error of the file becomes one of the stream behind it, which whoever sends it hears of.
   const content = passOn(createReadStream(file), progress(terminal), () => {});
-  return client.json('POST', PATH, importedSchema, {
+  const imported = await client.ask(snapshotRows.importArchive, {
     body: { type: ZIP_TYPE, content },
     timeoutMs: TRANSFER_TIMEOUT_MS,
   });
+  return { ...imported, runs: imported.runs ?? [] };
 }
 
 /** Is it an error of the file system, which names the file? */

@@ -1,18 +1,9 @@
-import { z } from 'zod';
+import type { ShownDifference } from '../contract/history.ts';
 import { styled, type Terminal } from './terminal.ts';
 
-/** An operation of RFC 6902, as answers hold it. */
-export const operationSchema = z.looseObject({ op: z.string(), path: z.string(), value: z.unknown().optional() });
-
-/** A resource that changed, with its path of names. */
-export const changedResourceSchema = z.looseObject({
-  id: z.string(),
-  type: z.string(),
-  path: z.string(),
-  action: z.enum(['create', 'update', 'delete']).optional(),
-});
-
-type Operation = z.output<typeof operationSchema>;
+type Operation = ShownDifference['ops'][number];
+/** A resource that changed; what was done to it is told of a difference, and is in a commit's operations. */
+type Changed = Omit<ShownDifference['resources'][number], 'action'> & Partial<ShownDifference['resources'][number]>;
 
 /** The longest value of an operation that is shown whole. */
 const SHOWN_CHARACTERS = 120;
@@ -29,7 +20,7 @@ export function changeLine(
 }
 
 /** An operation as a line, with as much of its value as a line holds. */
-export function operationLine({ op, path, value }: Operation): string {
+export function operationLine({ op, path, value }: Omit<Operation, 'from'>): string {
   const text = op === 'remove' || value === undefined ? '' : JSON.stringify(value);
   const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text;
   return `    ${op} ${path} ${shown}`.trimEnd();
@@ -37,7 +28,7 @@ export function operationLine({ op, path, value }: Operation): string {
 
 /** What was done to the world, resource by resource; of those that were made or deleted their name says enough. */
 export function* changeLines(
-  { ops, resources }: { ops: readonly Operation[]; resources: readonly z.output<typeof changedResourceSchema>[] },
+  { ops, resources }: { ops: readonly Operation[]; resources: readonly Changed[] },
   terminal: Terminal,
 ): Generator<string> {
   for (const resource of resources) {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { UserError } from '../config.ts';
-import { changedResourceSchema, changeLines, operationSchema } from './change-lines.ts';
+import { historyRows, type ShownCommit, type ShownDifference } from '../contract/history.ts';
+import type { AnswerOf } from '../contract/row.ts';
+import { changeLines } from './change-lines.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { printAnswer } from './print-answer.ts';
@@ -20,7 +21,7 @@ export function addHistoryCommand(program: Command, terminal: Terminal): void {
   const show = history.command('show').description('print one commit').argument('<seq>', 'its number');
   addPlatformOptions(show).action(async (seq: string) => {
     const client = await connect(show, terminal);
-    printCommit(await client.json('GET', `/inspect/history/${encodeURIComponent(seq)}`, commitSchema), show, terminal);
+    printCommit(await client.ask(historyRows.readCommit, { path: { commit_seq: seq } }), show, terminal);
   });
 
   const diff = history
@@ -31,17 +32,13 @@ export function addHistoryCommand(program: Command, terminal: Terminal): void {
   addPlatformOptions(diff).action(async (from: string, to: string | undefined) => {
     const client = await connect(diff, terminal);
     const query = new URLSearchParams({ from, ...(to !== undefined && { to }) });
-    printDifference(await client.json('GET', `/inspect/diff?${query}`, differenceSchema), diff, terminal);
+    printDifference(await client.ask(historyRows.compareMoments, { query }), diff, terminal);
   });
 
   const revert = history.command('revert').description('undo one commit, by a new one').argument('<seq>', 'its number');
   addPlatformOptions(revert).action(async (seq: string) => {
     const client = await connect(revert, terminal);
-    printMade(
-      await client.json('POST', `/inspect/history/${encodeURIComponent(seq)}/revert`, madeSchema),
-      revert,
-      terminal,
-    );
+    printMade(await client.ask(historyRows.revertCommit, { path: { commit_seq: seq } }), revert, terminal);
   });
 
   const restore = history
@@ -50,8 +47,7 @@ export function addHistoryCommand(program: Command, terminal: Terminal): void {
     .argument('<moment>', 'the number of a commit, or an ISO time');
   addPlatformOptions(restore).action(async (moment: string) => {
     const client = await connect(restore, terminal);
-    const body = { type: 'application/json', content: JSON.stringify({ at: moment }) };
-    printMade(await client.json('POST', '/inspect/restore', madeSchema, { body }), restore, terminal);
+    printMade(await client.ask(historyRows.restoreMoment, { json: { at: moment } }), restore, terminal);
   });
 }
 
@@ -79,74 +75,47 @@ function addListCommand(history: Command, terminal: Terminal): void {
   });
 }
 
-const commitSchema = z.looseObject({
-  seq: z.number(),
-  at: z.string(),
-  cause: z.looseObject({
-    actor: z.looseObject({ name: z.string() }).nullable(),
-    via: z.string(),
-    action: z.string().optional(),
-    note: z.string().optional(),
-  }),
-  ops: z.array(operationSchema),
-  resources: z.array(changedResourceSchema),
-});
-type Commit = z.output<typeof commitSchema>;
-
-const pageSchema = z.object({ commits: z.array(commitSchema), next: z.number().optional() });
-
 /** Commits newest first, from as many pages as it takes. */
-async function readCommits(client: PlatformClient, query: URLSearchParams, limit: number): Promise<Commit[]> {
-  const found: Commit[] = [];
+async function readCommits(client: PlatformClient, query: URLSearchParams, limit: number): Promise<ShownCommit[]> {
+  const found: ShownCommit[] = [];
   for (;;) {
     query.set('limit', String(Math.min(limit - found.length, PAGE)));
-    const { commits, next } = await client.json('GET', `/inspect/history?${query}`, pageSchema);
-    found.push(...commits);
+    const { commits, next } = await client.ask(historyRows.listCommits, { query });
+    for (const commit of commits) if ('ops' in commit) found.push(commit);
     if (next === undefined || found.length >= limit) return found;
     query.set('before', String(next));
   }
 }
 
-function rowOf({ seq, at, cause, resources }: Commit): string[] {
+function rowOf({ seq, at, cause, resources }: ShownCommit): string[] {
   const [first, ...more] = resources.map(({ path }) => path);
   const places = `${first ?? '-'}${more.length > 0 ? ` and ${more.length} more` : ''}`;
   return [String(seq), at, cause.actor?.name ?? '-', cause.via, cause.note ?? cause.action ?? '-', places];
 }
 
-function printCommit(commit: Commit, command: Command, terminal: Terminal): void {
+function printCommit(commit: ShownCommit, command: Command, terminal: Terminal): void {
   printAnswer(command, terminal, commit, () => printLines(commitLines(commit, terminal), terminal));
 }
 
-function* commitLines(commit: Commit, terminal: Terminal): Generator<string> {
+function* commitLines(commit: ShownCommit, terminal: Terminal): Generator<string> {
   yield rowOf(commit).slice(0, -1).join('  ');
   yield* changeLines(commit, terminal);
 }
 
-/** What leads from one world to another. */
-export const differenceSchema = z.looseObject({
-  from: z.number(),
-  to: z.number(),
-  ops: z.array(operationSchema),
-  resources: z.array(changedResourceSchema),
-});
-
 /** Prints what leads from one world to another. */
-export function printDifference(
-  difference: z.output<typeof differenceSchema>,
-  command: Command,
-  terminal: Terminal,
-): void {
+export function printDifference(difference: ShownDifference, command: Command, terminal: Terminal): void {
   printAnswer(command, terminal, difference, () => {
     if (difference.resources.length === 0) terminal.print('no difference');
     printLines(changeLines(difference, terminal), terminal);
   });
 }
 
-/** The commit that brought something back, if one was needed. */
-export const madeSchema = z.object({ commit: commitSchema.optional() });
-
 /** Prints that commit. */
-export function printMade({ commit }: z.output<typeof madeSchema>, command: Command, terminal: Terminal): void {
+export function printMade(
+  { commit }: AnswerOf<typeof historyRows.revertCommit>,
+  command: Command,
+  terminal: Terminal,
+): void {
   printAnswer(command, terminal, { commit: commit ?? null }, () => {
     if (commit) printLines(commitLines(commit, terminal), terminal);
     else terminal.print('nothing was changed: the world is so already');

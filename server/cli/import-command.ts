@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Imported, sendArchive } from './archive-files.ts';
+import type { ShownImport } from '../contract/history.ts';
+import { sendArchive } from './archive-files.ts';
 import { addPlatformOptions, connect } from './instance-options.ts';
 import { printAnswer } from './print-answer.ts';
 import { runLines } from './run-lines.ts';
@@ -19,7 +20,7 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
   });
 }
 
-function* report({ commit, leads, hidden, runs }: Imported): Generator<string> {
+function* report({ commit, leads, hidden, runs }: ShownImport): Generator<string> {
   yield commit ? `imported as commit ${commit.seq}` : 'the world is so already';
   yield `${leads} new leads`;
   yield* runLines(runs);

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { UserError } from '../config.ts';
+import { invokeRows, type ShownInvocation } from '../contract/logs.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findLambda, LAMBDA_ARGUMENT } from './find-lambda.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
@@ -25,34 +25,11 @@ export function addInvokeCommand(program: Command, terminal: Terminal): void {
     const id = await findLambda(client, named);
     const body = text === undefined ? {} : { body: { type: 'application/json', content: text } };
     const call = { ...body, timeoutMs: INVOCATION_TIMEOUT_MS };
-    const invocation = await client.json('POST', `/inspect/lambdas/${id}/invoke`, invocationSchema, call);
+    const invocation = await client.ask(invokeRows.invokeLambda, { path: { lambda_id: id }, ...call });
     printAnswer(command, terminal, invocation, () => printLines(report(invocation, terminal), terminal));
     if (!invocation.outcome.ok) throw new ExitWith(NO);
   });
 }
-
-/** What is shown of the record; the API's document tells of all of it. */
-const invocationSchema = z.looseObject({
-  durationMs: z.number(),
-  cold: z.boolean(),
-  outcome: z.looseObject({
-    ok: z.boolean(),
-    failure: z.string().optional(),
-    message: z.string().optional(),
-    result: z.unknown().optional(),
-  }),
-  logs: z.array(z.looseObject({ text: z.string() })),
-  outbound: z.array(
-    z.looseObject({
-      method: z.string(),
-      url: z.string(),
-      durationMs: z.number(),
-      status: z.number().optional(),
-      error: z.string().optional(),
-      caughtBy: z.string().optional(),
-    }),
-  ),
-});
 
 async function eventOf(written: string | undefined, terminal: Terminal): Promise<string | undefined> {
   if (written === undefined) return undefined;
@@ -72,7 +49,7 @@ function readEvent(written: string, terminal: Terminal): Promise<string> {
     : Promise.resolve(written);
 }
 
-function* report({ durationMs, cold, outcome, logs, outbound }: z.output<typeof invocationSchema>, terminal: Terminal) {
+function* report({ durationMs, cold, outcome, logs, outbound }: ShownInvocation, terminal: Terminal) {
   const time = `in ${durationMs} ms${cold ? ', with a new process' : ''}`;
   yield outcome.ok ? `${styled(terminal, 'green', 'ok')} ${time}` : `${outcome.failure} ${time}: ${outcome.message}`;
   if (outcome.result !== undefined) {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { UserError } from '../config.ts';
+import { leadRows, type ShownLead } from '../contract/leads.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
@@ -37,17 +37,6 @@ export function addLeadsCommand(program: Command, terminal: Terminal): void {
   });
 }
 
-const leadsSchema = z.array(
-  z.looseObject({
-    id: z.string(),
-    receivedAt: z.string(),
-    oid: z.string(),
-    fields: z.array(z.unknown()),
-    mapped: z.record(z.string(), z.string()),
-  }),
-);
-type Lead = z.output<typeof leadsSchema>[number];
-
 function addLeadOptions(command: Command): Command {
   return addPlatformOptions(
     command
@@ -65,8 +54,8 @@ function filterOf(command: Command): URLSearchParams {
   return filter;
 }
 
-function readLeads(client: PlatformClient, query: URLSearchParams): Promise<Lead[]> {
-  return client.json('GET', `/inspect/leads?${query}`, leadsSchema);
+function readLeads(client: PlatformClient, query: URLSearchParams): Promise<ShownLead[]> {
+  return client.ask(leadRows.listLeads, { query });
 }
 
 async function awaitLeads(
@@ -74,7 +63,7 @@ async function awaitLeads(
   query: URLSearchParams,
   timeoutS: number,
   terminal: Pick<Terminal, 'nowMs'>,
-): Promise<Lead[]> {
+): Promise<ShownLead[]> {
   const untilMs = terminal.nowMs() + timeoutS * 1000;
   for (;;) {
     const leftS = Math.max(0, Math.ceil((untilMs - terminal.nowMs()) / 1000));
@@ -89,7 +78,7 @@ function secondsOf(written = ''): number {
   throw new UserError(`--timeout is "${written}"; it has to be a whole number of seconds`);
 }
 
-function rowOf({ receivedAt, mapped }: Lead): string[] {
+function rowOf({ receivedAt, mapped }: ShownLead): string[] {
   const { email = '-', firstName = '', lastName = '', company = '-' } = mapped;
   return [receivedAt, email, `${firstName} ${lastName}`.trim() || '-', company];
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
+import { logRows } from '../contract/logs.ts';
 import { findLambda, LAMBDA_ARGUMENT } from './find-lambda.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import { printLines, type Terminal } from './terminal.ts';
@@ -26,7 +26,7 @@ export function addLogsCommand(program: Command, terminal: Terminal): void {
       const since = textOption(command, 'since');
       if (since !== undefined) query.set('time', since);
       do {
-        const { lines, cursor, hasGap } = await client.json('GET', `/inspect/logs/${id}?${query}`, pageSchema);
+        const { lines, cursor, hasGap } = await client.ask(logRows.readOnInLog, { path: { resource_id: id }, query });
         if (hasGap) terminal.complain('terrarium: lines are missing here: the log does not keep them any more');
         printLines(
           lines.map((line) => (isJson ? JSON.stringify(line) : line.text)),
@@ -39,9 +39,3 @@ export function addLogsCommand(program: Command, terminal: Terminal): void {
     },
   );
 }
-
-const pageSchema = z.object({
-  lines: z.array(z.looseObject({ at: z.string(), stream: z.string(), text: z.string() })),
-  cursor: z.string(),
-  hasGap: z.boolean(),
-});

@@ -3,6 +3,7 @@ import { request as requestHttps } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { z } from 'zod';
+import type { AnswerOf, BodyOf, PathOf, Row } from '../contract/row.ts';
 import type { ErrorDetail } from '../model/errors.ts';
 import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith, NO } from './exit-with.ts';
@@ -20,6 +21,14 @@ export interface Call {
   body?: { type: string; content: string | Readable };
   accept?: string;
   timeoutMs?: number;
+}
+
+/** What a route is sent. */
+interface Wish<R extends Omit<Row, 'tag'>> extends Call {
+  path?: PathOf<R>;
+  query?: URLSearchParams | Readonly<Record<string, string>>;
+  /** As JSON. */
+  json?: BodyOf<R> extends object ? z.input<NonNullable<R['body']>['schema']> : never;
 }
 
 /** Speaks to a running platform over HTTP. */
@@ -59,6 +68,21 @@ export class PlatformClient {
   }
 
   /**
+   * What a route of the contract answers, held against its row.
+   *
+   * @throws as `json`
+   */
+  async ask<R extends Omit<Row, 'tag'>>(row: R, wish: Wish<R> = {}): Promise<AnswerOf<R>> {
+    const { path: names = {}, query, json, ...call } = wish;
+    const [verb = '', pattern = ''] = row.route.split(' ');
+    const path = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(Object(names)[name]));
+    const address = query === undefined ? path : `${path}?${new URLSearchParams(query)}`;
+    const answer = parsed(await this.text(verb.toUpperCase(), address, { ...call, ...(json && asJson(json)) }));
+    if (isAnswer(row, answer)) return answer;
+    throw this.#notUnderstood(path);
+  }
+
+  /**
    * The JSON that a call is answered with.
    *
    * @param schema what of it is used; loose, where all of it is to be printed
@@ -67,11 +91,23 @@ export class PlatformClient {
   async json<T>(method: string, path: string, schema: z.ZodType<T>, call: Call = {}): Promise<T> {
     const { success, data } = schema.safeParse(parsed(await this.text(method, path, call)));
     if (success) return data;
-    throw new ExitWith(
+    throw this.#notUnderstood(path);
+  }
+
+  #notUnderstood(path: string): ExitWith {
+    return new ExitWith(
       NO,
       `${this.baseUrl}${path} answers what this version does not understand: is it a Terrarium, and of the same version?`,
     );
   }
+}
+
+function asJson(content: unknown): Pick<Required<Call>, 'body'> {
+  return { body: { type: 'application/json', content: JSON.stringify(content) } };
+}
+
+function isAnswer<R extends Omit<Row, 'tag'>>({ answer }: R, value: unknown): value is AnswerOf<R> {
+  return answer?.schema?.safeParse(value).success ?? true;
 }
 
 async function whole(response: IncomingMessage): Promise<string> {

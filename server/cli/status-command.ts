@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { platformRows } from '../contract/meta-global.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, findTarget } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
@@ -38,10 +39,9 @@ async function statusOf(command: Command, terminal: Terminal): Promise<Status> {
 }
 
 const placesSchema = z.object({ metaUrl: z.string(), securityUrl: z.string(), gatewayUrl: z.string() });
-const aboutSchema = z.object({ status: z.string(), version: z.string(), services: z.record(z.string(), z.string()) });
 
 async function askedStatus(client: PlatformClient): Promise<Omit<Status, 'running'>> {
-  const { status, version, services } = await client.json('GET', '/meta/about', aboutSchema);
+  const { status, version, services } = await client.ask(platformRows.readAbout);
   const places = await client.json('GET', '/', placesSchema);
   return { health: status, version, baseUrl: client.baseUrl, ...places, services };
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { UserError } from '../config.ts';
+import type { AnswerOf } from '../contract/row.ts';
+import { tokenRows } from '../contract/security.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { printAnswer } from './print-answer.ts';
@@ -25,16 +26,13 @@ export function addTokenCommand(program: Command, terminal: Terminal): void {
   });
 }
 
-const tokenSchema = z.looseObject({ access_token: z.string() });
-
 /** An access token of a user, or else of the client's key pair. */
 export function issueToken(
   client: PlatformClient,
   fqon: string,
   user?: { username: string; password: string },
-): Promise<z.output<typeof tokenSchema>> {
+): Promise<AnswerOf<typeof tokenRows.issueToken>> {
   const grant = user ? { grant_type: 'password', ...user } : { grant_type: 'client_credentials' };
   const body = { type: 'application/x-www-form-urlencoded', content: new URLSearchParams(grant).toString() };
-  const path = `/security/${encodeURIComponent(fqon)}/oauth/issue`;
-  return client.json('POST', path, tokenSchema, { body });
+  return client.ask(tokenRows.issueToken, { path: { fqon }, body });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { readConfig } from '../config-sources.ts';
+import { windowRows } from '../contract/window.ts';
 import { WINDOW_HOST } from '../model/window-host.ts';
 import { chooseWindow } from './choose-window.ts';
 import { addPlatformOptions, connect } from './instance-options.ts';
@@ -8,8 +8,6 @@ import { printAnswer } from './print-answer.ts';
 import { showWindow } from './show-window.ts';
 import type { Terminal } from './terminal.ts';
 import { windowSurroundings } from './window-surroundings.ts';
-
-const codeSchema = z.object({ url: z.url() });
 
 /** `terrarium ui`: an address of the running platform's window that signs in once, opened in a browser where there can be one. */
 export function addUiCommand(program: Command, terminal: Terminal): void {
@@ -23,7 +21,7 @@ export function addUiCommand(program: Command, terminal: Terminal): void {
     );
   addPlatformOptions(command, 'print the address as JSON, and open nothing').action(async () => {
     const client = await connect(command, terminal);
-    const { url } = await client.json('POST', '/inspect/session/codes', codeSchema);
+    const { url } = await client.ask(windowRows.createSessionCode);
     printAnswer(command, terminal, { url }, () => terminal.print(url));
     if (command.getOptionValue('print') === true || command.getOptionValue('json') === true) return;
     const surroundings = {

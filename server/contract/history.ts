@@ -17,7 +17,7 @@ const path = z.string().describe('Names from the root organization down; `/` is 
 const resource = z.object({ id, type: z.string().describe('Type name after the prefix'), name: z.string(), path });
 
 /** What a commit can have come through. */
-export const VIAS = ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] as const;
+const VIAS = ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] as const;
 
 const commit = named(
   'Commit',
@@ -48,13 +48,9 @@ const pageMembers = {
   newest: seq,
 };
 const commitPage = named('CommitPage', z.object({ commits: z.array(z.union([commit, briefCommit])), ...pageMembers }));
-/** Of a brief list, or of one that is not. */
-export const wholePage = z.object({ commits: z.array(commit), ...pageMembers });
-export type BriefPage = Omit<z.output<typeof commitPage>, 'commits'> & { commits: BriefCommit[] };
 
 const differing = resource.extend({ action: z.enum(['create', 'update', 'delete']) });
 const totals = z.object({ create: z.int(), update: z.int(), delete: z.int() }).describe('How many of each');
-export type ShownDifferenceTotal = z.output<typeof totals>;
 
 const difference = named(
   'WorldDifference',

@@ -15,9 +15,9 @@ const user = of('users');
 const services = z.record(z.string(), z.string());
 
 /** What names begin with (D-188). */
-export const nameStart = { name: required(text('What the names begin with')) };
+const nameStart = { name: required(text('What the names begin with')) };
 /** What users are searched by (D-189). */
-export const userCriteria = {
+const userCriteria = {
   name: text('A name; `*` stands for any text'),
   email: text('An address; `*` stands for any text'),
   phoneNumber: text('A number; `*` stands for any text'),

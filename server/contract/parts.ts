@@ -25,7 +25,6 @@ export const codeToRun = z.object({
   path: z.string().describe('Names from the root organization down'),
   reasons: z.array(z.string()).describe('What makes it run, such as `endpoint /acme/site/hello`'),
 });
-export type CodeThatRuns = z.output<typeof codeToRun>;
 
 /** A line of a log. */
 export const logLine = z.object({

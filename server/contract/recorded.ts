@@ -81,7 +81,6 @@ const invocationEvent = z.object({
   httpAware: z.boolean(),
   body: recordedBody,
 });
-export type InvocationEvent = z.output<typeof invocationEvent>;
 
 const recordedInvocation = named(
   'RecordedInvocation',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resourceTypes } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
 import { hiddenProperties } from '../model/secrets.ts';
-import { link, PATCH_TYPES, patchDocument } from './forms.ts';
+import { link, PATCH_TYPES, patchDocument, provenance } from './forms.ts';
 import { named } from './named.ts';
 import { flag, text } from './parameter.ts';
 import { id } from './parts.ts';
@@ -10,7 +10,15 @@ import { created, ok, ownBody } from './row.ts';
 import { namingOf } from './type-naming.ts';
 
 /** A record as every type has it; what its type adds the document takes from the registry (`typeSchemas`). */
-const record = z.looseObject({ id, name: z.string(), properties: z.looseObject({}) });
+const record = z.looseObject({
+  id,
+  name: z.string(),
+  org: link.optional(),
+  owner: link.optional(),
+  created: provenance.created.optional(),
+  modified: provenance.modified.optional(),
+  properties: z.looseObject({}),
+});
 
 /** Of any type. */
 export const anyRecord = named('Record', record.clone());

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../model/json.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import type { errorForms } from './forms.ts';
 import type { Parameter } from './parameter.ts';
 import type { Right } from './right.ts';
 
@@ -9,7 +10,7 @@ export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type Status = 200 | 201 | 202 | 204;
 
 /** The forms that an error can have: of most routes, the security service, its token endpoint, health (D-180, D-171, D-015). */
-export type ErrorForm = 'Error' | 'SecurityError' | 'TokenError' | 'Health';
+export type ErrorForm = keyof typeof errorForms;
 
 /** What a route is sent. */
 export interface Body<Schema extends z.ZodType = z.ZodType> {

@@ -32,7 +32,6 @@ const account = named(
     directory,
   }),
 );
-export type ShownAccount = z.output<typeof account>;
 
 const accountGroup = named(
   'AccountGroup',
@@ -45,7 +44,6 @@ const accountGroup = named(
     accounts: z.array(namedLink),
   }),
 );
-export type ShownGroup = z.output<typeof accountGroup>;
 
 const accountStore = named(
   'AccountStore',
@@ -58,7 +56,6 @@ const accountStore = named(
     isDefaultGroupStore: z.boolean(),
   }),
 );
-export type ShownStore = z.output<typeof accountStore>;
 
 const organization = named(
   'SecurityOrganization',
@@ -71,7 +68,6 @@ const organization = named(
     children: z.array(namedLink),
   }),
 );
-export type ShownOrganization = z.output<typeof organization>;
 
 const accountChange = named(
   'AccountChange',
@@ -87,13 +83,13 @@ const membershipPatch = named(
 );
 
 /** An access token (D-170). */
-export const token = named(
+const token = named(
   'Token',
   z.looseObject({
     access_token: z.string(),
     token_type: z.literal('bearer'),
     expires_in: z.int().describe('Seconds'),
-    [`${PREFIX}_access_token_href`]: z.string(),
+    [`${PREFIX}_access_token_href`]: z.string().optional(),
   }),
 );
 const tokenRequest = named(

@@ -220,7 +220,6 @@ const knownKey = z.object({
   isDisabled: z.boolean(),
   isFirst: z.boolean().describe("root's first key, which every start puts in force"),
 });
-export type KnownKey = z.output<typeof knownKey>;
 const token = z.object({
   id: z.string().describe('SHA-256 of the token, which cannot be used in its place'),
   user,
@@ -229,7 +228,6 @@ const token = z.object({
   lastUsed,
   isOwn: z.boolean().describe('The one that this very request came with'),
 });
-export type KnownToken = z.output<typeof token>;
 
 const keyWish = json(
   named(
