@@ -10,30 +10,33 @@ const ANSWER_TIMEOUT_MS = 60_000;
 
 export interface PipelineDeskParts {
   baseUrl(): string;
-  credentials: Pick<Credentials, 'issueToken' | 'revokeToken'>;
+  credentials: Pick<Credentials, 'createKey' | 'revokeKey'>;
   /** Ids of the root account and of its organization. */
   root(): { userId: string; orgId: string };
 }
 
-/** Runs pipelines in this process; they speak to the platform like any client, with a token of root's that ends with them. */
+/** Runs pipelines in this process; they speak to the platform like any client, with a key of root's that ends with them. */
 export function pipelineDesk({ baseUrl, credentials, root }: PipelineDeskParts): PipelineDesk {
   return new PipelineDesk({
     sampleDir: packageFile(SAMPLE_DIR),
     env: process.env,
     async open() {
       const { userId, orgId } = root();
-      const token = await credentials.issueToken(userId, orgId);
-      return { platform: callsWith(baseUrl(), token), end: async () => void (await credentials.revokeToken(token)) };
+      const { key, secret } = await credentials.createKey(userId, orgId);
+      return {
+        platform: callsWith(baseUrl(), `${key}:${secret}`),
+        end: async () => void (await credentials.revokeKey(key)),
+      };
     },
   });
 }
 
-function callsWith(baseUrl: string, token: string): PlatformCalls {
+function callsWith(baseUrl: string, pair: string): PlatformCalls {
   const text: PlatformCalls['text'] = async (method, path, { body } = {}) => {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       headers: {
-        Authorization: `Bearer ${token}`,
+        Authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
         Accept: 'application/json',
         ...(body && { 'Content-Type': body.type }),
       },

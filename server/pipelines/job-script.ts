@@ -47,7 +47,8 @@ kill $limit 2>/dev/null
 
 /** Commands, each said before it is done; the first that fails ends them. */
 function scriptText(commands: readonly string[]): string {
-  const head = 'if set -o | grep -q pipefail; then set -o pipefail; fi\nset -e\n';
+  // What the shell itself knows: an image may have nothing else.
+  const head = 'case "$(set -o)" in *pipefail*) set -o pipefail ;; esac\nset -e\n';
   return `${head}${commands.map((command) => `printf '%s\\n' ${quoted(shown(command))}\n${command}\n`).join('')}`;
 }
 

@@ -462,7 +462,10 @@ class Run {
         if (signal.aborted && (state === 'waiting' || state === 'running')) log.change(name, { state: 'canceled' });
       }
       const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
-      const deployed = hasFailed || signal.aborted ? undefined : await this.#deployed(id, scm, project, environment);
+      const deployed =
+        hasFailed || signal.aborted
+          ? undefined
+          : await this.#deployed(id, { scm, project, environment, deployUrl: start.deployUrl });
       let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed ? 'failed' : 'success';
       if (state === 'success' && deployed && this.#wish.waits) {
         log.say(`waiting for the app of '${repository.branch}' to answer`);
@@ -492,17 +495,26 @@ class Run {
   /** What the run has deployed last; undefined when that was nothing, or it was taken away. */
   async #deployed(
     id: string,
-    scm: ScmClient,
-    project: ScmProjectRecord,
-    environment: string | undefined,
+    about: {
+      scm: ScmClient;
+      project: ScmProjectRecord;
+      environment: string | undefined;
+      deployUrl: string | undefined;
+    },
   ): Promise<Deployed | undefined> {
+    const { scm, project, environment, deployUrl } = about;
+    const gateway = deployUrl === undefined ? undefined : new URL(deployUrl).origin;
     const { deployments = [] } = await this.#around.platform.json('GET', `/inspect/pipelines/${id}`, deploymentsSchema);
     const last = deployments.findLast(({ problem }) => problem === undefined);
     if (last?.action === 'stop') return undefined;
     if (last) return { containerId: last.container?.id, url: last.published?.url };
     // Through an endpoint of somebody's own: the environment may say where the app is.
     const found = environment === undefined ? undefined : await scm.environment(project, environment);
-    return found?.external_url ? { containerId: undefined, url: found.external_url } : undefined;
+    if (!found?.external_url || !URL.canParse(found.external_url)) return undefined;
+    // What is not behind the gateway is not ours to wait for.
+    return new URL(found.external_url).origin === gateway
+      ? { containerId: undefined, url: found.external_url }
+      : undefined;
   }
 
   /** As a pipeline's server does: how each job of the commit ended. */

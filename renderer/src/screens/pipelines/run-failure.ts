@@ -30,13 +30,13 @@ export function failureOf(run: PipelineRun, lines: readonly RunLine[]): RunFailu
       deployment: undefined,
     };
   }
-  const job = run.jobs.find(({ state }) => state === 'failed');
+  const job = run.jobs.find(({ state, mayFail }) => state === 'failed' && !mayFail);
   if (!job) {
     return {
       job,
-      what: `No job failed, but the runner ended with exit code ${run.exitCode ?? 'unknown'}.`,
+      what: 'No job failed, but the app that they deployed does not answer.',
       words: run.log.slice(-WORDS),
-      next: 'Its log says what was wrong with the definition or the repository.',
+      next: "Its container's log says what keeps it from running.",
       deployment: undefined,
     };
   }

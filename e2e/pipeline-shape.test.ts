@@ -1,0 +1,242 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
+import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { PipelineBench } from './pipeline-for-tests.ts';
+import type { Body } from './place.ts';
+
+const LIMIT_MS = 120_000;
+const SERVICE = 'terrarium-test/pipeline-service:1';
+
+/** A team's repository: matrix, extends, local includes, reports, services, rules on merge requests. */
+const FILES = {
+  '.gitlab-ci.yml': `include:
+  - local: /ci/jobs.yml
+workflow:
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+      variables: {KIND: review}
+    - if: $CI_PIPELINE_SOURCE == "push" || $CI_PIPELINE_SOURCE == "web"
+      variables: {KIND: branch}
+stages: [prepare, test, review]
+variables:
+  GREETING: "hello $CI_PROJECT_NAME"
+  CI_PROJECT_TITLE: overridden
+
+prepare:
+  extends: .everywhere
+  stage: prepare
+  script:
+    - mkdir -p out && echo "made by $CI_JOB_NAME" > out/data.txt && touch not-kept
+    - echo "VERSION=1.2.$CI_COMMIT_SHORT_SHA" > build.env
+  after_script:
+    - echo "after $CI_JOB_STATUS" > out/after.txt
+  artifacts:
+    paths: [out/]
+    exclude: [out/secret*]
+    reports: {dotenv: build.env}
+
+unit:
+  extends: [.everywhere, .in-image]
+  stage: test
+  needs: [prepare]
+  parallel:
+    matrix:
+      - SHAPE: [round, square]
+        SIZE: s
+  services:
+    - name: ${SERVICE}
+      alias: web
+      variables: {PAGE: "served to $SHAPE"}
+  script:
+    - echo "$SHAPE $SIZE $CI_NODE_INDEX/$CI_NODE_TOTAL $VERSION in $PWD"
+    - cat out/data.txt out/after.txt; test ! -e not-kept
+    - wget -qO- http://web:8000/
+    - 'wget -qO- --header "JOB-TOKEN: $CI_JOB_TOKEN" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests"'
+    - touch for-nobody
+
+alone:
+  extends: .everywhere
+  stage: test
+  dependencies: []
+  script:
+    - test ! -e out; test ! -e for-nobody
+    - echo "$GREETING, $KIND, $CI_PROJECT_TITLE"; git log -1 --format='at %h'
+
+optional:
+  extends: .everywhere
+  stage: test
+  image: no-such.invalid/image:1
+  allow_failure: true
+  script: [echo never]
+
+of-merge-requests:
+  stage: review
+  rules:
+    - if: $CI_MERGE_REQUEST_IID
+      changes: ["src/**/*"]
+  environment:
+    name: review/$CI_COMMIT_REF_SLUG
+    url: http://$CI_ENVIRONMENT_SLUG.example/$VERSION
+  script:
+    - 'curl -fsS -H "JOB-TOKEN: $CI_JOB_TOKEN" -d "body=$VERSION of $CI_MERGE_REQUEST_TITLE" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"'
+    - echo "branch [$CI_COMMIT_BRANCH] to $CI_MERGE_REQUEST_TARGET_BRANCH_NAME of $CI_COMMIT_REF_NAME for $CI_ENVIRONMENT_NAME"
+
+of-branches:
+  stage: review
+  script:
+    - echo "branch [$CI_COMMIT_BRANCH] token open"
+`,
+  'ci/jobs.yml': `.everywhere:
+  rules:
+    - when: on_success
+.in-image:
+  image: terrarium-test/busybox:1
+  before_script:
+    - echo "before in $CI_PROJECT_DIR"
+`,
+  'src/main.txt': 'x\n',
+};
+
+let bench: PipelineBench;
+let short: string;
+
+const docker = async (...args: string[]) => (await promisify(execFile)('docker', args)).stdout.trim();
+const leftInEngine = async () => {
+  const filter = ['--quiet', '--filter', 'label=terrarium.pipeline'];
+  return [await docker('ps', '--all', ...filter), await docker('network', 'ls', ...filter)].join('');
+};
+
+beforeAll(async () => {
+  await demandEngine();
+  await testImage();
+  const build = spawn('docker', ['build', '--quiet', '--tag', SERVICE, '-'], {
+    env: { ...process.env, DOCKER_BUILDKIT: '0' },
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  build.stdin.end(
+    `FROM terrarium-test/busybox:1\nEXPOSE 8000\nCMD ["sh", "-c", "echo $PAGE > /www/index.html; exec httpd -f -p 8000 -h /www"]\n`,
+  );
+  await once(build, 'close');
+  await buildCommand();
+  bench = await PipelineBench.make({}, FILES);
+  short = await bench.commit({ 'src/main.txt': 'y\n' }, 'Turn x into y');
+}, BUILD_TIMEOUT_MS + LIMIT_MS);
+afterAll(async () => {
+  await bench?.close();
+  await docker('image', 'rm', '--force', SERVICE);
+}, LIMIT_MS);
+
+describe("a team's own definition", () => {
+  it('runs as on the server: matrix, services, reports, rules of merge requests', { timeout: LIMIT_MS }, async () => {
+    const { exitCode, out, err } = await bench.run();
+    expect(exitCode, `${out}${err}`).toBe(0);
+    for (const [shape, index] of [
+      ['round', 1],
+      ['square', 2],
+    ]) {
+      expect(out).toContain(`> ${shape} s ${index}/2 1.2.${short} in /builds/fern-moss/app`);
+      expect(out).toContain(`> served to ${shape}`);
+    }
+    expect(out).toContain('> made by prepare');
+    expect(out).toContain('> after success');
+    expect(out).toContain('> before in /builds/fern-moss/app');
+    expect(out).toContain('"source_branch":"feature/a"');
+    expect(out).toContain(`> hello app, review, overridden`);
+    expect(out).toContain(`> branch [] to main of feature/a for review/feature-a`);
+    expect(out).toMatch(/optional +> image 'no-such\.invalid\/image:1' is not on this machine and cannot be pulled/);
+    expect(out).not.toContain('of-branches');
+
+    const [run] = await bench.inspect('pipelines');
+    expect(run).toMatchObject({ state: 'success', source: 'merge_request_event', exitCode: 0 });
+    expect(run.jobs.map(({ name, state, mayFail }: Body) => [name, state, mayFail])).toEqual([
+      ['prepare', 'success', undefined],
+      ['unit: [round, s]', 'success', undefined],
+      ['unit: [square, s]', 'success', undefined],
+      ['alone', 'success', undefined],
+      ['optional', 'failed', true],
+      ['of-merge-requests', 'success', undefined],
+    ]);
+    const [project] = (await bench.inspect('scm')).projects.filter(
+      ({ path_with_namespace: path }: Body) => path === 'fern-moss/app',
+    );
+    expect(project).toMatchObject({
+      merge_requests: [{ notes: [{ body: `1.2.${short} of Turn x into y` }] }],
+      environments: [{ name: 'review/feature-a', external_url: expect.stringContaining(`.example/1.2.${short}`) }],
+    });
+    expect(await leftInEngine()).toBe('');
+    expect(await bench.git('status', '--porcelain')).toBe('');
+  });
+
+  it('of a push has other jobs, and says of each that it runs here', { timeout: LIMIT_MS }, async () => {
+    const { exitCode, out, err } = await bench.run(
+      '--source',
+      'push',
+      '--shell',
+      '--job',
+      'alone',
+      '--job',
+      'of-branches',
+    );
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toContain('> hello app, branch, overridden');
+    expect(out).toContain('> branch [feature/a] token open');
+    const inImage = await bench.run('--source', 'push', '--shell', '--job', 'optional');
+    expect(inImage.out).toContain('runs on this machine instead of in no-such.invalid/image:1: --shell was given');
+    expect(inImage.exitCode).toBe(0);
+    const unknown = await bench.run('--source', 'push', '--job', 'of-merge-requests');
+    expect(unknown).toMatchObject({ exitCode: 2, err: expect.stringContaining('by its rules') });
+    const never = await bench.run('--source', 'schedule');
+    expect(never).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining("no job joins a pipeline of 'feature/a'"),
+    });
+  });
+
+  it('has its own variables overridden by what is typed, and JSON alone on standard output', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const more = ['--variable', 'CI_PROJECT_NAME=mine', '--variable', 'CI_API_V4_URL=http://x.invalid'];
+    const { exitCode, out, err } = await bench.run('--job', 'alone', '--json', ...more);
+    expect(exitCode, err).toBe(0);
+    expect(err).toContain('> hello mine, review, overridden');
+    expect(JSON.parse(out)).toMatchObject({ state: 'success', jobs: [{ name: 'alone' }] });
+  });
+
+  it('runs one job again with the artifacts of its commit, here and through the API', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const [{ id }] = (await bench.inspect('pipelines')).filter(({ jobs }: Body) => jobs.length > 3);
+    const again = await bench.start(['retry', id, 'unit: [round, s]']).ended;
+    expect(again.exitCode, `${again.out}${again.err}`).toBe(0);
+    expect(again.out).toContain('> made by prepare');
+    const begun = await bench.inspect(`pipelines/${id}/jobs/prepare/retry`, 'POST');
+    expect(begun).toMatchObject({ retryOf: id, state: 'running' });
+    const ended = async () => (await bench.inspect(`pipelines/${begun.id}`)).state;
+    await expect.poll(ended, { timeout: LIMIT_MS / 2 }).toBe('success');
+    const wrong = await bench.start(['retry', id, 'none']).ended;
+    expect(wrong).toMatchObject({ exitCode: 2, err: expect.stringContaining("has no job 'none'") });
+  });
+
+  it('takes along what is not committed only when it is asked to', { timeout: LIMIT_MS }, async () => {
+    await bench.write({ 'src/main.txt': 'z\n', 'src/new.txt': 'new\n' });
+    await bench.commit({ '.gitlab-ci.yml': 'look: {script: [cat src/*.txt, "git log -1 --format=%s"]}\n' }, 'Look');
+    await bench.git('reset', '-q', '--soft', 'HEAD~1');
+    await bench.git('restore', '--staged', 'src');
+    await bench.git('commit', '-q', '-m', 'Look');
+    const plain = await bench.run();
+    expect(plain.out).toContain('2 uncommitted changes in');
+    expect(plain.out).toContain('--working-tree');
+    expect(plain.out).toContain('> y');
+    expect(plain.out).not.toContain('> z');
+    const along = await bench.run('--working-tree');
+    expect(along.out).toContain('> new');
+    expect(along.out).toContain('> z');
+    expect(along.out).toContain('> Look (with the working tree)');
+    const [of, before] = await bench.inspect('pipelines');
+    expect(of.sha).not.toBe(before.sha);
+    expect(of.hasWorkingTree).toBe(true);
+  });
+});

@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
+import { PipelineBench, runFolders } from './pipeline-for-tests.ts';
+import type { Body } from './place.ts';
+
+const LIMIT_MS = 120_000;
+const POLL = { timeout: 20_000, interval: 100 };
+const run = promisify(execFile);
+/** Tells processes of a test from others. */
+const MARK = '4711.25';
+
+let bench: PipelineBench;
+let foldersBefore: string[];
+
+/** Processes that jobs of these tests have started and that are still there. */
+const strays = async () =>
+  (await run('ps', ['-eo', 'args'])).stdout.split('\n').filter((line) => line === `sleep ${MARK}`);
+const newest = async (): Promise<Body> => (await bench.inspect('pipelines'))[0];
+const newFolders = async () => (await runFolders()).filter((name) => !foldersBefore.includes(name));
+const define = (definition: string) => bench.commit({ '.gitlab-ci.yml': definition });
+
+beforeAll(async () => {
+  await buildCommand();
+  bench = await PipelineBench.make({}, { '.gitlab-ci.yml': 'a: {script: [echo hi]}\n' });
+}, BUILD_TIMEOUT_MS + LIMIT_MS);
+afterAll(() => bench?.close(), LIMIT_MS);
+beforeEach(async () => {
+  foldersBefore = await runFolders();
+});
+
+const SLOW = `slow: {stage: build, script: [echo begun, sleep ${MARK}]}\nlater: {stage: test, script: [echo never]}\n`;
+
+describe('a run that is ended from outside', () => {
+  it('by Ctrl+C is cancelled: jobs, statuses, exit code; nothing is left', { timeout: LIMIT_MS }, async () => {
+    await define(SLOW);
+    const pipeline = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
+    await pipeline.said('> begun');
+    pipeline.child.kill('SIGINT');
+    const { exitCode, err } = await pipeline.ended;
+    expect(exitCode).toBe(130);
+    expect(err).toContain("the pipeline of 'feature/a' was cancelled");
+    expect(await newest()).toMatchObject({
+      state: 'canceled',
+      jobs: [
+        { name: 'slow', state: 'canceled' },
+        { name: 'later', state: 'canceled' },
+      ],
+    });
+    const [{ statuses }] = (await bench.inspect('scm')).projects.filter(({ path }: Body) => path === 'app');
+    expect(statuses).toMatchObject([{ status: 'canceled' }, { status: 'canceled' }]);
+    expect(await strays()).toEqual([]);
+    expect(await newFolders()).toEqual([]);
+  });
+
+  it('before its first job is cancelled, too', { timeout: LIMIT_MS }, async () => {
+    const pipeline = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
+    await expect.poll(newFolders, POLL).toHaveLength(1);
+    pipeline.child.kill('SIGINT');
+    expect((await pipeline.ended).exitCode).toBe(130);
+    expect(await newFolders()).toEqual([]);
+  });
+
+  it('by kill -9 is cleaned up after by the next one: secrets, processes, key, record', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    await define(SLOW);
+    const pipeline = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
+    await pipeline.said('> begun');
+    const { id, apiKey } = await newest();
+    pipeline.child.kill('SIGKILL');
+    await pipeline.ended;
+    expect(await newFolders()).toHaveLength(1);
+    expect(await strays()).toHaveLength(1);
+    await define('a: {script: [echo hi]}\n');
+    expect((await bench.run()).exitCode).toBe(0);
+    expect(await newFolders()).toEqual([]);
+    await expect.poll(strays, POLL).toEqual([]);
+    expect(await bench.inspect(`pipelines/${id}`)).toMatchObject({
+      state: 'canceled',
+      jobs: [{ state: 'canceled' }, {}],
+    });
+    const keys = JSON.stringify(await bench.inspect('access'));
+    expect(keys).not.toContain(apiKey);
+  });
+});
+
+describe('a job', () => {
+  it('that leaves a process in the background ends, and so does the process', { timeout: LIMIT_MS }, async () => {
+    await define(`a: {script: ["sleep ${MARK} &", "setsid sleep ${MARK} &", echo done]}\n`);
+    const { exitCode, out, err } = await bench.run();
+    expect(exitCode, `${out}${err}`).toBe(0);
+    await expect.poll(strays, POLL).toEqual([]);
+  });
+
+  it('may print two megabytes, and bytes that are no text', { timeout: LIMIT_MS }, async () => {
+    await define(`a:
+  script:
+    - for i in $(seq 20000); do echo "line $i of very many lines that a build may well print, one after the other, again"; done
+    - head -c 100000 /dev/zero
+    - printf '\\033[31mred\\377\\000\\n'
+    - echo last
+`);
+    const { exitCode, out } = await bench.run();
+    expect(exitCode).toBe(0);
+    expect(out.length).toBeGreaterThan(1_800_000);
+    expect(out).toContain('> last');
+    const { id } = await newest();
+    const { log } = await bench.inspect(`pipelines/${id}`);
+    expect(log.at(-2)).toContain('> last');
+  });
+
+  it('is tried again, may take its time only, and may fail as it says', { timeout: LIMIT_MS }, async () => {
+    await define(`a: {stage: build, retry: 1, script: [test -e ../../seen-$CI_JOB_ID || exit 3], allow_failure: {exit_codes: [3]}}
+b: {stage: build, timeout: 1s, allow_failure: true, script: [sleep ${MARK}]}
+c: {stage: test, script: [exit 7]}
+d: {stage: deploy, when: on_failure, script: [echo mended]}
+e: {stage: deploy, when: manual, script: [echo never]}
+`);
+    const { exitCode, out } = await bench.run();
+    expect(exitCode).toBe(1);
+    expect(out).toContain('is tried again: retry 1 of 1');
+    expect(out).toContain('it took longer than its timeout of 1s');
+    expect(out).toContain('> mended');
+    expect((await newest()).jobs.map(({ name, state }: Body) => `${name} ${state}`)).toEqual([
+      'a failed',
+      'b failed',
+      'c failed',
+      'd success',
+    ]);
+  });
+});
+
+describe('what cannot be run', () => {
+  it.each([
+    ['ci: [a\nb: {\n', '.gitlab-ci.yml:2:1 is no YAML'],
+    ['a: {script: echo hi, stage: none}\n', 'none not found for a'],
+    ['a: {image: x}\n', 'a must have script'],
+    ['a: {script: echo hi, needs: [none]}\n', 'none'],
+    ['a: {script: echo hi, rules: [{if: "$A =="}]}\n', 'null =='],
+    ['include: /none.yml\na: {script: echo hi}\n', 'none.yml'],
+  ])('says of the definition %j where it is wrong', { timeout: LIMIT_MS }, async (definition, where) => {
+    await define(definition);
+    const runs = (await bench.inspect('pipelines')).length;
+    const { exitCode, err } = await bench.run();
+    expect(err).toContain(where);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect(exitCode).toBe(2);
+    expect(await bench.inspect('pipelines')).toHaveLength(runs);
+    expect(await newFolders()).toEqual([]);
+  });
+
+  it('names file and line of an include, too', { timeout: LIMIT_MS }, async () => {
+    await bench.commit({ '.gitlab-ci.yml': 'include: ci/more.yml\n', 'ci/more.yml': 'a:\n  script: [\nb: 1\n' });
+    expect((await bench.run()).err).toContain('ci/more.yml:3:');
+  });
+
+  it('says that a program is missing', { timeout: LIMIT_MS }, async () => {
+    await define('a: {script: [echo hi]}\n');
+    const bin = join(bench.folder, 'bin');
+    await mkdir(bin);
+    for (const name of ['git', 'rsync', 'sh'])
+      await symlink((await run('which', [name])).stdout.trim(), join(bin, name));
+    const withoutBash = await bench.start(['run', bench.dir], { PATH: bin }).ended;
+    expect(withoutBash).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining("'bash' is not on the PATH: install it"),
+    });
+    const withoutAny = await bench.start(['run', bench.dir], { PATH: join(bench.folder, 'nowhere') }).ended;
+    expect(withoutAny).toMatchObject({ exitCode: 2, err: expect.stringContaining("'git' is not on the PATH") });
+  });
+});
+
+describe('repositories of all kinds', () => {
+  const other = () => join(bench.folder, 'other');
+  const runIn = (dir: string, ...more: string[]) =>
+    bench.start(['run', dir, '--project', 'fern-moss/app', ...more]).ended;
+
+  it('one without a commit, one with no branch checked out', { timeout: LIMIT_MS }, async () => {
+    await run('git', ['init', '-q', '-b', 'main', other()]);
+    await run('cp', [join(bench.dir, '.gitlab-ci.yml'), other()]);
+    expect(await runIn(other())).toMatchObject({ exitCode: 2, err: expect.stringContaining('has no commit yet') });
+    await rm(other(), { recursive: true });
+    await bench.git('switch', '-q', '--detach');
+    expect(await runIn(bench.dir)).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('name one with --branch'),
+    });
+    const named = await runIn(bench.dir, '--branch', 'feature/as-ci-does');
+    expect(named.exitCode, named.err).toBe(0);
+    await bench.git('switch', '-q', 'feature/a');
+  });
+
+  it('a shallow clone, in which what has changed cannot be told', { timeout: LIMIT_MS }, async () => {
+    await define('a: {script: [echo hi], rules: [{if: $CI_MERGE_REQUEST_IID, changes: ["*.txt"]}]}\n');
+    await run('git', ['clone', '-q', '--depth', '1', `file://${bench.dir}`, other()]);
+    const told = await runIn(other());
+    expect(told).toMatchObject({ exitCode: 2, err: expect.stringContaining('--unshallow') });
+    const web = await runIn(other(), '--source', 'web');
+    expect(web).toMatchObject({ exitCode: 2, err: expect.stringContaining('no job joins') });
+    await rm(other(), { recursive: true });
+    await define('a: {script: [git log --oneline]}\n');
+    await run('git', ['clone', '-q', '--depth', '1', `file://${bench.dir}`, other()]);
+    expect((await runIn(other())).exitCode).toBe(0);
+    await rm(other(), { recursive: true });
+  });
+
+  it('one with a submodule, which is an empty folder', { timeout: LIMIT_MS }, async () => {
+    await bench.git('submodule', '--quiet', 'add', bench.dir, 'vendor/self');
+    await define('a: {script: [test -d vendor/self && test ! -e vendor/self/.gitlab-ci.yml]}\n');
+    const { exitCode, out, err } = await bench.run();
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toContain('submodules are empty folders');
+  });
+
+  it('branches with umlauts and of 200 characters', { timeout: LIMIT_MS }, async () => {
+    const branch = `feature/Größe-${'x'.repeat(186)}`;
+    expect(branch).toHaveLength(200);
+    await bench.git('switch', '-q', '-c', branch);
+    await define('a: {script: ["echo slug $CI_COMMIT_REF_SLUG of $CI_COMMIT_REF_NAME"]}\n');
+    const { exitCode, out, err } = await bench.run();
+    expect(exitCode, `${out}${err}`).toBe(0);
+    expect(out).toContain(`> slug feature-gr--e-${'x'.repeat(49)} of ${branch}`);
+    await bench.git('switch', '-q', 'feature/a');
+  });
+
+  it('two runs of one commit at a time do not hinder each other', { timeout: LIMIT_MS }, async () => {
+    await define('a: {script: ["echo $RANDOM > x", sleep 0.5], artifacts: {paths: [x]}}\n');
+    const both = await Promise.all([bench.run(), bench.run()]);
+    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(await newFolders()).toEqual([]);
+  });
+});
