@@ -349,8 +349,8 @@ export class LambdaPool {
     else this.#release(worker);
   }
 
-  #learn({ waitedMs, hasWritten }: OutcomeHead, ranMs: number): void {
-    this.#growth.learn({ ranMs, waitedMs });
+  #learn({ computedMs, waitedMs, hasWritten }: OutcomeHead, ranMs: number): void {
+    this.#growth.learn({ ranMs, computedMs, waitedMs });
     this.#silent = hasWritten ? 0 : this.#silent + 1;
   }
 

@@ -182,7 +182,7 @@ export class LambdaProcess {
     this.#killedFor ??= why;
     killGroup(this.#child);
     // Nothing survives SIGKILL, but a process can be stuck in the kernel; nobody has to wait for that.
-    setTimeout(() => this.#gone(why), KILL_TIMEOUT_MS).unref();
+    setTimeout(() => setImmediate(() => this.#gone(why)), KILL_TIMEOUT_MS).unref();
   }
 
   #send(
@@ -210,7 +210,8 @@ export class LambdaProcess {
         const exit = { code, signal, stderrTail, uncaught: this.#uncaught, memoryMb: this.memoryMb };
         this.#gone(new LambdaFailure('crash', describeExit(exit)));
       };
-      const timer = setTimeout(conclude, DRAIN_TIMEOUT_MS);
+      // What has arrived by then is still read: it says which calls had begun.
+      const timer = setTimeout(() => setImmediate(conclude), DRAIN_TIMEOUT_MS);
       child.once('close', conclude);
     });
   }

@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
-import { PoolGrowth } from './pool-growth.ts';
+import { type CallTimes, PoolGrowth } from './pool-growth.ts';
 
 const CORES = 4;
 const state = { waiting: 8, starting: 0, ready: 1, longestWaitMs: 15, runningForMs: [1] };
 
-function growthAfter(...calls: { ranMs: number; waitedMs: number }[]): PoolGrowth {
+function growthAfter(...calls: CallTimes[]): PoolGrowth {
   const growth = new PoolGrowth(() => {}, CORES);
   for (const call of calls) growth.learn(call);
   return growth;
 }
 
-const short = { ranMs: 2, waitedMs: 0 };
-const waiting = { ranMs: 8, waitedMs: 7 };
-const long = { ranMs: 300, waitedMs: 299 };
+const short = { ranMs: 2, computedMs: 2, waitedMs: 0 };
+const waiting = { ranMs: 8, computedMs: 1, waitedMs: 7 };
+const long = { ranMs: 300, computedMs: 1, waitedMs: 299 };
 
 it('calls that only compute get one process more at a time, and fewer than there are cores', () => {
   const growth = growthAfter(short);
@@ -38,6 +38,10 @@ it('nothing is started for a moment of waiting, but where calls are known to tak
 });
 
 it('one long call does not make a lambda slow for long', () => {
-  const growth = growthAfter(short, { ranMs: 60_000, waitedMs: 60_000 }, ...Array.from({ length: 70 }, () => short));
+  const growth = growthAfter(
+    short,
+    { ranMs: 60_000, computedMs: 1, waitedMs: 60_000 },
+    ...Array.from({ length: 70 }, () => short),
+  );
   expect(growth.isShort).toBe(true);
 });

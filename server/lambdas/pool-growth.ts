@@ -1,14 +1,18 @@
 import { availableParallelism } from 'node:os';
 
-/** How a call went: how long it was with its process, and how much of that the process had nothing to compute. */
+/** How a call went. */
 export interface CallTimes {
+  /** From its beginning to its end. */
   ranMs: number;
+  /** What its process took of the processors meanwhile. */
+  computedMs: number;
+  /** What of it the process had nothing to compute. */
   waitedMs: number;
 }
 
 /** While processes are at work, a call waits this long for one of them before others are started. */
 const PATIENCE_MS = 10;
-/** And this long where calls are usually over soon: what holds them up then is the machine, and one more process would not help. */
+/** And this long where calls are usually over soon. */
 const PATIENCE_WITH_SHORT_MS = 50;
 /** Calls that compute for less are short. */
 const SHORT_MS = 20;
@@ -42,6 +46,8 @@ export class PoolGrowth {
   readonly #look: () => void;
   #usual: CallTimes | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Did this process not have the processor when it was to look? More processes would have it still less. */
+  #isLate = false;
   #immediate: NodeJS.Immediate | undefined;
 
   /** @param look called some time after `lookLater`; it asks `missing` */
@@ -51,19 +57,24 @@ export class PoolGrowth {
   }
 
   /** A call has ended. */
-  learn({ ranMs, waitedMs }: CallTimes): void {
-    const counted = Math.min(ranMs, LONGEST_COUNTED_MS);
-    const waited = Math.min(waitedMs, counted);
-    const usual = this.#usual ?? { ranMs: counted, waitedMs: waited };
-    this.#usual = {
-      ranMs: usual.ranMs + WEIGHT * (counted - usual.ranMs),
-      waitedMs: usual.waitedMs + WEIGHT * (waited - usual.waitedMs),
+  learn(call: CallTimes): void {
+    const counted = {
+      ranMs: Math.min(call.ranMs, LONGEST_COUNTED_MS),
+      computedMs: Math.min(call.computedMs, LONGEST_COUNTED_MS),
+      waitedMs: Math.min(call.waitedMs, LONGEST_COUNTED_MS),
     };
+    this.#usual ??= counted;
+    for (const key of ['ranMs', 'computedMs', 'waitedMs'] as const) {
+      this.#usual[key] += WEIGHT * (counted[key] - this.#usual[key]);
+    }
   }
 
   /** Do its calls usually compute for a moment, and nothing else? */
   get isShort(): boolean {
-    return this.#usual !== undefined && this.#usual.ranMs < SHORT_MS && this.#usual.waitedMs < WAITING_MS;
+    if (!this.#usual) return false;
+    const { ranMs, computedMs, waitedMs } = this.#usual;
+    // Where the machine is too busy everything takes long.
+    return (this.#isLate ? computedMs : ranMs) < SHORT_MS && waitedMs < WAITING_MS;
   }
 
   /** How many processes are to be started now. */
@@ -71,7 +82,7 @@ export class PoolGrowth {
     if (waiting <= starting || longestWaitMs < this.#patienceMs) return 0;
     if (!this.isShort) return Math.max(0, Math.min(waiting, this.#cores) - starting);
     const isHeldUp = runningForMs.length >= ready && runningForMs.every((ms) => ms >= PATIENCE_WITH_SHORT_MS);
-    return starting === 0 && (isHeldUp || ready < this.#cores - 1) ? 1 : 0;
+    return starting === 0 && !this.#isLate && (isHeldUp || ready < this.#cores - 1) ? 1 : 0;
   }
 
   get #patienceMs(): number {
@@ -88,8 +99,8 @@ export class PoolGrowth {
     const dueMs = performance.now() + afterMs;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // This process was busy itself. Once that may be; a machine that is always slow is a reason for nothing.
-      if (isPatient && performance.now() > dueMs + PATIENCE_MS) return this.#wait(false);
+      this.#isLate = performance.now() > dueMs + PATIENCE_MS;
+      if (isPatient && this.#isLate) return this.#wait(false);
       // What has been answered meanwhile is still to be read.
       this.#immediate = setImmediate(() => {
         this.#immediate = undefined;

@@ -56,6 +56,7 @@ export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) }) sat
 export const outcomeHead = z.object({
   number,
   kind: z.enum(['nothing', 'text', 'json']),
+  computedMs: z.number(),
   waitedMs: z.number(),
   hasWritten: z.literal(true).exactOptional(),
   failure: z.enum(['error', 'crash', 'too-large']).exactOptional(),

@@ -160,7 +160,8 @@ export interface InspectingHead {
 export interface OutcomeHead {
   number: number;
   kind: 'nothing' | 'text' | 'json';
-  /** How long the process had nothing to compute while the handler ran. */
+  /** What the process took of the processors while the handler ran, and how long it had nothing to compute. */
+  computedMs: number;
   waitedMs: number;
   /** Has it written to standard output or error? The next call waits for `goOn` then. */
   hasWritten?: true;

@@ -37,6 +37,7 @@ const [, childFile = ''] = process.argv;
 const NativePromise = Promise;
 const { setImmediate } = globalThis;
 const { now } = Date;
+const cpuUsage = process.cpuUsage.bind(process);
 const eventLoopUtilization = performance.eventLoopUtilization.bind(performance);
 
 /** An event has the size of a request body; the gateway holds that limit (D-185), this one only has to be above it. */
@@ -51,8 +52,8 @@ let current = 0;
 let executionId: string | undefined;
 /** Has it ever started a process or a thread? */
 let hasOffspring = false;
-/** What there was when it began: milliseconds without work, bytes of output. */
-let before = { idleMs: 0, outputBytes: 0 };
+/** What there was when it began: milliseconds with and without work, bytes of output. */
+let before = { computedMs: 0, idleMs: 0, outputBytes: 0 };
 /** Calls that lie ready. */
 let ready: { head: InvokeHead; body: Buffer }[] = [];
 /** The last call that has written something, and the last that is over for the emulator. */
@@ -181,13 +182,19 @@ function invoke(head: InvokeHead, body: Buffer, atMs: number): void {
   const [event, context] = eventAndContext(body, head.context, atMs + head.timeoutMs);
   line.renew();
   nothingLeft.begin();
-  before = { idleMs: eventLoopUtilization().idle, outputBytes: outputBytes() };
+  before = { computedMs: computedMs(), idleMs: eventLoopUtilization().idle, outputBytes: outputBytes() };
   runHandler(handler, event, context, {
     limitBytes: resultLimitBytes,
     whenNothingIsLeft: (then) => nothingLeft.wait(then),
     note,
     done: (outcome) => void answer(head.number, outcome),
   });
+}
+
+/** By this process so far. */
+function computedMs(): number {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1000;
 }
 
 function outputBytes(): number {
@@ -198,10 +205,13 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
   sendOutcome = () => {
     sendOutcome = undefined;
     current = 0;
-    const waitedMs = eventLoopUtilization().idle - before.idleMs;
+    const times = {
+      computedMs: computedMs() - before.computedMs,
+      waitedMs: eventLoopUtilization().idle - before.idleMs,
+    };
     const hasWritten = outputBytes() !== before.outputBytes;
     if (hasWritten) lastLoud = number;
-    send(FrameType.outcome, { ...head, number, waitedMs, ...(hasWritten && { hasWritten }) }, body);
+    send(FrameType.outcome, { ...head, number, ...times, ...(hasWritten && { hasWritten }) }, body);
     if (ready.length > 0) setImmediate(beginNext);
   };
   nothingLeft.end();
