@@ -18,7 +18,15 @@ import {
   outcomeHead,
   withdrawnHead,
 } from './process-messages.ts';
-import { CONTROL_FD, FrameType, type GoOnHead, type InvokeHead, type LoadHead, type RulesHead } from './protocol.ts';
+import {
+  CALLS_FD,
+  CONTROL_FD,
+  FrameType,
+  type GoOnHead,
+  type InvokeHead,
+  type LoadHead,
+  type RulesHead,
+} from './protocol.ts';
 import type { Reaper } from './reaper.ts';
 
 /** How a process is started and what it may do. */
@@ -57,6 +65,7 @@ export class LambdaProcess {
 
   readonly #child: ChildProcess;
   readonly #control: Duplex | undefined;
+  readonly #calls: Duplex | undefined;
   readonly #reaper: Reaper;
   #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
   readonly #given: GivenCalls;
@@ -82,8 +91,9 @@ export class LambdaProcess {
       },
     });
     this.#child = startGroup(options);
-    // As: it is a pipe open in both directions. There are no streams at all when the system has run out of descriptors.
+    // As: they are pipes open in both directions. There are no streams at all when the system has run out of descriptors.
     this.#control = this.#child.stdio?.[CONTROL_FD] as Duplex | undefined;
+    this.#calls = this.#child.stdio?.[CALLS_FD] as Duplex | undefined;
     this.exited = new Promise((resolve) => {
       this.#resolveExited = resolve;
     });
@@ -190,7 +200,7 @@ export class LambdaProcess {
     head: LoadHead | InvokeHead | RulesHead | GoOnHead | Record<string, never>,
     body?: Uint8Array,
   ): void {
-    if (this.#control) writeFrame(this.#control, type, head, body);
+    if (this.#calls) writeFrame(this.#calls, type, head, body);
   }
 
   #watchEnd(): void {
@@ -242,7 +252,9 @@ export class LambdaProcess {
       }, CLOSED_CHANNEL_TIMEOUT_MS);
     });
     // Broken pipes: the end of the process tells all there is to tell.
-    for (const stream of [stdout, stderr, this.#control]) stream?.on('error', () => {});
+    for (const stream of [stdout, stderr, this.#control, this.#calls]) stream?.on('error', () => {});
+    // Nothing comes here; only so its end is noticed.
+    this.#calls?.resume();
   }
 
   #write(stream: LogLine['stream'], chunk: Buffer): void {

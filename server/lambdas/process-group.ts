@@ -14,7 +14,7 @@ export interface GroupOptions {
   inspectPort?: number;
 }
 
-/** Starts a process as the leader of a group of its own, with a control channel as its fourth stream. */
+/** Starts a process as the leader of a group of its own, with two more streams: CONTROL_FD and CALLS_FD. */
 export function startGroup({ execPath, childFile, memoryMb, env, isSpare, inspectPort }: GroupOptions): ChildProcess {
   const flags = [
     `--max-old-space-size=${memoryMb}`,
@@ -26,7 +26,7 @@ export function startGroup({ execPath, childFile, memoryMb, env, isSpare, inspec
   ];
   return spawn(execPath, [...flags, childFile, ...(isSpare ? ['spare'] : [])], {
     // `overlapped` is a pipe; on Windows the only kind that Node can read without blocking.
-    stdio: ['ignore', 'pipe', 'pipe', 'overlapped'],
+    stdio: ['ignore', 'pipe', 'pipe', 'overlapped', 'overlapped'],
     env: process.versions.electron ? { ...env, ELECTRON_RUN_AS_NODE: '1' } : env,
     detached: process.platform !== 'win32',
     windowsHide: true,

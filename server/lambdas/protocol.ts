@@ -1,8 +1,13 @@
 import type { CallContext } from '../model/invocation.ts';
 import type { MetRule, OutboundRule } from '../model/outbound-rule.ts';
 
-/** File descriptor of the control channel in a lambda's process. */
+/** File descriptor, in a lambda's process, by which it tells the emulator. */
 export const CONTROL_FD = 3;
+/**
+ * And by which it is told. Another one: a stream to which nothing can be written any more is not read either, and what a dying
+ * process had said by then has to be: a call that it had begun must not be run again.
+ */
+export const CALLS_FD = 4;
 
 /**
  * Kinds of frames. The emulator sends load, invoke, rules, withdraw, goOn and collect; the process sends the others. `offspring`:

@@ -16,7 +16,7 @@ const HOLD = `
 const WASTE = `
   let held;
   exports.run = () => {
-    for (let round = 0; round < 60; round += 1) held = Array.from({ length: 256 * 1024 }, (_, at) => ({ at, round }));
+    for (let round = 0; round < 25; round += 1) held = Array.from({ length: 256 * 1024 }, (_, at) => ({ at, round }));
     return held.length;
   };`;
 

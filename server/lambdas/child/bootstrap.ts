@@ -8,6 +8,7 @@ import { performance } from 'node:perf_hooks';
 import { FrameReader, writeFrame } from '../frames.ts';
 import {
   type BeganHead,
+  CALLS_FD,
   CONTROL_FD,
   FrameType,
   type GoOnHead,
@@ -43,7 +44,8 @@ const eventLoopUtilization = performance.eventLoopUtilization.bind(performance);
 /** An event has the size of a request body; the gateway holds that limit (D-185), this one only has to be above it. */
 const EVENT_LIMIT_BYTES = 256 * 1024 * 1024;
 
-const control = new Socket({ fd: CONTROL_FD, readable: true, writable: true });
+const control = new Socket({ fd: CONTROL_FD, readable: false, writable: true });
+const calls = new Socket({ fd: CALLS_FD, readable: true, writable: false });
 let handler: Handler | undefined;
 let resultLimitBytes = 0;
 /** Number of the call that runs now; 0 between calls. */
@@ -71,7 +73,7 @@ const outboundCalls = new OutboundCalls((news, bytes) => {
   send(FrameType.outbound, { ...news, number }, bytes);
   if (news.ended) callOf.delete(news.id);
 });
-const nothingLeft = new NothingLeft(control);
+const nothingLeft = new NothingLeft(calls, control);
 
 const line = new OutboundLine(outboundCalls, () => (current > 0 ? executionId : undefined));
 
@@ -237,7 +239,7 @@ process.on('uncaughtExceptionMonitor', (error, origin) => {
 process.on('exit', () => sendOutcome?.());
 
 const frames = new FrameReader(EVENT_LIMIT_BYTES);
-control.on('data', (chunk: Buffer) => {
+calls.on('data', (chunk: Buffer) => {
   for (const { type, head, body } of frames.push(chunk)) {
     // As: both ends of the channel are ours, and this is the emulator's.
     if (type === FrameType.load) void load(head as LoadHead);
@@ -248,8 +250,7 @@ control.on('data', (chunk: Buffer) => {
     else if (type === FrameType.rules) line.change((head as RulesHead).rules);
   }
 });
-control.on('error', leave);
-control.on('close', leave);
+for (const stream of [control, calls]) stream.on('error', leave).on('close', leave);
 // Every lambda's calls go by it; a process that waits for its lambda has the time.
 if (process.argv[2] === 'spare')
   setImmediate(() => {

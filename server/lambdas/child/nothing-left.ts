@@ -23,6 +23,7 @@ const FIRST_SWEEP = 1_000;
  */
 export class NothingLeft {
   readonly #channel: Socket;
+  readonly #back: Socket;
   readonly #timers = new Set<NodeJS.Timeout>();
   #sweepAt = FIRST_SWEEP;
   /** What was active when the call began; of a socket, how much had been written to it. */
@@ -31,9 +32,10 @@ export class NothingLeft {
   readonly #atRest = new Set<Keeper>();
   #then: (() => void) | undefined;
 
-  /** @param channel to the emulator */
-  constructor(channel: Socket) {
+  /** @param channel from the emulator; @param back to it */
+  constructor(channel: Socket, back: Socket) {
     this.#channel = channel;
+    this.#back = back;
     process.on('beforeExit', () => this.#drained());
   }
 
@@ -108,7 +110,7 @@ export class NothingLeft {
   /** What answers by message (a worker, a child with a channel, a datagram socket) may owe this call one: nothing would tell. */
   #canRest(handle: unknown): handle is Keeper {
     if (typeof handle !== 'object' || handle === null) return false;
-    const isOurs = handle === this.#channel || handle === stdout || handle === stderr;
+    const isOurs = handle === this.#channel || handle === this.#back || handle === stdout || handle === stderr;
     return !isOurs && 'ref' in handle && 'unref' in handle && !('postMessage' in handle || 'send' in handle);
   }
 }
