@@ -7,7 +7,7 @@ const MAX_BYTES = 1024 * 1024;
 /** Some file systems tell of no change, and a folder that was replaced tells of none any more. */
 const LOOK_EVERY_MS = 1_000;
 /** An editor writes in several steps; what is read in between is half a file. */
-const SETTLE_MS = 40;
+const SETTLE_MS = 15;
 
 /** A file as it was last read. */
 export type FileReading = { ok: true; text: string } | { ok: false; problem: string };

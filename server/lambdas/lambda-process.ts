@@ -69,6 +69,7 @@ export class LambdaProcess {
   readonly #reaper: Reaper;
   #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
   readonly #given: GivenCalls;
+  #isBatching = false;
   #memoryMb: number;
   #isRoomy = false;
   #collected: (() => void)[] = [];
@@ -200,7 +201,18 @@ export class LambdaProcess {
     head: LoadHead | InvokeHead | RulesHead | GoOnHead | Record<string, never>,
     body?: Uint8Array,
   ): void {
-    if (this.#calls) writeFrame(this.#calls, type, head, body);
+    const calls = this.#calls;
+    if (!calls) return;
+    if (!this.#isBatching) {
+      // What is sent in one go is written in one.
+      this.#isBatching = true;
+      calls.cork();
+      process.nextTick(() => {
+        this.#isBatching = false;
+        calls.uncork();
+      });
+    }
+    writeFrame(calls, type, head, body);
   }
 
   #watchEnd(): void {
