@@ -13,6 +13,8 @@ import { startPlatform } from './platform.ts';
 const CLI = packageFile('dist/server/cli.js');
 const KEY = { TERRARIUM_ROOT_API_KEY: 'records', TERRARIUM_ROOT_API_SECRET: 'test' };
 const auth = basic('records', 'test');
+/** Two platforms are started, one after the other. */
+const timeout = 60_000;
 const CODE = `exports.run = (event, context, callback) => {
   console.log('says ' + JSON.parse(event).n);
   callback(JSON.parse(event).n === 3 ? new Error('no three') : null, { twice: 2 * JSON.parse(event).n, filler: 'x'.repeat(10000) });
@@ -51,8 +53,8 @@ async function start(data: string) {
   }
 }
 
-/** A lambda of an endpoint `/web/echo`. */
-async function publish(metaUrl: string): Promise<void> {
+/** Makes a lambda of an endpoint `/web/echo`; resolves to its id. */
+async function publish(metaUrl: string): Promise<string> {
   const create = async (path: string, body: unknown) => {
     const answer = await send('POST', `${metaUrl}${path}`, { auth, body });
     if (answer.status !== 201) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
@@ -70,6 +72,7 @@ async function publish(metaUrl: string): Promise<void> {
     name: 'echo',
     properties: { resource: '/echo', implementation_type: 'lambda', implementation_id: lambda.id },
   });
+  return lambda.id;
 }
 
 const bodyOf = async (url: string): Promise<Reply['body']> => (await send('GET', url, { auth })).body;
@@ -78,10 +81,11 @@ const idOf = ({ headers }: Reply) => headers.get('x-terrarium-execution-id') ?? 
 describe('What was recorded', () => {
   it.skipIf(process.platform === 'win32')(
     'is there after a crash, whole, in pages that go on into the past, and can be replayed',
+    { timeout },
     async () => {
       const data = join(folder, 'crash');
       const first = await start(data);
-      await publish(first.metaUrl);
+      const lambda = await publish(first.metaUrl);
       const ids: string[] = [];
       for (let n = 1; n <= 5; n++) {
         const headers = { authorization: 'Bearer t-secret-1234', cookie: 'sid=c-secret-1234' };
@@ -131,6 +135,9 @@ describe('What was recorded', () => {
           response: { body: { sizeBytes: whole.resultBytes } },
         },
       });
+      const said = [1, 2, 3, 4, 5, 6].map((n) => `says ${n}`);
+      const log: string[] = await bodyOf(`${baseUrl}/log/lambda/${lambda}`);
+      expect(log.filter((line) => line.startsWith('says'))).toEqual(said);
       const replayed = await send('POST', `${baseUrl}/inspect/invocations/${ids[4]}/replay`, { auth });
       expect(replayed.body).toMatchObject({ outcome: { result: { twice: 10 } }, replayOf: ids[4] });
       child.kill('SIGTERM');

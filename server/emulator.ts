@@ -159,6 +159,7 @@ async function start(
       rules: () => outboundRules.kept.rules,
     },
     onLog: watch.onLog,
+    keptLines: data.keptLines,
     onBegin: watch.onBegin,
     onInvocation: watch.onInvocation,
     onDebug: watch.onWorkbench,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
 import type { TestEvent } from '../contract/workbench.ts';
 import type { StoredResult } from '../gateway/async-results.ts';
+import { KeptLines } from '../inspector/kept-lines.ts';
 import type { FileLink } from '../inspector/linked-files.ts';
 import type { KeptOutboundRules } from '../inspector/outbound-rules.ts';
 import { Recorder } from '../inspector/recorder.ts';
@@ -60,6 +61,8 @@ export interface Data {
   /** What ran, and what it was made of. */
   recorder: Recorder;
   records: RecordLogs;
+  /** What lambdas have written; absent where nothing is on disk. */
+  keptLines: KeptLines | undefined;
   /** Of the stand-ins. */
   certificate: Certificate;
   /** The lambdas' own: homes, code, packages. */
@@ -111,6 +114,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   const isOnDisk = isKept && keep === 'disk';
   const records = new RecordLogs({ ...bounds, files: isOnDisk ? files : undefined, nowMs, onWarning });
   const recorder = new Recorder(records, keep !== 'nothing');
+  const keptLines = isOnDisk ? new KeptLines(records) : undefined;
   await records.open();
   unwind.add(() => records.stop());
   const watch = new StorageWatch({ failures, tell: onWarning });
@@ -133,6 +137,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     servicePorts: await log('service-ports'),
     recorder,
     records,
+    keptLines,
     certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),
     scratchDir: await makeScratch(dir, unwind),
     check: () => files.check(),

@@ -11,7 +11,7 @@ import { findLambda, isLambda, type LambdaDefinition, readDefinition } from './l
 import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaPool, type PoolHost } from './lambda-pool.ts';
 import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
-import { LogRings } from './log-rings.ts';
+import { type KeptLines, LogRings } from './log-rings.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { RunningCall } from './running-call.ts';
 import { NodeRuntime, type RuntimeKind } from './runtimes.ts';
@@ -58,6 +58,8 @@ export interface LambdaServiceOptions
   onDebug?(): void;
   /** Told of every line that a lambda writes, at once. */
   onLog?(lambdaId: Uuid, line: LogLine): void;
+  /** Where lines outlive this process. */
+  keptLines?: KeptLines | undefined;
 }
 
 const DEFAULT_LIMITS: LambdaLimits = {
@@ -110,7 +112,7 @@ export class LambdaService implements LambdaInvoker {
   constructor(options: LambdaServiceOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.#logs = new LogRings(this.#limits.logLines);
+    this.#logs = new LogRings(this.#limits.logLines, undefined, options.keptLines);
     this.#code = new LambdaCode(path.resolve(options.scratchDir), options.nowMs, options.checkScratch, options.modules);
     this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
     const debugging = this.#debugging;
@@ -241,7 +243,7 @@ export class LambdaService implements LambdaInvoker {
    */
   readLog(lambdaId: Uuid, query: LogParameters & { after?: string | undefined }): LogPage {
     const wanted = parseLogQuery(query, this.#options.nowMs());
-    const ring = this.#logs.of(lambdaId);
+    const ring = this.#logs.wholeOf(lambdaId);
     const { cursor } = ring;
     if (query.after === undefined) return { lines: selectLines(ring.lines(), wanted), cursor, hasGap: false };
     const { lines, hasGap } = ring.after(query.after);

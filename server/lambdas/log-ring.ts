@@ -49,6 +49,22 @@ export class LogRing {
     while (this.#sizeBytes > maxBytes && this.#lines.length - this.#start > 1) this.#drop();
   }
 
+  /** Puts older lines before those that it has, the newest of them as far as there is room. @param older oldest first */
+  precede(older: readonly LogLine[]): void {
+    const newer = this.lines();
+    let from = older.length;
+    let sizeBytes = this.#sizeBytes;
+    while (from > 0 && older.length - from + newer.length < this.#limitLines) {
+      const line = older[from - 1];
+      if (!line || sizeBytes + sizeOf(line) > LIMIT_BYTES) break;
+      sizeBytes += sizeOf(line);
+      from -= 1;
+    }
+    this.#lines = [...older.slice(from), ...newer];
+    this.#start = 0;
+    this.#sizeBytes = sizeBytes;
+  }
+
   /** Oldest first. */
   lines(): LogLine[] {
     // As: only before the start are there places without a line.

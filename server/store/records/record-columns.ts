@@ -38,7 +38,7 @@ export class RecordColumns {
     chunk.key[row] = key;
     chunk.group[row] = group;
     chunk.mark[row] = mark;
-    this.#link(chunk, row, seq, key);
+    if (key !== 0) this.#link(chunk, row, seq, key);
   }
 
   /** Newest first within a bucket, in whatever order they come. */
@@ -54,6 +54,7 @@ export class RecordColumns {
 
   /** Sequence number of the newest of that key; undefined for none at or after `oldest`. */
   find(key: number, oldest: number): number | undefined {
+    if (key === 0) return undefined;
     let at = this.#buckets[key % BUCKETS] ?? 0;
     while (at >= oldest && at > 0) {
       if (this.#chunkOf(at)?.key[at % CHUNK_ROWS] === key) return at;
