@@ -1,33 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ShownFailure as FailureRun, failureRows } from '../../../server/contract/recorded.ts';
+import type { AnswerOf } from '../../../server/contract/row.ts';
 import { load } from './client.ts';
 import { keys } from './query-client.ts';
 
+export type { ShownFailure as FailureRun } from '../../../server/contract/recorded.ts';
 /** A change that came just before something began to fail. */
-export interface Suspect {
-  /** Of its commit. */
-  seq: number;
-  at: string;
-  by: string;
-  resource: { id: string; name: string; path: string };
-  /** Such as `removed CRM_OID`. */
-  deeds: readonly string[];
-}
-
-/** Invocations of one lambda that came to nothing, one after the other, as `GET /inspect/failures` tells of them. */
-export interface FailureRun {
-  lambdaId: string;
-  lambdaName: string;
-  /** What came to nothing. */
-  kind: 'form' | 'call' | 'invocation';
-  text: string;
-  count: number;
-  /** How many of them no replay has made good yet. */
-  lost: number;
-  since: string;
-  newest: string;
-  isOver: boolean;
-  suspects: readonly Suspect[];
-}
+export type Suspect = FailureRun['suspects'][number];
 
 const NONE: readonly FailureRun[] = [];
 
@@ -35,7 +14,7 @@ const NONE: readonly FailureRun[] = [];
 export function useFailures(): readonly FailureRun[] {
   const { data } = useQuery({
     queryKey: [keys.invocations, 'failures'],
-    queryFn: ({ signal }) => load<{ failures: FailureRun[] }>('/inspect/failures', {}, signal),
+    queryFn: ({ signal }) => load<AnswerOf<typeof failureRows.listFailures>>('/inspect/failures', {}, signal),
   });
   return data?.failures ?? NONE;
 }

@@ -1,53 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
+import type { RecordedRequest, recordedRows } from '../../../server/contract/recorded.ts';
+import type { AnswerOf } from '../../../server/contract/row.ts';
 import { load } from './client.ts';
 import { keys } from './query-client.ts';
 import { type RecentList, type RecentPage, useRecentList } from './recent-list.ts';
 
-/** A request to the platform, as `GET /inspect/traffic` gives it. */
-export interface RecordedRequest {
-  seq: number;
-  /** The management API, or a public endpoint. */
-  plane: 'control' | 'gateway';
-  at: string;
-  durationMs: number;
-  upstreamMs: number;
-  method: string;
-  target: string;
-  peer: string;
-  status?: number;
-  isComplete: boolean;
-  endpointId?: string;
-  executionId?: string;
-  userId?: string;
-  /** Calls that the lambda behind it made and that came to nothing. */
-  outboundFailures?: number;
-}
-
-/** A body as it was kept: text, or base64 of what is none. */
-export interface RecordedBody {
-  sizeBytes: number;
-  /** Only its beginning is here. */
-  isCut?: boolean;
-  text?: string;
-  base64?: string;
-}
-
-interface RecordedSide {
-  headers: [string, string][];
-  body?: RecordedBody;
-}
-
-export interface RecordedExchange extends RecordedRequest {
-  /** When each step of its way was done. */
-  steps: { name: string; afterMs: number }[];
-  request: RecordedSide;
-  response?: RecordedSide;
-  isThinned?: boolean;
-}
-
-interface TrafficAnswer extends Omit<RecentPage<RecordedRequest>, 'rows'> {
-  requests: RecordedRequest[];
-}
+export type { RecordedBody } from '../../../server/contract/parts.ts';
+export type { RecordedRequest } from '../../../server/contract/recorded.ts';
+/** With its headers and bodies. */
+export type RecordedExchange = AnswerOf<typeof recordedRows.readRequest>;
+type TrafficAnswer = AnswerOf<typeof recordedRows.listTraffic>;
 
 const pageOf = ({ requests, ...page }: TrafficAnswer): RecentPage<RecordedRequest> => ({ ...page, rows: requests });
 

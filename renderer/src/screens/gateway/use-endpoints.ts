@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import type { EndpointUse } from '../../../../server/contract/window.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
 import { load } from '../../api/client.ts';
 import { useContainerNews } from '../../api/container-news.ts';
@@ -7,14 +8,7 @@ import { keys } from '../../api/query-client.ts';
 import { searchOptions } from '../../api/tree.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
 
-/** What has come to an endpoint, as `GET /inspect/endpoints` gives it. */
-export interface EndpointUse {
-  id: string;
-  /** Since the platform started. */
-  total: number;
-  last?: { at: string; status?: number };
-  limit?: { perMinute: number; used: number; endsAt?: string };
-}
+export type { EndpointUse } from '../../../../server/contract/window.ts';
 
 /** Where an endpoint leads. */
 export interface EndpointTarget {

@@ -1,5 +1,6 @@
-import type { CommitResource } from '../../../../server/model/commit.ts';
-import type { Difference, ResourceDifference } from './history-answers.ts';
+import type { ShownImport } from '../../../../server/contract/history.ts';
+import type { AppliedSeed } from '../../../../server/contract/seeds.ts';
+import type { Difference } from './history-answers.ts';
 import { type UploadOptions, upload } from './upload.ts';
 
 /** What a file is by its name: an archive of a whole instance, or a seed document. */
@@ -12,17 +13,13 @@ export interface ImportOutcome extends Difference {
   /** Caught leads that were not there before; of archives only. */
   leads: number | undefined;
   /** Resources whose hidden values have to be set anew. */
-  hidden: readonly CommitResource[];
+  hidden: ShownImport['hidden'];
   /** What of the code in it will run from then on. */
   runs: readonly CodeToRun[];
 }
 
 /** A resource whose code an import lets run, and what makes it run. */
-export interface CodeToRun {
-  type: string;
-  path: string;
-  reasons: readonly string[];
-}
+export type CodeToRun = NonNullable<AppliedSeed['runs']>[number];
 
 const TYPES: Record<ImportKind, string> = {
   archive: 'application/zip',
@@ -38,20 +35,6 @@ export function kindOf(fileName: string): ImportKind | undefined {
   return ending === 'yaml' || ending === 'yml' ? 'yaml' : undefined;
 }
 
-interface ArchiveAnswer extends Partial<Difference> {
-  commit?: { seq: number };
-  leads: number;
-  hidden: readonly CommitResource[];
-  runs?: readonly CodeToRun[];
-}
-
-interface SeedAnswer {
-  runs?: readonly CodeToRun[];
-  commit?: number;
-  summary: Difference['total'];
-  changes: readonly { path: string; type: string; id?: string; action: ResourceDifference['action'] | 'unchanged' }[];
-}
-
 /**
  * Brings a file in, or only says what that would do. Throws FailureError.
  *
@@ -65,12 +48,12 @@ export async function importFile(
 ): Promise<ImportOutcome> {
   const sending = { ...options, type: TYPES[kind] };
   if (kind === 'archive') {
-    const answer = await upload<ArchiveAnswer>(`/inspect/archive?dryRun=${wish.isDry}`, file, sending);
+    const answer = await upload<ShownImport>(`/inspect/archive?dryRun=${wish.isDry}`, file, sending);
     const { commit, leads, hidden, runs = [], resources = [], total = { create: 0, update: 0, delete: 0 } } = answer;
     return { resources, total, commit: commit?.seq, leads, hidden, runs };
   }
   const path = `/inspect/apply?dryRun=${wish.isDry}&prune=${wish.prune}`;
-  const { commit, summary, changes, runs = [] } = await upload<SeedAnswer>(path, file, sending);
+  const { commit, summary, changes, runs = [] } = await upload<AppliedSeed>(path, file, sending);
   const resources = changes.flatMap(({ action, path: at, type, id }) =>
     action === 'unchanged' ? [] : [{ id: id ?? at, name: at, path: at, type, action }],
   );

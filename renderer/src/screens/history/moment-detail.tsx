@@ -1,6 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { History, Undo2, X } from 'lucide-react';
 import { useState } from 'react';
+import type { historyRows } from '../../../../server/contract/history.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { Time } from '../../parts/amount.tsx';
@@ -10,7 +12,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
-import { actorOf, type BriefCommit, deedOf, type WholeCommit } from './history-answers.ts';
+import { actorOf, deedOf, type WholeCommit } from './history-answers.ts';
 import { PatchList } from './patch-list.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { SinceTab } from './since-tab.tsx';
@@ -33,8 +35,8 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
   const hasCommit = seq > oldest;
   const commit = useCommit(hasCommit ? seq : undefined, newest);
   const reverting = useMutation({
-    mutationFn: () => send<{ commit: BriefCommit }>('POST', `/inspect/history/${seq}/revert`, {}),
-    onSuccess: ({ commit: made }) => tellOfCommit(`Commit ${seq} was taken back.`, made.seq),
+    mutationFn: () => send<AnswerOf<typeof historyRows.revertCommit>>('POST', `/inspect/history/${seq}/revert`, {}),
+    onSuccess: ({ commit: made }) => tellOfCommit(`Commit ${seq} was taken back.`, made?.seq),
   });
   const tabs = [
     ...(hasCommit

@@ -1,5 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { resetRows } from '../../../../server/contract/history.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
@@ -8,8 +10,9 @@ import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
-import type { Difference } from './history-answers.ts';
 import { tellOfCommit } from './undo-toast.ts';
+
+type Reset = AnswerOf<typeof resetRows.resetWorld>;
 
 const SEEDS = [
   { id: 'demo', text: 'Demo', note: 'The shop with its web form, a pipeline and a few lambdas' },
@@ -17,19 +20,15 @@ const SEEDS = [
   { id: 'configured', text: 'As set up', note: 'The seed that the configuration of this instance names' },
 ];
 
-interface ResetAnswer extends Difference {
-  commit?: number;
-}
-
 /** Lets the world begin anew, after saying what that changes. */
 export function ResetDialog({ onClose }: { onClose(): void }) {
   const [seed, setSeed] = useState('demo');
   const trial = useQuery({
     queryKey: [keys.history, 'reset', seed],
-    queryFn: () => send<ResetAnswer>('POST', '/inspect/reset', { seed, dryRun: true }),
+    queryFn: () => send<Reset>('POST', '/inspect/reset', { seed, dryRun: true }),
   });
   const resetting = useMutation({
-    mutationFn: () => send<ResetAnswer>('POST', '/inspect/reset', { seed }),
+    mutationFn: () => send<Reset>('POST', '/inspect/reset', { seed }),
     onSuccess: ({ commit }) => {
       tellOfCommit('The world begins anew.', commit);
       onClose();

@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
+import type { historyRows } from '../../../../server/contract/history.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
-import type { BriefCommit } from './history-answers.ts';
 import { tellOfCommit } from './undo-toast.ts';
 import { type Since, useDifference } from './use-commits.ts';
 
@@ -23,8 +24,12 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
   const restoring = useMutation({
     mutationFn: () =>
       'seq' in to
-        ? send<{ commit?: BriefCommit }>('POST', '/inspect/restore', { at: to.seq })
-        : send<{ commit?: BriefCommit }>('POST', `/inspect/snapshots/${encodeURIComponent(to.snapshot)}/restore`, {}),
+        ? send<AnswerOf<typeof historyRows.restoreMoment>>('POST', '/inspect/restore', { at: to.seq })
+        : send<AnswerOf<typeof historyRows.restoreMoment>>(
+            'POST',
+            `/inspect/snapshots/${encodeURIComponent(to.snapshot)}/restore`,
+            {},
+          ),
     onSuccess: ({ commit }) => {
       tellOfCommit(`The world is as it was ${name}.`, commit?.seq);
       onClose();

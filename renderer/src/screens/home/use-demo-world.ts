@@ -1,13 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import type { resetRows } from '../../../../server/contract/history.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { type Failure, failureOf } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 import { toast } from '../../parts/toasts.tsx';
 
-interface Reset {
-  total: { create: number; update: number; delete: number };
-  commit?: number;
-}
+type Reset = AnswerOf<typeof resetRows.resetWorld>;
 
 const DEMO = { seed: 'demo' };
 

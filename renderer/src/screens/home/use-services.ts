@@ -1,4 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import type { deliveryRows } from '../../../../server/contract/delivery.ts';
+import type { ShownLead } from '../../../../server/contract/leads.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
 import { load } from '../../api/client.ts';
 import { useContainerNews } from '../../api/container-news.ts';
@@ -6,7 +9,7 @@ import { live } from '../../api/live.ts';
 import { type PlatformStatus, usePlatformStatus } from '../../api/platform-status.ts';
 import { type PulseFault, usePulse } from '../../api/pulse.ts';
 import { keys } from '../../api/query-client.ts';
-import { type RefusedForm, useRefusedForms } from '../../api/refused-forms.ts';
+import { useRefusedForms } from '../../api/refused-forms.ts';
 import { perMinute } from '../../api/traffic.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
 import { useNowMs } from '../../parts/amount.tsx';
@@ -53,12 +56,12 @@ export function useServices(): Service[] {
   useContainerNews(refetch);
   const leads = useQuery({
     queryKey: [keys.leads, 'all'],
-    queryFn: ({ signal }) => load<{ at?: string; receivedAt?: string }[]>('/inspect/leads', {}, signal),
+    queryFn: ({ signal }) => load<ShownLead[]>('/inspect/leads', {}, signal),
   }).data;
   const refused = useRefusedForms();
   const scm = useQuery({
     queryKey: [keys.pipelines, 'scm'],
-    queryFn: ({ signal }) => load<{ url: string; projects: unknown[] }>('/inspect/scm', {}, signal),
+    queryFn: ({ signal }) => load<AnswerOf<typeof deliveryRows.readScm>>('/inspect/scm', {}, signal),
   }).data;
   const [lastRun] =
     useQuery({
@@ -131,7 +134,7 @@ export function useServices(): Service[] {
       perMinute:
         leads &&
         perMinute(
-          leads.map(({ at, receivedAt }) => Date.parse(at ?? receivedAt ?? '')),
+          leads.map(({ receivedAt }) => Date.parse(receivedAt)),
           nowMs,
           MINUTES,
         ),
@@ -150,8 +153,8 @@ export function useServices(): Service[] {
 }
 
 /** The newest form that the CRM did not take: where it stands, and why. */
-function refusalOf(form: RefusedForm | undefined): Service['lastError'] {
-  return form && { text: form.refused.message, place: { screen: 'leads', search: { sel: form.id } } };
+function refusalOf(form: ShownLead | undefined): Service['lastError'] {
+  return form?.refused && { text: form.refused.message, place: { screen: 'leads', search: { sel: form.id } } };
 }
 
 /** Every container, wherever it is: what is not well concerns whoever looks at the whole. */

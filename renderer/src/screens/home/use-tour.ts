@@ -1,4 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ShownLead } from '../../../../server/contract/leads.ts';
+import type { ShownInvocation } from '../../../../server/contract/logs.ts';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
 import { load, send } from '../../api/client.ts';
@@ -49,11 +51,6 @@ export interface Tour {
 interface Stray {
   executionId: string;
   message: string;
-}
-
-interface SentForm {
-  executionId: string;
-  outcome: { ok: boolean; message?: string };
 }
 
 /** The organization of the demo world (fixtures/worlds/demo.yaml). */
@@ -121,9 +118,9 @@ function urlOf(endpoint: PlatformRecord | undefined): string | undefined {
 /** Resolves to what came of it instead of a lead. */
 async function sendForm(form: PlatformRecord | undefined): Promise<Stray | undefined> {
   if (!form) return undefined;
-  const { executionId, outcome } = await send<SentForm>('POST', `/inspect/lambdas/${form.id}/invoke`, WEB_FORM);
+  const { executionId, outcome } = await send<ShownInvocation>('POST', `/inspect/lambdas/${form.id}/invoke`, WEB_FORM);
   if (!outcome.ok) return { executionId, message: outcome.message ?? 'the lambda failed' };
-  const leads = await load<{ executionId?: string }[]>('/inspect/leads');
+  const leads = await load<ShownLead[]>('/inspect/leads');
   if (leads.some((lead) => lead.executionId === executionId)) return undefined;
   return { executionId, message: 'the lambda ran, but sent nothing that became a lead' };
 }

@@ -1,12 +1,7 @@
+import type { FailureReplayed as Replayed } from '../../../../server/contract/recorded.ts';
 import type { FailureRun } from '../../api/failures.ts';
 
-/** What `POST /inspect/failures/{id}/replay` answers. */
-export interface Replayed {
-  replayed: number;
-  good: number;
-  notKept: number;
-  left: number;
-}
+export type { FailureReplayed as Replayed } from '../../../../server/contract/recorded.ts';
 
 /** What came to nothing is called so: one, and several of them. */
 const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {
@@ -31,7 +26,7 @@ export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): 
 }
 
 /** What came of it, in a sentence. */
-export function outcomeWords({ kind }: Pick<FailureRun, 'kind'>, { replayed, good, notKept, left }: Replayed): string {
+export function outcomeWords({ kind }: Pick<FailureRun, 'kind'>, { replayed, good, notKept, left }: Omit<Replayed, 'invocations'>): string {
   const deed = kind === 'form' ? 'arrived' : 'went well';
   const parts = [`${good.toLocaleString('en')} of ${counted(replayed, NAMES[kind])} ${deed}`];
   if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not kept`);

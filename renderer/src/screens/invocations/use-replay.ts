@@ -1,4 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
+import type { recordedRows } from '../../../../server/contract/recorded.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { type Failure, failureOf } from '../../api/failure.ts';
 import { toast } from '../../parts/toasts.tsx';
@@ -18,7 +20,7 @@ export function useReplay({ executionId, lambdaName }: InvocationDetail, onDone?
   const [, change] = useSearch();
   const running = useMutation({
     mutationFn: (event: unknown) =>
-      send<InvocationDetail>(
+      send<AnswerOf<typeof recordedRows.replayInvocation>>(
         'POST',
         `/inspect/invocations/${executionId}/replay`,
         event === undefined ? undefined : { event },

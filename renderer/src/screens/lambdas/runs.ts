@@ -1,23 +1,10 @@
+import type { OutboundCall, ShownInvocation } from '../../../../server/contract/logs.ts';
 import { ValueStore } from '../../value-store.ts';
 
-/** The record that `POST /inspect/lambdas/{id}/invoke` answers. */
-export interface RunResult {
-  executionId: string;
-  lambdaId: string;
-  durationMs: number;
-  cold: boolean;
-  outcome: { ok: boolean; failure?: string; message?: string; result?: unknown };
-  logs: readonly { at: string; stream: string; text: string }[];
-  outbound: readonly {
-    method: string;
-    url: string;
-    durationMs: number;
-    status?: number;
-    error?: string;
-    caughtBy?: string;
-    rules?: readonly { id: string; text: string }[];
-  }[];
-}
+/** What is used of the record of a run. */
+export type RunResult = Pick<ShownInvocation, 'executionId' | 'lambdaId' | 'durationMs' | 'cold' | 'outcome' | 'logs'> & {
+  outbound: readonly Omit<OutboundCall, 'startedAt'>[];
+};
 
 /** One run from the workbench. */
 export interface Run {

@@ -1,23 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ShownLead as Lead } from '../../../../server/contract/leads.ts';
 import { load, send } from '../../api/client.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 
-/** A form that the CRM stand-in took or refused, as `GET /inspect/leads` gives it. */
-export interface Lead {
-  id: string;
-  receivedAt: string;
-  oid?: string;
-  /** Of one that was not taken: what its sender was told. */
-  refused?: { status: number; message: string };
-  fields: readonly { name: string; value: string }[];
-  /** The fields under the names of the web form's payload. */
-  mapped: Readonly<Record<string, string>>;
-  source: { host?: string; path?: string };
-  /** The invocation that sent it. */
-  executionId?: string;
-  /** What was known of that lambda and its call then. */
-  sender?: { lambdaId: string; lambdaName: string; event?: string; crmOid?: string };
-}
+export type { ShownLead as Lead } from '../../../../server/contract/leads.ts';
 
 /** Caught leads and refused forms, the newest first. */
 export function useLeads() {

@@ -1,42 +1,17 @@
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import type { deliveryRows, ShownScmProject } from '../../../../server/contract/delivery.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 import { toast } from '../../parts/toasts.tsx';
 
+export type { PipelineVariable } from '../../../../server/contract/delivery.ts';
+export type PipelineProject = AnswerOf<typeof deliveryRows.listPipelineProjects>[number];
+
 /** A run without its log, as `GET /inspect/pipelines` lists it. */
 export type RunSummary = Omit<PipelineRun, 'log'>;
-
-/** A variable of a project's pipelines, as `GET /inspect/scm/projects` gives it. */
-export interface PipelineVariable {
-  name: string;
-  about: string;
-  from?: 'project' | 'run' | 'platform';
-  missing?: string;
-}
-
-export interface PipelineProject {
-  id: number;
-  path: string;
-  url: string;
-  variables: PipelineVariable[];
-}
-
-/** What is used of the source-control stand-in's projects, as `GET /inspect/scm` gives them. */
-interface ScmProject {
-  id: number;
-  merge_requests: {
-    iid: number;
-    title: string;
-    state: string;
-    source_branch: string;
-    target_branch: string;
-    web_url: string;
-    notes: { id: number; body: string; created_at: string; author: { name: string } }[];
-  }[];
-  environments: { name: string; state: string; external_url: string | null }[];
-}
 
 /** The project that the sample app's pipeline runs for. */
 export const SAMPLE_PROJECT = 'fern-moss/shop';
@@ -75,10 +50,10 @@ function useCommit(): number {
 }
 
 /** What the source-control stand-in keeps of a project. */
-export function useScmProject(id: number): ScmProject | undefined {
+export function useScmProject(id: number): ShownScmProject | undefined {
   const { data } = useQuery({
     queryKey: [keys.pipelines, 'scm'],
-    queryFn: ({ signal }) => load<{ projects: ScmProject[] }>('/inspect/scm', {}, signal),
+    queryFn: ({ signal }) => load<AnswerOf<typeof deliveryRows.readScm>>('/inspect/scm', {}, signal),
   });
   return data?.projects.find((project) => project.id === id);
 }

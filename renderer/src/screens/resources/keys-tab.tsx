@@ -1,6 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { KeyRound, Trash2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
+import type { accessRows } from '../../../../server/contract/window.ts';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient, keys as topics } from '../../api/query-client.ts';
@@ -15,26 +17,13 @@ import { Badge } from '../../parts/state.tsx';
 import { CurlNote } from './curl-note.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
 
-interface KnownKey {
-  id: string;
-  user: { id: string };
-  created: string;
-  lastUsed?: string;
-  isDisabled: boolean;
-}
-
-interface NewKey {
-  apiKey: string;
-  apiSecret: string;
-}
-
 /** The API keys of an account: makes one, whose secret is seen once, and ends them. */
 export function KeysTab({ user }: { user: TreeNode }) {
   const [isMaking, setMaking] = useState(false);
   const [ending, setEnding] = useState<string>();
   const all = useQuery({
     queryKey: [topics.world, 'keys and tokens'],
-    queryFn: ({ signal }) => load<{ keys: KnownKey[] }>('/inspect/access', {}, signal),
+    queryFn: ({ signal }) => load<AnswerOf<typeof accessRows.listKeysAndTokens>>('/inspect/access', {}, signal),
     staleTime: 0,
   });
   const own = useMemo(() => all.data?.keys.filter((key) => key.user.id === user.id), [all.data, user.id]);
@@ -113,7 +102,10 @@ function NewKeyDialog({ user, onClose }: { user: TreeNode; onClose(): void }) {
   const [orgId, setOrgId] = useState<string>();
   const making = useMutation({
     mutationFn: () =>
-      send<NewKey>('POST', '/inspect/access/keys', { userId: user.id, ...(orgId !== undefined && { orgId }) }),
+      send<AnswerOf<typeof accessRows.makeApiKey>>('POST', '/inspect/access/keys', {
+        userId: user.id,
+        ...(orgId !== undefined && { orgId }),
+      }),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: [topics.world, 'keys and tokens'] }),
     // The secret is kept nowhere once the dialog is closed.
     gcTime: 0,

@@ -1,40 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
+import type { settingsRows } from '../../../../server/contract/window.ts';
 import { load } from '../../api/client.ts';
 
-/** One setting as it is in force, as `GET /inspect/settings` tells it. */
-export interface PlatformSetting {
-  /** E.g. `limits.logLines`. */
-  key: string;
-  /** null when it is not set; secrets are `****`. */
-  value: unknown;
-  source: 'default' | 'file' | 'environment' | 'flag' | 'option';
-  /** The flag, the variable or the file that said it. */
-  origin: string;
-  description: string;
-  flag: string;
-  env: string;
-  isSecret: boolean;
-}
+export type {
+  ShownSetting as PlatformSetting,
+  StoredAmount as PartAmount,
+} from '../../../../server/contract/window.ts';
 
-/** How much is kept of something, and how much may be. */
-export interface PartAmount {
-  part: string;
-  files?: number;
-  items?: number;
-  maxItems?: number;
-  sizeBytes?: number;
-  maxBytes?: number;
-}
-
-interface PlatformSettings {
-  settings: readonly PlatformSetting[];
-  /** The data folder; undefined when all is in memory. */
-  folder?: string;
-  stored: readonly PartAmount[];
-  memory: readonly PartAmount[];
-  /** Were there more files than were looked at? */
-  isCut: boolean;
-}
+type PlatformSettings = AnswerOf<typeof settingsRows.readSettings>;
 
 /** How the platform was set up and how much it keeps; sizes are looked up whenever one looks. For the root user. */
 export function useSettings() {
