@@ -5,7 +5,7 @@ import type { WorldView } from '../model/world-view.ts';
 import { isDisabled } from '../security/accounts.ts';
 import { tooManyAttempts } from '../security/attempt-limiter.ts';
 import type { Credentials } from '../security/credentials.ts';
-import type { SecurityOptions } from '../security/security-request.ts';
+import type { SecurityOptions } from '../security/security-desk.ts';
 
 /** How the window's sessions come by an account and its token: by the rules of the security service. */
 export function windowSignIn(

@@ -1,4 +1,4 @@
-import { bearerChallenge, unauthenticated } from '../http/challenge.ts';
+import { authenticate } from '../http/authenticate.ts';
 import type { Authenticator, Caller, Identification, Judge } from '../model/caller.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -36,14 +36,13 @@ export class CallerCheck {
 
   /** The caller, by Bearer or Basic; throws 401 with both challenges (D-163). */
   require(who: Identification): Caller {
-    if (who.kind === 'caller') return who.caller;
-    throw unauthenticated(`${this.#bearerChallenge(who)}, Basic realm="${this.#addresses().gatewayUrl}"`);
+    const { securityUrl, gatewayUrl } = this.#addresses();
+    return authenticate(who, { securityUrl, basicRealm: gatewayUrl });
   }
 
   /** The caller, by Bearer only; throws 401 (D-166). */
   requireBearer(who: Identification): Caller {
-    if (who.kind === 'caller' && who.caller.scheme !== 'basic') return who.caller;
-    throw unauthenticated(this.#bearerChallenge(who));
+    return authenticate(who, { securityUrl: this.#addresses().securityUrl, takes: 'bearer' });
   }
 
   /** Throws 401 or 403 unless the caller is one that the endpoint's security plugin lets through (D-163, D-120). */
@@ -61,9 +60,5 @@ export class CallerCheck {
   /** Throws 403 unless the caller is root or has the right (D-117, D-118). */
   requireRight(caller: Caller, action: string, resourceId: Uuid): void {
     if (!caller.isRoot) demandRight(this.#judge, { caller, action, resource: { id: resourceId } });
-  }
-
-  #bearerChallenge(who: Identification): string {
-    return bearerChallenge(who, `${this.#addresses().securityUrl}/root/oauth/issue`);
   }
 }

@@ -18,8 +18,8 @@ import { readJson } from './read-body.ts';
 export interface Gate {
   view: WorldView;
   judge: Judge;
-  /** Throws 401. */
-  callerOf(req: Request): Caller;
+  /** Throws 401. @param takes the one way to authenticate that is good enough */
+  callerOf(req: Request, takes?: 'bearer' | 'basic'): Caller;
 }
 
 /** A request to a row, read as the row says it is. */
@@ -57,7 +57,8 @@ export function serve<Table extends Rows>(
     // As: a table has the handlers of its own rows, which take what is read by them.
     const handle = handlers[id] as (asked: object) => unknown;
     router[verb](path, async (req, res) => {
-      const caller = row.right === 'none' ? undefined : gate.callerOf(req);
+      const [takes, ...others] = row.security ?? [];
+      const caller = row.right === 'none' ? undefined : gate.callerOf(req, others.length > 0 ? undefined : takes);
       const resource = caller && admit(row, caller, req, { ...gate, finders });
       const query = readQuery(row, queryOf(req));
       const body = await readBody(row, req);
@@ -89,13 +90,14 @@ function admit(
   const permissions: readonly Permission[] = typeof right === 'string' ? [] : right;
   if (right === 'root') demandRoot(caller);
   for (const { action, on } of permissions) {
-    const find = on === 'root' ? () => gate.view.root : gate.finders[on];
+    const find = on === target?.id ? undefined : on === 'root' ? () => gate.view.root : gate.finders[on];
     if (find) demandRight(gate.judge, { caller, action, resource: find(String(req.params[on])) });
   }
   if (!target) return undefined;
-  const resource = targetOf(gate, String(req.params[target.id]), target.of);
-  for (const { action, on } of permissions) {
-    if (on === target.id)
+  const find = gate.finders[target.id] ?? ((text: string) => targetOf(gate, text, target.of));
+  const resource = find(String(req.params[target.id]));
+  for (const { action, on, isNotOfOwn } of permissions) {
+    if (on === target.id && !(isNotOfOwn && resource.id === caller.userId))
       demandRight(gate.judge, { caller, action: action.replace('*', typeOf(resource).noun), resource });
   }
   return resource;
@@ -138,6 +140,6 @@ function readParameter(name: string, { schema, isRequired }: Parameter, query: U
 
 async function readBody({ body }: Row, req: Request): Promise<unknown> {
   if (body?.form !== 'json') return undefined;
-  const sent = await readJson(req);
+  const sent = await readJson(req, { types: body.mediaTypes });
   return parseWith(body.schema, body.isOptional ? (sent ?? {}) : sent);
 }

@@ -1,6 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
-import { requireCaller } from '../http/challenge.ts';
+import { authenticate } from '../http/authenticate.ts';
 import type { Gate } from '../http/serve.ts';
 import type { Authenticator, Judge } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
@@ -72,7 +72,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     judge,
     callerOf(req) {
       const who = options.authenticator.identify(req.headers.authorization);
-      return requireCaller(who, `${options.securityUrlFor(req)}/root/oauth/issue`);
+      return authenticate(who, { securityUrl: options.securityUrlFor(req) });
     },
   };
   const sees: Sees = (caller, id) => {

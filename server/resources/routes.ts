@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
-import { requireCaller } from '../http/challenge.ts';
+import { authenticate } from '../http/authenticate.ts';
 import { booleanParameter, queryOf } from '../http/query.ts';
 import { viaOf } from '../http/via.ts';
 import type { Authenticator, Caller } from '../model/caller.ts';
@@ -78,7 +78,7 @@ function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler
     if (isReservedName(memberOf(http.params, 'fqon'))) return next();
     if (route.exists?.((name) => String(memberOf(http.params, name))) === false) return next();
     const addresses = options.addressesFor(http);
-    const caller = authenticate(http, options, addresses);
+    const caller = callerOf(http, options, addresses);
     const query = queryOf(http);
     const requestId = randomUUID();
     const act = { caller, via: viaOf(http), requestId, args: Object.fromEntries(query) };
@@ -100,10 +100,9 @@ function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler
 }
 
 /** The caller; throws the 401 of D-181, on a known route before anything is looked up. */
-function authenticate(http: express.Request, options: ResourceRoutesOptions, addresses: Addresses): Caller {
+function callerOf(http: express.Request, options: ResourceRoutesOptions, addresses: Addresses): Caller {
   const who = options.authenticator.identify(http.headers.authorization);
-  if (who.kind === 'caller') return who.caller;
   const fqon = memberOf(http.params, 'fqon');
-  const realm = typeof fqon === 'string' && findOrganization(options.service.view, fqon) ? fqon : 'root';
-  return requireCaller(who, `${addresses.securityUrl}/${realm}/oauth/issue`);
+  const isKnown = typeof fqon === 'string' && findOrganization(options.service.view, fqon) !== undefined;
+  return authenticate(who, { securityUrl: addresses.securityUrl, ...(isKnown && { fqon }) });
 }

@@ -1,6 +1,6 @@
 import { fqonOf, owningOrganization } from '../model/hierarchy.ts';
 import { derivedId, type Uuid } from '../model/ids.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { membersOf } from './accounts.ts';
@@ -21,85 +21,91 @@ export class AccountForms {
     this.#securityUrl = securityUrl;
   }
 
-  account(user: StoredResource): JsonObject {
-    const { firstName = '', lastName = '', email, phoneNumber } = user.properties;
+  account(user: StoredResource) {
+    const { firstName, lastName, email, phoneNumber } = user.properties;
     return {
       id: user.id,
       username: user.name,
-      firstName,
-      lastName,
-      ...present({ description: user.description, email, phoneNumber }),
+      firstName: textOf(firstName) ?? '',
+      lastName: textOf(lastName) ?? '',
+      ...present('description', user.description),
+      ...present('email', textOf(email)),
+      ...present('phoneNumber', textOf(phoneNumber)),
       directory: this.#directoryOf(user),
     };
   }
 
-  accountLink(user: StoredResource): JsonObject {
+  accountLink(user: StoredResource) {
     return { id: user.id, name: user.name, href: `${this.#securityUrl}/accounts/${user.id}` };
   }
 
-  group(group: StoredResource): JsonObject {
+  group(group: StoredResource) {
     return {
       id: group.id,
       name: group.name,
-      ...present({ description: group.description }),
+      ...present('description', group.description),
       directory: this.#directoryOf(group),
       disabled: false,
       accounts: this.members(group),
     };
   }
 
-  groupLink(group: StoredResource): JsonObject {
+  groupLink(group: StoredResource) {
     return { id: group.id, name: group.name, href: `${this.#securityUrl}/groups/${group.id}` };
   }
 
   /** Links of the accounts in a group. */
-  members(group: StoredResource): JsonObject[] {
+  members(group: StoredResource) {
     return membersOf(this.#view, group).map((user) => this.accountLink(user));
   }
 
-  organization(organization: StoredResource): JsonObject {
+  organization(organization: StoredResource) {
     const parent = organization.parent === null ? undefined : owningOrganization(this.#view, organization);
     return {
       id: organization.id,
       name: organization.name,
       fqon: fqonOf(this.#view, organization),
-      ...present({ description: organization.description, parent: parent && this.#organizationLink(parent) }),
+      ...present('description', organization.description),
+      ...present('parent', parent && this.#organizationLink(parent)),
       children: this.#view.children(organization.id, 'orgs').map((child) => this.#organizationLink(child)),
     };
   }
 
-  directory(organization: StoredResource): JsonObject {
-    return { ...this.#directoryLink(organization), directoryType: 'INTERNAL' };
+  directory(organization: StoredResource) {
+    return { ...this.#directoryLink(organization), directoryType: 'INTERNAL' as const };
   }
 
-  accountStore(organization: StoredResource): JsonObject {
+  accountStore(organization: StoredResource) {
     return {
       id: derivedId(organization.id, 'accountStore'),
       name: `${fqonOf(this.#view, organization)}-accounts`,
-      storeType: 'DIRECTORY',
+      storeType: 'DIRECTORY' as const,
       accountStoreId: directoryId(organization),
       isDefaultAccountStore: true,
       isDefaultGroupStore: true,
     };
   }
 
-  #organizationLink(organization: StoredResource): JsonObject {
+  #organizationLink(organization: StoredResource) {
     const fqon = fqonOf(this.#view, organization);
     return { id: organization.id, name: organization.name, href: `${this.#securityUrl}/${fqon}` };
   }
 
-  #directoryOf(member: StoredResource): JsonObject {
+  #directoryOf(member: StoredResource) {
     return this.#directoryLink(owningOrganization(this.#view, member));
   }
 
-  #directoryLink(organization: StoredResource): JsonObject {
+  #directoryLink(organization: StoredResource) {
     const name = `${fqonOf(this.#view, organization)}-directory`;
     return { id: directoryId(organization), name, orgId: organization.id };
   }
 }
 
-/** The members that are there: absent ones are left out, never null (D-026). */
-function present(members: Record<string, Json | undefined>): JsonObject {
-  // The filter has just taken away what Json has not.
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject;
+/** A member that is there: an absent one is left out, never null (D-026). */
+function present<Name extends string, T>(name: Name, value: T | undefined): { [N in Name]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { [N in Name]?: T }); // a computed name is any text to TypeScript
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }

@@ -1,38 +1,38 @@
 import { type ErrorRequestHandler, Router } from 'express';
+import { statusRows } from '../contract/security.ts';
 import { answerErrors } from '../http/answer-error.ts';
+import { serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { accountRoutes } from './account-routes.ts';
-import { inspectionRoutes } from './inspection-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
-import { type SecurityOptions, SecurityRequest } from './security-request.ts';
+import { type SecurityOptions, securityDesk } from './security-desk.ts';
 import { tokenRoutes } from './token-routes.ts';
 
 /** The security service, to be mounted at `/security` (section 13 of the decisions); answers its own errors (D-180). */
 export function securityRoutes(options: SecurityOptions): Router {
+  const desk = securityDesk(options);
   const router = Router({ caseSensitive: true });
-
-  router.get('/health', (_http, res) => {
-    res.json({ status: 'healthy' });
-  });
-  router.get('/info', (http, res) => {
-    const request = new SecurityRequest(options, http);
-    request.caller();
-    const time = new Date(options.nowMs()).toISOString();
-    res.json({ status: 'healthy', url: request.securityUrl, time, version: options.version });
-  });
-  router.get('/init', (http, res) => {
-    new SecurityRequest(options, http).caller();
-    res.json({ initialized: true });
-  });
-  router.post('/init', (http) => {
-    new SecurityRequest(options, http).caller();
-    throw new PlatformError(409, 'the security service is initialized already');
-  });
-
-  router.use(tokenRoutes(options), inspectionRoutes(options), keyRoutes(options), accountRoutes(options));
+  router.use(
+    serve(statusRows, desk.gate, {
+      readSecurityHealth: () => ({ status: 'healthy' as const }),
+      readSecurityInfo: ({ req }) => ({
+        status: 'healthy' as const,
+        url: options.addresses(req).securityUrl,
+        time: new Date(options.nowMs()).toISOString(),
+        version: options.version,
+      }),
+      readInitialization: () => ({ initialized: true as const }),
+      initialize() {
+        throw new PlatformError(409, 'the security service is initialized already');
+      },
+    }),
+    tokenRoutes(desk),
+    keyRoutes(desk),
+    accountRoutes(desk),
+  );
   // Last, since it takes any first segment for an organization's name.
-  router.use(organizationRoutes(options));
+  router.use(organizationRoutes(desk));
 
   router.use((http) => {
     throw new PlatformError(404, `no route: ${http.method} ${http.baseUrl}${http.path}`);

@@ -1,13 +1,18 @@
-import { type Request, Router } from 'express';
+import { type Request, type Response, Router } from 'express';
+import { tokenRows } from '../contract/security.ts';
 import { answerErrors } from '../http/answer-error.ts';
 import { readForm } from '../http/read-body.ts';
+import { serve } from '../http/serve.ts';
+import { actionsOf } from '../model/actions.ts';
+import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
+import { owningOrganization } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
-import { findUser, isDisabled, isUsableIn } from './accounts.ts';
+import { callerOf, findUser, groupsOf, isDisabled, isUsableIn } from './accounts.ts';
 import { tooManyAttempts } from './attempt-limiter.ts';
 import { formDecoded, readAuthorization } from './authorization-header.ts';
 import { refuseDuplicates, requiredField } from './form-fields.ts';
-import { type SecurityOptions, SecurityRequest } from './security-request.ts';
+import type { SecurityDesk, SecurityOptions } from './security-desk.ts';
 
 /** A refusal with an error code of RFC 6749, always 400 here (D-171). */
 class TokenError extends PlatformError {
@@ -25,29 +30,82 @@ interface Grant {
   orgId: string;
 }
 
-/** `POST [/{fqon}]/oauth/issue`: the password and client_credentials grants (D-170, D-171, D-185). */
-export function tokenRoutes(options: SecurityOptions): Router {
-  const { credentials, prefix } = options;
-  const router = Router({ caseSensitive: true });
-  const paths = ['/oauth/issue', '/:fqon/oauth/issue'];
+/** Tokens: the password and client_credentials grants, and what a token or a caller amounts to (D-170, D-171, D-176, D-177, D-185). */
+export function tokenRoutes({ options, gate, finders, forms, self }: SecurityDesk): Router {
+  const { view, credentials, judge } = options;
+  const prefix = options.prefix.toLowerCase();
+  /** The organization that a path begins with, if it names one; throws 404. */
+  const organizationIn = (path: { fqon?: string }) => (path.fqon === undefined ? undefined : finders.fqon(path.fqon));
 
-  router.post(paths, async (http, res) => {
+  const issue = async ({ path, req, res }: Part & { res: Response }) => {
     res.set('Cache-Control', 'no-store');
-    const request = new SecurityRequest(options, http);
-    const organization = request.segment('fqon') === '' ? undefined : request.organization();
-    const form = await readForm(http);
+    const organization = organizationIn(path);
+    const form = await readForm(req);
     refuseDuplicates(form);
-    const { user, orgId } = await grantFor(options, form, organization, http);
-    res.json({
+    const { user, orgId } = await grantFor(options, form, organization, req);
+    return {
       access_token: await credentials.issueToken(user.id, orgId),
-      token_type: 'bearer',
+      token_type: 'bearer' as const,
       expires_in: credentials.tokenLifetimeMs / 1000,
-      [`${prefix.toLowerCase()}_access_token_href`]: '',
-    });
-  });
+      [`${prefix}_access_token_href`]: '',
+    };
+  };
+  const inspect = async ({ path, req }: Part) => {
+    organizationIn(path);
+    const form = await readForm(req);
+    refuseDuplicates(form);
+    const token = requiredField(form, 'token');
+    const record = credentials.findToken(token);
+    const user = record && findUser(view, record.accountId);
+    if (!record || !user || isDisabled(user)) return { active: false as const };
+    const { account, groups, rights } = standing(req, user, view.find(record.orgId));
+    return {
+      active: true as const,
+      username: user.name,
+      sub: `/accounts/${user.id}`,
+      iss: options.addresses(req).securityUrl,
+      exp: Math.floor(record.expiresAtMs / 1000),
+      iat: Math.floor(record.issuedAtMs / 1000),
+      jti: token,
+      [`${prefix}_org_id`]: record.orgId,
+      [`${prefix}_account`]: account,
+      [`${prefix}_groups`]: groups,
+      [`${prefix}_rights`]: rights,
+    };
+  };
+  /** The account, its groups, and the actions it may do on the organization itself (its own one if none is given). */
+  const standing = (req: Request, user: StoredResource, organization: StoredResource | undefined) => {
+    const where = organization ?? owningOrganization(view, user);
+    const caller = callerOf(view, user, 'internal');
+    const shown = forms(req);
+    return {
+      account: shown.account(user),
+      groups: groupsOf(view, user.id).map((group) => shown.groupLink(group)),
+      rights: [...actionsOf(where)].filter((action) => judge.may(caller, action, where.id)),
+      orgId: where.id,
+    };
+  };
+  const tell = ({ caller, path, req }: Part & { caller: Caller }) => standing(req, self(caller), organizationIn(path));
 
-  router.use(paths, answerErrors(options.onFault, tokenErrorBody));
+  const router = Router({ caseSensitive: true });
+  router.use(
+    serve(tokenRows, gate, {
+      issueToken: issue,
+      issueTokenAnywhere: issue,
+      inspectToken: inspect,
+      inspectTokenAnywhere: inspect,
+      readStanding: tell,
+      readStandingAnywhere: tell,
+    }),
+  );
+  router.use(['/oauth/issue', '/:fqon/oauth/issue'], answerErrors(options.onFault, tokenErrorBody));
   return router;
+}
+
+/** What these routes look at of a request. */
+interface Part {
+  path: { fqon?: string };
+  req: Request;
 }
 
 function tokenErrorBody(error: PlatformError): object {
