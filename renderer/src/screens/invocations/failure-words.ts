@@ -26,7 +26,10 @@ export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): 
 }
 
 /** What came of it, in a sentence. */
-export function outcomeWords({ kind }: Pick<FailureRun, 'kind'>, { replayed, good, notKept, left }: Omit<Replayed, 'invocations'>): string {
+export function outcomeWords(
+  { kind }: Pick<FailureRun, 'kind'>,
+  { replayed, good, notKept, left }: Omit<Replayed, 'invocations'>,
+): string {
   const deed = kind === 'form' ? 'arrived' : 'went well';
   const parts = [`${good.toLocaleString('en')} of ${counted(replayed, NAMES[kind])} ${deed}`];
   if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not kept`);

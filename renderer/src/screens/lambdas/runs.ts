@@ -2,7 +2,10 @@ import type { OutboundCall, ShownInvocation } from '../../../../server/contract/
 import { ValueStore } from '../../value-store.ts';
 
 /** What is used of the record of a run. */
-export type RunResult = Pick<ShownInvocation, 'executionId' | 'lambdaId' | 'durationMs' | 'cold' | 'outcome' | 'logs'> & {
+export type RunResult = Pick<
+  ShownInvocation,
+  'executionId' | 'lambdaId' | 'durationMs' | 'cold' | 'outcome' | 'logs'
+> & {
   outbound: readonly Omit<OutboundCall, 'startedAt'>[];
 };
 
