@@ -16,7 +16,7 @@ const rooms = {
   security: ['model', 'contract', 'http', 'store'],
   inspector: ['model', 'contract', 'http', 'store'],
   resources: ['model', 'contract', 'http', 'store', 'security'],
-  openapi: ['model', 'contract', 'http', 'resources'],
+  openapi: ['model', 'contract'],
 };
 
 /** Paths of rooms below server/, or of the files at its top that begin with these words. */

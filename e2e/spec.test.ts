@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../server/emulator.ts';
-import { basic, bearer, send } from './client.ts';
+import { send } from './checked-client.ts';
+import { basic, bearer } from './client.ts';
 
 /**
  * The platform specification, walked row by row over real HTTP: its tables and its two procedures, in its order and in

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { UserError } from '../config.ts';
 import { historyRows, type ShownCommit, type ShownDifference } from '../contract/history.ts';
 import type { AnswerOf } from '../contract/row.ts';
+import { VIAS } from '../model/commit.ts';
 import { changeLines } from './change-lines.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
@@ -59,7 +60,7 @@ function addListCommand(history: Command, terminal: Terminal): void {
     .option('--type <TYPE>', 'only of resources of this type, such as lambdas')
     .option('--actor <NAME>', 'only by this user, by name or id')
     .option('--action <ACTION>', 'only for this action, such as lambda.update')
-    .option('--via <WAY>', 'only through api, ui, cli, seed, engine or startup')
+    .option('--via <WAY>', `only through ${VIAS.join(', ')}`)
     .option('--from <TIME>', 'only of this moment or later, such as 2026-01-31T09:30:00Z')
     .option('--to <TIME>', 'only of this moment or earlier')
     .option('--limit <N>', 'how many at most', '50');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { VIAS } from '../model/commit.ts';
 import { named } from './named.ts';
 import { count as amount, choice, countOr, flag, moment, momentOrCommit, required, text, uuid } from './parameter.ts';
 import { codeToRun, count, id, time } from './parts.ts';
@@ -15,9 +16,6 @@ const operation = z.object({
 const operations = z.array(operation).describe('RFC 6902, on the world: `/resources/{id}/...`');
 const path = z.string().describe('Names from the root organization down; `/` is that itself');
 const resource = z.object({ id, type: z.string().describe('Type name after the prefix'), name: z.string(), path });
-
-/** What a commit can have come through. */
-const VIAS = ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] as const;
 
 const commit = named(
   'Commit',

@@ -2,12 +2,14 @@ import type { Operation } from 'fast-json-patch';
 import type { Uuid } from './ids.ts';
 import type { StoredResource } from './record.ts';
 
+/** What a commit can have come through; `file`: the file that a lambda's code follows was saved. */
+export const VIAS = ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] as const;
+
 /** Why a commit was made: who, through what, and by which action. */
 export interface Cause {
   /** The acting user; null for the emulator itself. */
   actor: { id: Uuid; name: string } | null;
-  /** `file`: the file that a lambda's code follows was saved. */
-  via: 'api' | 'ui' | 'cli' | 'seed' | 'engine' | 'startup' | 'file';
+  via: (typeof VIAS)[number];
   requestId?: string;
   /** `noun.verb`, e.g. `container.update`. */
   action?: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Commit } from '../model/commit.ts';
+import { type Commit, VIAS } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { AppendFile, type Done } from './append-file.ts';
 import { fromCheckedLine, readCheckedLines, toCheckedLine } from './checked-line.ts';
@@ -22,7 +22,7 @@ export interface Retention {
 
 const cause = z.looseObject({
   actor: z.object({ id: z.string(), name: z.string() }).nullable(),
-  via: z.enum(['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file']),
+  via: z.enum(VIAS),
 });
 const operation = z.looseObject({ op: z.string(), path: z.string() });
 /** Shape of a journal line. The checksum has shown that it is as it was written, so this finds only foreign lines. */
