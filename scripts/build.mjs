@@ -2,7 +2,6 @@
 // (dist/renderer), and with --types the library's declarations (dist/types).
 //
 //   node scripts/build.mjs [--clean] [--types]
-import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +10,9 @@ import { build } from 'vite';
 import { buildChild } from './build-child.mjs';
 import { buildShell } from './build-shell.mjs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
+import { buildTypes } from './build-types.mjs';
+import { buildSsh, enginePartsPlugin } from './engine-parts.mjs';
 import { oneCopyPlugin } from './one-copy-plugin.mjs';
-import { typeCheck } from './type-check.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const serverFolder = join(root, 'dist', 'server');
@@ -36,13 +36,14 @@ const hash = sourceHash(root);
 markUnbuilt(root);
 if (flags.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
 await buildServer();
+await buildSsh({ root, outDir: serverFolder });
 await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs') });
 await buildShell({ root });
 await buildRenderer();
 copyAssets();
 sweepOldParts(serverFolder);
 sweepOldParts(rendererAssets);
-if (flags.types) execFileSync(process.execPath, typeCheck('tsconfig.types.json'), { cwd: root, stdio: 'inherit' });
+if (flags.types) await buildTypes({ root });
 markBuilt(root, hash);
 
 /**
@@ -53,10 +54,9 @@ async function buildServer() {
   await build({
     root,
     configFile: false,
-    plugins: [oneCopyPlugin()],
+    plugins: [enginePartsPlugin(), oneCopyPlugin()],
     logLevel: 'warn',
-    // dockerode brings native parts, and is loaded only when an engine is asked for something.
-    ssr: { noExternal: true, external: ['dockerode'], target: 'node' },
+    ssr: { noExternal: true, target: 'node' },
     build: {
       ssr: true,
       outDir: serverFolder,
@@ -65,7 +65,7 @@ async function buildServer() {
       target: 'node20',
       sourcemap: true,
       rolldownOptions: {
-        input: { cli: join(root, 'server', 'cli.ts'), emulator: join(root, 'server', 'emulator.ts') },
+        input: { cli: join(root, 'server', 'cli.ts'), library: join(root, 'server', 'library.ts') },
         // All files side by side: a path relative to import.meta.url is the same whichever part the code ends up in.
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },

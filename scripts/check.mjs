@@ -16,7 +16,6 @@ const types = (project) =>
 const parts = [
   ['types', types('tsconfig.json')],
   ['types of the window', types('renderer/tsconfig.json')],
-  ['declarations of the library', types('tsconfig.types.json')],
   ['floors', [join('scripts', 'check-floors.mjs')]],
   ['dead exports', [join('node_modules', 'knip', 'bin', 'knip.js')]],
   ['format and lint', [join('node_modules', '@biomejs', 'biome', 'bin', 'biome'), 'check', '.']],

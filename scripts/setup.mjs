@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeComplaint } from '../entries/check-node.cjs';
 import { isBuilt } from './build-stamp.mjs';
 import { packagesComplaint } from './installed-packages.mjs';
-import { nodeComplaint } from './node-version.mjs';
 import { exclusively } from './setup-lock.mjs';
 import { prepareTestMachine } from './test-machine.mjs';
 

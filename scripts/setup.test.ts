@@ -5,17 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { nodeComplaint } from './node-version.mjs';
+import { nodeComplaint } from '../entries/check-node.cjs';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
-const NEEDED = [
-  'setup.mjs',
-  'setup-lock.mjs',
-  'build-stamp.mjs',
-  'installed-packages.mjs',
-  'node-version.mjs',
-  'test-machine.mjs',
-];
+const NEEDED = ['setup.mjs', 'setup-lock.mjs', 'build-stamp.mjs', 'installed-packages.mjs', 'test-machine.mjs'];
 
 /** Stands for scripts/build.mjs: notes that it ran, fails when the source says so. */
 const BUILD = `
@@ -31,8 +24,10 @@ markBuilt(process.cwd(), hash);
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), 'a clone with spaces '));
-  for (const folder of ['scripts', 'server', 'docs', 'electron', 'renderer', 'sample']) mkdirSync(join(clone, folder));
+  for (const folder of ['scripts', 'entries', 'server', 'docs', 'electron', 'renderer', 'sample'])
+    mkdirSync(join(clone, folder));
   for (const script of NEEDED) copyFileSync(join(scripts, script), join(clone, 'scripts', script));
+  copyFileSync(join(dirname(scripts), 'entries', 'check-node.cjs'), join(clone, 'entries', 'check-node.cjs'));
   write('scripts/build.mjs', BUILD);
   write('server/main.ts', 'first');
   write('tsconfig.json', '{}');

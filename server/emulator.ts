@@ -20,6 +20,7 @@ import { followScm } from './emulator/scm-place.ts';
 import { originsOf } from './emulator/settings-desk.ts';
 import { startStandIns } from './emulator/stand-ins.ts';
 import { statusOf } from './emulator/status.ts';
+import { createTestDesk, type TestDesk } from './emulator/test-desk.ts';
 import { findTour, type Tour } from './emulator/tour.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { Watch } from './emulator/watch.ts';
@@ -79,8 +80,15 @@ export interface Emulator {
   stop(): Promise<void>;
 }
 
+/** A platform in the process of those who use it. */
+export interface EmbeddedEmulator extends Emulator {
+  readonly testDesk: TestDesk;
+}
+
 /** What is told of things that need no answer; the command line prints it. */
 export interface StartHooks {
+  /** The seed of a new world, in place of the setting: what a seed file may hold, `codeFile` relative to the working folder. */
+  seed?: object | undefined;
   /** Where each setting came from, by its key: a flag, a variable, a file or `default`. Unless given the options said what they hold. */
   origins?: ReadonlyMap<string, string>;
   onWarning?(message: string): void;
@@ -95,7 +103,7 @@ export interface StartHooks {
  * @param options settings; what is not given is in memory and on free ports (see `completeOptions`)
  * @throws UserError, StoreError, SeedError or an error of the operating system, each one sentence; nothing stays open then
  */
-export async function startEmulator(options: StartOptions = {}, hooks: StartHooks = {}): Promise<Emulator> {
+export async function startEmulator(options: StartOptions = {}, hooks: StartHooks = {}): Promise<EmbeddedEmulator> {
   const unwind = new Unwind();
   try {
     const origins = hooks.origins ?? originsOf(options);
@@ -111,13 +119,14 @@ async function start(
   config: Config,
   hooks: StartHooks & Required<Pick<StartHooks, 'origins'>>,
   unwind: Unwind,
-): Promise<Emulator> {
+): Promise<EmbeddedEmulator> {
   const nowMs = Date.now;
   const onWarning = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
   const addresses = new Addresses(config);
 
-  const createWorld = () => makeFirstWorld(config, { addresses: addresses.ours, nowMs, onWarning });
+  const worldOptions = { addresses: addresses.ours, seed: hooks.seed, nowMs, onWarning };
+  const createWorld = () => makeFirstWorld(config, worldOptions);
   const data = await openData({ config, createWorld, nowMs, onWarning }, unwind);
   const watch = new Watch(nowMs, data.recorder);
   const { store } = data;
@@ -258,6 +267,7 @@ async function start(
   const { inspect, log } = createInspector({
     config,
     origins: hooks.origins,
+    seed: hooks.seed,
     addresses,
     data,
     core,
@@ -364,6 +374,7 @@ async function start(
     rootCredentials,
     windowUrl: () => windowUrlOf(addresses, sessions.createCode()),
     tour: findTour(view, addresses.ours().gatewayUrl),
+    testDesk: createTestDesk({ data, credentials, lambdas, watch }),
     stop: () => {
       const end = () => {
         windDown.begin();

@@ -8,7 +8,7 @@ import { USER } from '../model/type-names.ts';
 import { packageFile } from '../package-file.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { applySeed } from '../seed/apply-seed.ts';
-import { readSeed } from '../seed/read-seed.ts';
+import { readGivenSeed, readSeed } from '../seed/read-seed.ts';
 import { SeedError } from '../seed/seed-error.ts';
 import { openStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';
@@ -19,17 +19,19 @@ import { type ScmAccess, withScmAt } from './scm-place.ts';
 import { seedTarget } from './seed-target.ts';
 import { indexing } from './world-indexing.ts';
 
+export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowMs' | 'onWarning'> {
+  /** Content of a seed file, in place of the one that the configuration names. */
+  seed?: object | undefined;
+}
+
 /**
  * Makes the world of a first start: root organization and user (D-175), then what the seed says. It is made in memory and
  * handed over whole, so that a seed that fails half-way leaves nothing behind.
  *
  * @throws SeedError naming the line of the seed file that cannot be applied
  */
-export async function makeFirstWorld(
-  config: Config,
-  options: Pick<CoreOptions, 'addresses' | 'nowMs' | 'onWarning'>,
-): Promise<World> {
-  const seed = await readSeed(seedFile(config.seed));
+export async function makeFirstWorld(config: Config, { seed: given, ...options }: FirstWorldOptions): Promise<World> {
+  const seed = await (given ? readGivenSeed(given) : readSeed(seedFile(config.seed)));
   const bare = await bareWorld(config.rootPassword, options.nowMs());
   const store = await openStore({
     medium: { kind: 'memory' },
@@ -56,14 +58,12 @@ export async function makeFirstWorld(
 }
 
 /** Makes worlds as a first start would, for those who begin anew. @param scm how the source-control stand-in is reached now */
-export function freshWorlds(
-  config: Config,
-  options: Parameters<typeof makeFirstWorld>[1],
-  scm: () => ScmAccess,
-): FreshWorld {
+export function freshWorlds(config: Config, options: FirstWorldOptions, scm: () => ScmAccess): FreshWorld {
   return async (seed) => {
     try {
-      const world = await makeFirstWorld({ ...config, seed: seed === 'configured' ? config.seed : seed }, options);
+      const world = await (seed === 'configured'
+        ? makeFirstWorld(config, options)
+        : makeFirstWorld({ ...config, seed }, { ...options, seed: undefined }));
       const records = Object.values(world.resources).map((record) => withScmAt(record, scm()));
       return new Map(records.map((record) => [record.id, record]));
     } catch (cause) {

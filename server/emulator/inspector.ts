@@ -35,6 +35,8 @@ export interface InspectedParts {
   config: Config;
   /** Where each setting came from, by its key. */
   origins: ReadonlyMap<string, string>;
+  /** The seed of a first start, when it was handed in. */
+  seed: object | undefined;
   addresses: Addresses;
   data: Data;
   core: Core;
@@ -150,7 +152,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     delivery: { scm: scmInspection(scm, scmToken), runs: parts.pipelines, starter: parts.pipelineStarter },
     workbench: parts.workbench,
     outbound: { rules: parts.outboundRules, crm: config.outbound.crm },
-    freshWorld: freshWorlds(config, { addresses, nowMs, onWarning }, scmAccess),
+    freshWorld: freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess),
     seeds: new WorldSeeds({ store, config, addresses, scm: scmAccess, nowMs, onWarning }),
     securityUrlFor: (req) => parts.addresses.seenBy(req).securityUrl,
     onFault,

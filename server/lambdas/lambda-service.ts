@@ -231,6 +231,11 @@ export class LambdaService implements LambdaInvoker {
     this.#processes.applyRules();
   }
 
+  /** Begins the logs of all lambdas anew. */
+  forgetLogs(): void {
+    this.#logs.forgetAll();
+  }
+
   /** Lines of a lambda's log, newest last (D-191). Throws 400 for a query that cannot be read. */
   log(lambdaId: Uuid, query: LogParameters): string[] {
     return this.readLog(lambdaId, query).lines.map(({ text }) => text);

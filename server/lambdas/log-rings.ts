@@ -76,6 +76,11 @@ export class LogRings {
     this.#whole.delete(lambdaId);
   }
 
+  forgetAll(): void {
+    this.#rings.clear();
+    this.#sizeBytes = 0;
+  }
+
   /** Finds the length at which cutting all longer ones is enough, and cuts them. */
   #cut(): void {
     const shortestFirst = [...this.#rings.values()].sort((a, b) => a.sizeBytes - b.sizeBytes);

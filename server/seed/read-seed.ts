@@ -2,7 +2,7 @@ import path from 'node:path';
 import { unescapePathComponent } from 'fast-json-patch';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
-import { readSeedDocument, readUtf8, type SeedDocument } from './seed-document.ts';
+import { readSeedDocument, readUtf8, type SeedDocument, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, type Seed, type SeedNode } from './seed-node.ts';
 
 const json = z.json();
@@ -70,6 +70,13 @@ export async function readSeed(file: string): Promise<Seed> {
 /** Reads code from files whose paths are relative to the folder of a seed file. */
 function beside(file: string): CodeReader {
   return (codeFile) => readUtf8(path.resolve(path.dirname(file), codeFile));
+}
+
+/** The same for content that code hands in; the code of its lambdas is read from files relative to the working folder. */
+export async function readGivenSeed(content: object): Promise<Seed> {
+  // What is no JSON, such as a function, is left out here as it would be in a file.
+  const document = sentSeedDocument('seed', JSON.parse(JSON.stringify(content)));
+  return understand(document, beside(path.resolve('seed')));
 }
 
 /** The same for a document that was sent, whose lambda code has to be in it. Throws SeedError likewise. */

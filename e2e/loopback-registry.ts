@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A registry of npm packages on loopback that has one package, and says of every other that there is none. */
+export interface LoopbackRegistry {
+  url: string;
+  /** What it was asked for, such as `/terrarium`. */
+  asked: string[];
+  stop(): Promise<void>;
+}
+
+/** @param tarball as `npm pack` writes it; `manifest` is its package.json */
+export async function startLoopbackRegistry(
+  tarball: string,
+  manifest: { name: string; version: string },
+): Promise<LoopbackRegistry> {
+  const bytes = await readFile(tarball);
+  const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const { url = '' } = request;
+    asked.push(url);
+    const at = `http://127.0.0.1:${port}/${manifest.name}/-/${manifest.name}.tgz`;
+    if (url === `/${manifest.name}`) {
+      const version = { ...manifest, dist: { tarball: at, integrity } };
+      response.setHeader('Content-Type', 'application/json');
+      response.end(
+        JSON.stringify({
+          name: manifest.name,
+          'dist-tags': { latest: manifest.version },
+          versions: { [manifest.version]: version },
+        }),
+      );
+    } else if (url === new URL(at).pathname) response.end(bytes);
+    else response.writeHead(404).end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    asked,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

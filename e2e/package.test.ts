@@ -1,0 +1,253 @@
+// The package as others get it: packed by npm, put into a registry on loopback, installed by npm into a project that knows nothing
+// of this repository, and used there in each way that the README names.
+import { type ExecFileException, execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'acorn';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageFile } from '../server/package-file.ts';
+import { type LoopbackRegistry, startLoopbackRegistry } from './loopback-registry.ts';
+
+const SET_UP_TIMEOUT_MS = 240_000;
+const RUN_TIMEOUT_MS = 120_000;
+const MAX_PACKAGES = 20;
+const MAX_MB = 30;
+/** What the build reads. */
+const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'LICENSE'];
+const SOURCE_FOLDERS = ['docs', 'electron', 'entries', 'fixtures', 'renderer', 'scripts', 'server'];
+/** Tools that the project brings itself; they are this repository's. */
+const TOOLS = ['vitest', 'typescript', '@types/node', 'undici-types'];
+
+let folder: string;
+let project: string;
+let packed: string[];
+let registry: LoopbackRegistry;
+
+/** Runs a program in the project; nothing of npm's environment here reaches it. */
+function run(file: string, args: readonly string[], env: Record<string, string> = {}, cwd = project) {
+  const clean = { PATH: `${process.env.PATH}`, HOME: folder, NO_COLOR: '1', ...env };
+  return promisify(execFile)(file, [...args], { cwd, env: clean, maxBuffer: 64 * 1024 * 1024 });
+}
+
+const node = (args: readonly string[], env?: Record<string, string>) => run(process.execPath, args, env);
+/** How a program ends that is expected to fail. */
+const failing = (work: Promise<unknown>): Promise<ExecFileException & { stdout: string; stderr: string }> =>
+  work.then(
+    () => expect.unreachable('it did not fail'),
+    (failure) => failure,
+  );
+
+async function write(file: string, text: string): Promise<string> {
+  await mkdir(dirname(join(project, file)), { recursive: true });
+  await writeFile(join(project, file), text);
+  return file;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium package '));
+  project = join(folder, 'project');
+  const clone = join(folder, 'clone');
+  await mkdir(project);
+  await mkdir(clone);
+  for (const name of [...SOURCES, ...SOURCE_FOLDERS]) {
+    await cp(packageFile(name), join(clone, name), { recursive: true });
+  }
+  await symlink(packageFile('node_modules'), join(clone, 'node_modules'));
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {}, clone);
+  // Its script prints, too, before the list.
+  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
+  packed = files.map(({ path }: { path: string }) => path);
+  const manifest = JSON.parse(await readFile(packageFile('package.json'), 'utf8'));
+  registry = await startLoopbackRegistry(join(folder, filename), manifest);
+  await write('.npmrc', `registry=${registry.url}\ncache=${join(folder, 'cache')}\naudit=false\nfund=false\n`);
+  await write('package.json', '{"name": "consumer", "private": true}');
+  await run('npm', ['install', '--save-dev', 'terrarium']);
+  await rm(clone, { recursive: true });
+  for (const tool of TOOLS) {
+    await mkdir(dirname(join(project, 'node_modules', tool)), { recursive: true });
+    await symlink(packageFile(`node_modules/${tool}`), join(project, 'node_modules', tool));
+  }
+}, SET_UP_TIMEOUT_MS);
+
+afterAll(async () => {
+  await registry.stop();
+  await rm(folder, { recursive: true, maxRetries: 3 });
+});
+
+describe('what is installed', () => {
+  it('is few and small, and came from nowhere else', async () => {
+    const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'));
+    const names = Object.keys(lock.packages).filter((path) => path !== '');
+    const sizeMb = (await sizeOf(join(project, 'node_modules', 'terrarium'))) / 1024 ** 2;
+    console.log(`installed: ${names.length} package, ${sizeMb.toFixed(1)} MB, ${packed.length} files`);
+    expect(names.length).toBeLessThanOrEqual(MAX_PACKAGES);
+    expect(sizeMb).toBeLessThan(MAX_MB);
+    expect(registry.asked).toContain('/terrarium');
+  });
+
+  it('has no tests, sources or maps', () => {
+    expect(packed.filter((path) => /[.](test|spec)[.]|[.]map$|[.]tsx?$|^(server|renderer|e2e)\//.test(path))).toEqual(
+      [],
+    );
+    expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'entries/terrarium.cjs']));
+  });
+
+  it('has what its pages lead to', async () => {
+    const inPackage = join(project, 'node_modules', 'terrarium');
+    const pages = packed.filter((path) => path.endsWith('.md'));
+    const dead: string[] = [];
+    for (const page of pages) {
+      const text = await readFile(join(inPackage, page), 'utf8');
+      for (const [, to = ''] of text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)) {
+        const [target = ''] = to.split('#');
+        if (target === '' || /^[a-z]+:/.test(target)) continue;
+        const found = await stat(resolve(inPackage, dirname(page), target)).catch(() => undefined);
+        if (!found) dead.push(`${page}: ${to}`);
+      }
+    }
+    expect(dead).toEqual([]);
+  });
+});
+
+const TRIAL = `
+  const platform = await startEmulator({ containers: { engine: 'none' } });
+  const { outcome } = await platform.invoke('contact-form', { payload: { email: 'ada@example.com' } });
+  const lead = await platform.leads.waitFor({ email: 'ada@example.com' });
+  await platform.stop();`;
+
+describe('the library is there', { timeout: RUN_TIMEOUT_MS }, () => {
+  it('for import', async () => {
+    const script = `import { startEmulator } from 'terrarium'; ${TRIAL} console.log(outcome.result, lead.oid);`;
+    const { stdout, stderr } = await node([await write('import.mjs', script)]);
+    expect({ stdout, stderr }).toEqual({ stdout: 'SUCCESS 00D5g00000DEMO1\n', stderr: '' });
+  });
+
+  it('for require', async () => {
+    const script = `const { startEmulator } = require('terrarium'); (async () => { ${TRIAL} console.log(outcome.result, lead.oid); })();`;
+    const { stdout, stderr } = await node([await write('require.cjs', script)]);
+    expect({ stdout, stderr }).toEqual({ stdout: 'SUCCESS 00D5g00000DEMO1\n', stderr: '' });
+  });
+
+  it.each([
+    ['modules', 'typed.mts', 'typed.mjs'],
+    ['CommonJS', 'typed.cts', 'typed.cjs'],
+  ])(
+    'for strict TypeScript in %s, without the types of Node, and with all that is in the declarations checked',
+    async (_kind, source, built) => {
+      const script = `import { startEmulator, type Lead, type Terrarium, type TerrariumOptions } from 'terrarium';
+      export async function trial(): Promise<Lead> {
+        const options: TerrariumOptions = { seed: { format: 1 }, limits: { logLines: 5 }, containers: { engine: 'none', onStop: 'keep' } };
+        // @ts-expect-error there is no such setting
+        const wrong: TerrariumOptions = { sed: 'demo' };
+        await using platform: Terrarium = await startEmulator({ ...options, ...(wrong && {}), seed: 'demo' });
+        const invocation = await platform.invoke('contact-form', { payload: { email: 'ada@example.com' } });
+        const word: string | undefined = invocation.outcome.failure;
+        // @ts-expect-error it is no number
+        const text: number = word;
+        void text;
+        return await platform.leads.waitFor({ email: 'ada@example.com', since: new Date(0) }, { timeoutMs: 5000 });
+      }
+      export const done = trial().then(({ oid }) => (globalThis as unknown as { process: { stdout: { write(text: string): void } } }).process.stdout.write(oid));
+    `;
+      await write(source, script);
+      const options = [
+        '--strict',
+        '--exactOptionalPropertyTypes',
+        '--module',
+        'nodenext',
+        '--target',
+        'es2022',
+        '--typeRoots',
+        'nowhere',
+        '--lib',
+        'es2022,esnext.disposable',
+      ];
+      await node([join('node_modules', 'typescript', 'bin', 'tsc'), ...options, source]).catch(({ stdout }) =>
+        expect.unreachable(stdout),
+      );
+      expect((await node([built])).stdout).toBe('00D5g00000DEMO1');
+    },
+  );
+
+  it('for Vitest', async () => {
+    const script = `import { startEmulator } from 'terrarium'; import { expect, it } from 'vitest';
+      it('catches a lead', async () => { ${TRIAL} expect([outcome.result, lead.oid]).toEqual(['SUCCESS', '00D5g00000DEMO1']); }, 60_000);`;
+    await write('vitest/lead.test.ts', script);
+    const { stdout } = await node([join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--dir', 'vitest']);
+    expect(stdout).toMatch(/1 passed/);
+  });
+
+  it.each([
+    ['required', "const { startEmulator } = require('terrarium');"],
+    ['imported on the way', "const startEmulator = (...args) => require('terrarium').startEmulator(...args);"],
+  ])('for Jest, %s', async (_how, head) => {
+    const script = `${head}
+      it('catches a lead', async () => { ${TRIAL} expect([outcome.result, lead.oid]).toEqual(['SUCCESS', '00D5g00000DEMO1']); }, 60_000);`;
+    await write('jest/lead.test.js', script);
+    const { stderr } = await node([packageFile('node_modules/jest/bin/jest.js'), '--rootDir', join(project, 'jest')]);
+    expect(stderr).toMatch(/1 passed/);
+  });
+
+  it("for Node's own test runner", async () => {
+    const script = `import { startEmulator } from 'terrarium'; import test from 'node:test'; import assert from 'node:assert/strict';
+      test('catches a lead', async () => { ${TRIAL} assert.deepEqual([outcome.result, lead.oid], ['SUCCESS', '00D5g00000DEMO1']); });`;
+    const { stdout } = await node(['--test', await write('node/lead.test.mjs', script)]);
+    expect(stdout).toMatch(/^. pass 1$/m);
+  });
+});
+
+describe('the command is there', { timeout: RUN_TIMEOUT_MS }, () => {
+  const terrarium = (...args: string[]) => run('npx', ['--no-install', 'terrarium', ...args]);
+
+  it('and runs a command against a platform of its own', async () => {
+    const script = "fetch(process.env.TERRARIUM_META_URL + '/status').then(({ status }) => console.log(status))";
+    expect((await terrarium('exec', '--', 'node', '-e', script)).stdout).toMatch(/^\d{3}\n$/);
+  });
+
+  it('without the runner of pipelines, and says in one line how to add it', async () => {
+    const { stdout } = await terrarium('doctor', '--json', '--base-port', '0', '--gateway-port', '0').catch(
+      (failure) => failure,
+    );
+    const { checks } = JSON.parse(stdout);
+    const said = expect.stringContaining('npm install --save-dev gitlab-ci-local');
+    expect(checks.find(({ name }: { name: string }) => name === 'pipelines')).toMatchObject({
+      ok: false,
+      message: said,
+    });
+  });
+});
+
+describe('an old Node', () => {
+  const SENTENCE =
+    'Terrarium needs Node 20.19 or newer and this is Node 18.20.4: install a newer one from https://nodejs.org';
+  const PRETEND = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });`;
+  const old = async (...args: string[]) => node(['--require', `./${await write('old.cjs', PRETEND)}`, ...args]);
+
+  it('is told so by the command, by import and by require', async () => {
+    const { code, stderr } = await failing(old('node_modules/terrarium/entries/terrarium.cjs', 'start'));
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `terrarium: ${SENTENCE} and try again.\n` });
+    const say = '({ code, message }) => console.log(code, message)';
+    const ways = [
+      await write('old.mjs', `import('terrarium').catch(${say})`),
+      await write('old-require.cjs', `try { require('terrarium') } catch (error) { (${say})(error) }`),
+    ];
+    for (const way of ways) expect((await old(way)).stdout).toContain(`TERRARIUM_OLD_NODE ${SENTENCE}`);
+  });
+
+  it('can read what tells it so', async () => {
+    const entry = (name: string) => readFile(join(project, 'node_modules/terrarium/entries', name), 'utf8');
+    for (const name of ['check-node.cjs', 'terrarium.cjs', 'library.cjs']) {
+      parse(await entry(name), { ecmaVersion: 5, allowHashBang: true });
+    }
+    // Who knows modules at all knows these words.
+    parse(await entry('library.mjs'), { ecmaVersion: 2020, sourceType: 'module' });
+  });
+});
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name)));
+  return (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
+}

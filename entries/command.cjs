@@ -1,0 +1,2 @@
+'use strict';
+import('../dist/server/cli.js');

@@ -1,0 +1,66 @@
+// The library's declarations: one file that names no package, so that whoever has it needs none. What the library promises is
+// server/library/api.ts; what a setting takes is said once, in server/config-schema.ts, and written here as types from it.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { createServer } from 'vite';
+import { z } from 'zod';
+
+const SETTINGS_IMPORT = /^import type \{ StartOptions \} from '[^']+';\n/m;
+
+/** Writes dist/types/library.d.mts and .d.cts, for import and require: the same text. */
+export async function buildTypes({ root }) {
+  const source = join(root, 'server', 'library', 'api.ts');
+  const { outputText, diagnostics } = ts.transpileDeclaration(readFileSync(source, 'utf8'), {
+    fileName: source,
+    reportDiagnostics: true,
+    compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.NodeNext, strict: true },
+  });
+  if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, FORMAT));
+  if (!SETTINGS_IMPORT.test(outputText)) throw new Error(`${source} no longer takes its settings from where it did`);
+  const settings = await settingsType(root);
+  const text = `${outputText.replace(SETTINGS_IMPORT, '')}\n${settings}\nexport declare const startEmulator: StartEmulator;\n`;
+  const folder = join(root, 'dist', 'types');
+  mkdirSync(folder, { recursive: true });
+  for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(folder, `library.${ending}`), text);
+}
+
+const FORMAT = { getCanonicalFileName: (name) => name, getCurrentDirectory: () => '', getNewLine: () => '\n' };
+
+async function settingsType(root) {
+  const vite = await createServer({
+    root,
+    configFile: false,
+    logLevel: 'error',
+    server: { middlewareMode: true, ws: false },
+  });
+  try {
+    const { configSchema, settingNotes } = await vite.ssrLoadModule('/server/config-schema.ts');
+    const schema = z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any', metadata: settingNotes });
+    return `/** Every setting; \`npx terrarium start --help\` tells the same of the command line. */\nexport interface StartOptions ${typeOf(schema)}\n`;
+  } finally {
+    await vite.close();
+  }
+}
+
+/** The TypeScript type of a JSON Schema, with what is said of its members. */
+function typeOf(schema, indent = '') {
+  const { type, properties, items } = schema;
+  if (schema.enum) return schema.enum.map((one) => `'${one}'`).join(' | ');
+  if (type === 'object' && properties) {
+    const inner = `${indent}    `;
+    const members = Object.entries(properties).map(([name, one]) => {
+      const note = one.description ? `${inner}/** ${sentenceOf(one)} */\n` : '';
+      return `${note}${inner}${name}?: ${typeOf(one, inner)} | undefined;\n`;
+    });
+    return `{\n${members.join('')}${indent}}`;
+  }
+  if (type === 'array') return `${typeOf(items)}[]`;
+  if (type === 'integer') return 'number';
+  if (type === 'string' || type === 'boolean' || type === 'number') return type;
+  throw new Error(`a setting of a kind that the declarations cannot say: ${JSON.stringify(schema)}`);
+}
+
+function sentenceOf({ description }) {
+  return `${description[0].toUpperCase()}${description.slice(1)}.`;
+}

@@ -1,0 +1,159 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Terrarium } from './library/api.ts';
+import { startEmulator } from './library.ts';
+
+const CODE =
+  "exports.run = (event, context, done) => done(null, [process.env.WORD, JSON.parse(event).payload].join(' '));";
+const options = { containers: { engine: 'none' } };
+
+let platform: Terrarium;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium library '));
+  platform = await startEmulator(options);
+});
+afterAll(async () => {
+  await platform.stop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => platform.reset());
+
+const asUser = (token: string, path: string) =>
+  fetch(`${platform.metaUrl}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+
+describe('a platform in a test suite', () => {
+  it('invokes a lambda by its name, its path and its id, and waits for the lead', async () => {
+    const payload = { email: 'Ada@example.com', firstName: 'Ada' };
+    const { outcome, lambdaId, logs } = await platform.invoke('contact-form', { payload });
+    expect(outcome).toEqual({ ok: true, result: 'SUCCESS' });
+    expect(logs.map(({ text }) => text)).toContain('CRM answered 200');
+    expect(await platform.leads.waitFor({ email: 'ada@EXAMPLE.com' })).toMatchObject({ mapped: payload });
+    expect(await platform.invoke(lambdaId, { payload })).toMatchObject({ outcome: { ok: true } });
+    await platform.invoke('/demo/website/development/contact-form', { payload });
+    expect(await platform.invocations.list({ lambda: 'contact-form', ok: true })).toHaveLength(3);
+    expect(await platform.invocations.find({ trigger: 'manual' })).toMatchObject({
+      outbound: [{ caughtBy: 'crm', status: 200 }],
+    });
+    expect(await platform.invocations.find({ ok: false })).toBeUndefined();
+    expect(await platform.leads.clear()).toBe(3);
+  });
+
+  it('wakes whoever waits for a lead when it comes', async () => {
+    const waiting = platform.leads.waitFor({ since: new Date() });
+    await platform.invoke('contact-form', { payload: { email: 'late@example.com' } });
+    expect(await waiting).toMatchObject({ mapped: { email: 'late@example.com' } });
+  });
+
+  it('signs in whomever it is asked for, with what the platform itself takes', async () => {
+    expect((await asUser(await platform.token(), '/orgs')).status).toBe(200);
+    const { key, secret } = await platform.apiKey('ada.byrne');
+    const Authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`;
+    const { status } = await fetch(`${platform.metaUrl}/demo`, { headers: { Authorization } });
+    expect(status).toBe(200);
+    expect((await asUser(await platform.token('milo.tanaka'), '/root/users')).status).toBe(200);
+  });
+
+  it('deploys code, then other code in its place, behind an endpoint', async () => {
+    const source = { code: CODE, env: { WORD: 'hello' }, endpoint: 'greet' };
+    const { url, path, id } = await platform.deploy('/demo/website/development/greeter', source);
+    const call = async () => (await fetch(`${url}`, { method: 'POST', body: '{"payload": "you"}' })).text();
+    expect(path).toBe('/demo/website/development/greeter');
+    expect(await call()).toBe('hello you');
+    const again = await platform.deploy(path, { ...source, env: { WORD: 'good bye' } });
+    expect(again).toEqual({ id, path, url });
+    expect(await call()).toBe('good bye you');
+  });
+
+  it('deploys a folder with its files, and makes the place that is not there yet', async () => {
+    const lambda = join(folder, 'a lambda');
+    await mkdir(lambda, { recursive: true });
+    await writeFile(join(lambda, 'package.json'), '{"main": "./main.js"}');
+    await writeFile(join(lambda, 'main.js'), "exports.run = (e, c, done) => done(null, require('./part.js'));");
+    await writeFile(join(lambda, 'part.js'), "module.exports = 'first';");
+    const { path } = await platform.deploy('/shop/team/orders/test/parts', { folder: lambda });
+    expect((await platform.invoke(path)).outcome).toEqual({ ok: true, result: 'first' });
+    await writeFile(join(lambda, 'part.js'), "module.exports = 'the second';");
+    await platform.deploy(path, { folder: lambda });
+    expect((await platform.invoke('parts')).outcome).toEqual({ ok: true, result: 'the second' });
+  });
+
+  it('is as it was after a reset: resources, leads, what was recorded, logs, the source-control stand-in', async () => {
+    const before = await platform.token();
+    await platform.invoke('contact-form', { payload: { email: 'gone@example.com' } });
+    const { id } = await platform.deploy('/demo/website/development/gone', { code: CODE });
+    const scm = (path: string, init?: RequestInit) =>
+      fetch(`${platform.scmUrl}/api/v4${path}`, { ...init, headers: { 'PRIVATE-TOKEN': platform.scmToken } });
+    await scm('/projects?name=gone', { method: 'POST' });
+    const [form] = (await (await asUser(before, '/demo/lambdas?name=contact-form')).json()) as { id: string }[];
+    await platform.reset();
+    await expect(platform.invoke('gone')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await asUser(before, `/demo/lambdas/${id}`)).status).toBe(404);
+    expect(await platform.leads.list()).toEqual([]);
+    expect(await platform.invocations.list()).toEqual([]);
+    expect(JSON.stringify(await (await scm('/projects')).json())).not.toContain('gone');
+    const log = await fetch(`${platform.baseUrl}/log/lambda/${form?.id}`, {
+      headers: { Authorization: `Bearer ${before}` },
+    });
+    expect(await log.text()).not.toContain('CRM answered');
+    const { outcome } = await platform.invoke('contact-form', { payload: { email: 'new@example.com' } });
+    expect(outcome.ok).toBe(true);
+  });
+});
+
+describe('an error says by its code', () => {
+  it.each([
+    ['a setting that is wrong', () => startEmulator({ basePort: 1e9 }), 'SETTING', /basePort is 1000000000/],
+    ['a seed that is not there', () => startEmulator({ seed: join(folder, 'none.yaml') }), 'SEED', /cannot be read/],
+    ['a seed that is wrong', () => startEmulator({ seed: { format: 1, lambdas: 7 } }), 'SEED', /lambdas/],
+    ['a port that is taken', () => startEmulator({ ...options, basePort: portOf(platform) }), 'EADDRINUSE', /in use/],
+    ['a user that is not there', () => platform.token('nobody'), 'NOT_FOUND', /'nobody'/],
+    ['a lambda that is not there', () => platform.invoke('/nowhere/at/all'), 'NOT_FOUND', /\/nowhere\/at\/all/],
+    [
+      'a folder that is not there',
+      () => platform.deploy('/a/b/c', { folder: join(folder, 'none') }),
+      'NOT_FOUND',
+      /none/,
+    ],
+    ['a place that is not told', () => platform.deploy('orders', { code: CODE }), 'AMBIGUOUS', /6 environments/],
+    ['a no of the platform', () => platform.deploy('/a/b/c', { code: CODE, timeoutS: -1 }), 'REFUSED', /timeout/],
+    ['a wait that was in vain', () => platform.leads.waitFor({}, { timeoutMs: 1 }), 'TIMEOUT', /no lead came/],
+  ])('%s', async (_what, work, code, message) => {
+    await expect(work()).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it('a name that two lambdas have', async () => {
+    await platform.deploy('/demo/website/test/contact-form', { code: CODE });
+    const both = /\/demo\/website\/development\/contact-form, \/demo\/website\/test\/contact-form/;
+    await expect(platform.invoke('contact-form')).rejects.toMatchObject({
+      code: 'AMBIGUOUS',
+      message: expect.stringMatching(both),
+    });
+  });
+});
+
+it('begins with a seed that is handed in, stops at the end of a block, and then says so', async () => {
+  const workspaces = { shop: { environments: { test: { properties: { environment_type: 'test' } } } } };
+  let left: Terrarium;
+  {
+    await using own = await startEmulator({ ...options, seed: { format: 1, workspaces } });
+    left = own;
+    const { path, url } = await own.deploy('only', { code: CODE, env: { WORD: 'hi' }, endpoint: '/only' });
+    expect(path).toBe('/shop/test/only');
+    expect(await (await fetch(`${url}`, { method: 'POST', body: '{"payload": 1}' })).text()).toBe('hi 1');
+    await own.reset();
+    await expect(own.invoke('only')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+  await expect(left.invoke('only')).rejects.toMatchObject({ code: 'STOPPED' });
+});
+
+it('puts a lambda at a place of its own where a world has none', async () => {
+  await using empty = await startEmulator({ ...options, seed: 'empty' });
+  expect(await empty.deploy('first', { code: CODE })).toMatchObject({ path: '/local/test/first' });
+});
+
+function portOf({ baseUrl }: Terrarium): number {
+  return Number(new URL(baseUrl).port);
+}

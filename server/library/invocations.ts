@@ -1,0 +1,41 @@
+import type { Invocation, InvocationFilter, Invocations } from './api.ts';
+import type { Client } from './client.ts';
+import { findLambda } from './find-lambda.ts';
+
+const MOST = 100;
+
+interface Page {
+  invocations: { executionId: string; trigger: string; outcome: { ok: boolean } }[];
+  next?: number;
+}
+
+/** The invocations that a platform has recorded. @param after only those behind this place */
+export function invocationsOf(client: Client, after: () => number): Invocations {
+  const list = async (filter: InvocationFilter, most: number): Promise<Invocation[]> => {
+    const lambda = filter.lambda === undefined ? {} : { lambda: await findLambda(client, filter.lambda) };
+    const found: Invocation[] = [];
+    for (let before: number | undefined; ; ) {
+      const places = { after: String(after()), ...(before !== undefined && { before: String(before) }) };
+      const query = new URLSearchParams({ ...lambda, ...places });
+      const { invocations, next }: Page = await client.json('GET', `/inspect/invocations?${query}`);
+      for (const one of invocations) {
+        if (!matches(one, filter)) continue;
+        found.push(await client.json('GET', `/inspect/invocations/${one.executionId}`));
+        if (found.length === most) return found;
+      }
+      if (next === undefined) return found;
+      before = next;
+    }
+  };
+  return {
+    find: async (filter = {}) => (await list(filter, 1))[0],
+    list: (filter = {}) => list(filter, MOST),
+  };
+}
+
+function matches({ trigger, outcome }: Page['invocations'][number], filter: InvocationFilter): boolean {
+  return (
+    (filter.ok === undefined || outcome.ok === filter.ok) &&
+    (filter.trigger === undefined || trigger === filter.trigger)
+  );
+}

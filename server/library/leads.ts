@@ -1,0 +1,41 @@
+import type { Lead, LeadFilter, Leads } from './api.ts';
+import type { Client } from './client.ts';
+import { failure } from './failure.ts';
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** Longest time that one request waits; the server allows no more. */
+const WAIT_S = 60;
+
+/** The leads of a platform. */
+export function leadsOf(client: Client): Leads {
+  const list = (filter: LeadFilter, waitS?: number): Promise<Lead[]> =>
+    client.json('GET', `/inspect/leads?${queryOf(filter, waitS)}`);
+  return {
+    list: (filter = {}) => list(filter),
+    async waitFor(filter = {}, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) {
+      const untilMs = performance.now() + timeoutMs;
+      for (;;) {
+        const leftMs = untilMs - performance.now();
+        const waitS = Math.min(WAIT_S, Math.max(0, Math.ceil(leftMs / 1000)));
+        const newest = (await list(filter, waitS)).at(-1);
+        if (newest) return newest;
+        if (performance.now() >= untilMs)
+          throw failure('TIMEOUT', `no lead${ofWhom(filter)} came within ${timeoutMs} ms`);
+      }
+    },
+    clear: async () => (await client.json('DELETE', '/inspect/leads')).deleted,
+  };
+}
+
+function queryOf({ email, since }: LeadFilter, waitS: number | undefined): URLSearchParams {
+  const query = new URLSearchParams();
+  if (email !== undefined) query.set('email', email);
+  if (since !== undefined) query.set('since', typeof since === 'string' ? since : since.toISOString());
+  if (waitS !== undefined) query.set('waitS', String(waitS));
+  return query;
+}
+
+function ofWhom({ email, since }: LeadFilter): string {
+  const moment = since instanceof Date ? since.toISOString() : since;
+  return `${email === undefined ? '' : ` of ${email}`}${moment === undefined ? '' : ` since ${moment}`}`;
+}
