@@ -133,13 +133,6 @@ export default {
       to: { path: TEST },
     },
     {
-      name: 'no-dev-dependency-at-run-time',
-      comment: 'what the server imports has to be among the dependencies of package.json',
-      severity: 'error',
-      from: { path: '^server/', pathNot: TEST },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
-    },
-    {
       name: 'resolvable',
       comment: 'the file or package does not exist',
       severity: 'error',

@@ -1,5 +1,5 @@
 // The client of container engines as it is bundled: without what we never ask of it, and with ssh in a part of its own.
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import { build } from 'vite';
 
 /** Beside the server's other parts, and loaded when the address of an engine begins with `ssh://`. */
@@ -45,7 +45,8 @@ export async function buildSsh({ root, outDir }) {
     logLevel: 'warn',
     ssr: { noExternal: true, external: NATIVE.filter((one) => typeof one === 'string'), target: 'node' },
     build: {
-      ssr: fileURLToPath(import.meta.resolve('ssh2')),
+      // The one that docker-modem means.
+      ssr: createRequire(createRequire(import.meta.resolve('dockerode')).resolve('docker-modem')).resolve('ssh2'),
       outDir,
       emptyOutDir: false,
       copyPublicDir: false,

@@ -16,7 +16,7 @@ export function failure(
 }
 
 /** The same for what our own parts throw; what is none of theirs stays as it is. */
-export function withCode(thrown: unknown): unknown {
+function withCode(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || 'code' in thrown) return thrown;
   const { message } = thrown;
   if (thrown instanceof UserError) return failure('SETTING', message, { cause: thrown });
