@@ -19,11 +19,26 @@ export async function buildTypes({ root }) {
   if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, FORMAT));
   if (!SETTINGS_IMPORT.test(outputText)) throw new Error(`${source} no longer takes its settings from where it did`);
   const settings = await settingsType(root);
-  const text = `${outputText.replace(SETTINGS_IMPORT, '')}\n${settings}\nexport declare const startEmulator: StartEmulator;\n`;
+  const text = `${outputText.replace(SETTINGS_IMPORT, '')}\n${settings}\n${DISPOSABLE}\nexport declare const startEmulator: StartEmulator;\n`;
   const folder = join(root, 'dist', 'types');
   mkdirSync(folder, { recursive: true });
   for (const ending of ['d.mts', 'd.cts']) writeFileSync(join(folder, `library.${ending}`), text);
 }
+
+/** For projects whose `lib` and types do not know them yet; they merge with those that do. */
+const DISPOSABLE = `declare global {
+    interface SymbolConstructor {
+        readonly dispose: unique symbol;
+        readonly asyncDispose: unique symbol;
+    }
+    interface Disposable {
+        [Symbol.dispose](): void;
+    }
+    interface AsyncDisposable {
+        [Symbol.asyncDispose](): PromiseLike<void>;
+    }
+}
+`;
 
 const FORMAT = { getCanonicalFileName: (name) => name, getCurrentDirectory: () => '', getNewLine: () => '\n' };
 

@@ -1,6 +1,5 @@
 // What the library is to those who use it. Nothing but types, and none of ours but the settings': the build makes of this file
 // alone the declarations that are shipped (scripts/build-types.mjs).
-/// <reference lib="esnext.disposable" />
 import type { StartOptions } from '../config-schema.ts';
 
 /** Settings, each optional; unless they say otherwise the platform is in memory, on free ports, without a window. */
