@@ -21,6 +21,8 @@ const NEEDED = [
   { what: 'the Docker engine, for the tests of containers', files: ['dockerd'], debian: 'docker.io', isEngine: true },
   { what: 'iptables, for the Docker engine', files: ['iptables'], debian: 'iptables', isEngine: true },
   { what: 'a static busybox, of which test images are made', files: ['/bin/busybox'], debian: 'busybox-static' },
+  { what: 'zsh, for the tests of completion', files: ['zsh'], debian: 'zsh' },
+  { what: 'fish, for the tests of completion', files: ['fish'], debian: 'fish' },
   { what: 'git, for the tests of pipelines', files: ['git'], debian: 'git' },
   { what: 'rsync, for the tests of pipelines', files: ['rsync'], debian: 'rsync' },
 ];

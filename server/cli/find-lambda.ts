@@ -1,21 +1,25 @@
 import { z } from 'zod';
 import { UserError } from '../config.ts';
+import { treeRows } from '../contract/tree.ts';
 import { isUuid } from '../model/ids.ts';
+import { namedIn } from '../model/resource-path.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 /** How a lambda is named on the command line. */
-export const LAMBDA_ARGUMENT = 'its id, or its path such as /demo/website/development/contact-form';
+export const LAMBDA_ARGUMENT =
+  'its id, its path such as /demo/website/development/contact-form, or its name where only one has it';
 
 const listSchema = z.array(z.looseObject({ id: z.string() }));
 
 /**
- * The id of a lambda that is named by its id or by its path: organizations, workspace, environment, name.
+ * The id of a lambda that is named by its id, by its path (organizations, workspace, environment, name), or by its name alone.
  *
- * @throws UserError when the path leads nowhere
+ * @throws UserError when that leads nowhere, or to several
  */
 export async function findLambda(client: PlatformClient, named: string): Promise<string> {
   const isId: boolean = isUuid(named); // as a type guard it would leave no string for the rest
   if (isId) return named;
+  if (!named.includes('/')) return findByName(client, named);
   const [lambda, environment, workspace, ...organizations] = named.split('/').slice(1).reverse();
   if (!named.startsWith('/') || !lambda || !environment || !workspace) {
     throw new UserError(`'${named}' names no lambda: give ${LAMBDA_ARGUMENT}`);
@@ -31,4 +35,14 @@ export async function findLambda(client: PlatformClient, named: string): Promise
   const workspaceId = await only('', 'workspaces', workspace);
   const environmentId = await only(`/workspaces/${workspaceId}`, 'environments', environment);
   return only(`/environments/${environmentId}`, 'lambdas', lambda);
+}
+
+async function findByName(client: PlatformClient, name: string): Promise<string> {
+  const query = new URLSearchParams({ word: 'lambdas', limit: '1000', q: name });
+  const found = namedIn(await client.ask(treeRows.searchTree, { query }), name);
+  const [only, ...more] = found;
+  if (!only) throw new UserError(`there is no lambda '${name}': give ${LAMBDA_ARGUMENT}`);
+  if (more.length === 0) return only.id;
+  const paths = found.map(({ path }) => path).join(', ');
+  throw new UserError(`'${name}' is the name of ${found.length} lambdas: say which by its path (${paths})`);
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { UserError } from '../config.ts';
 import { leadRows, type ShownLead } from '../contract/leads.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { printAnswer } from './print-answer.ts';
 import { printRows, type Terminal } from './terminal.ts';
+import { addTimeoutOption, timeoutOf } from './timeout-option.ts';
 
 /** Longest time that one request waits; the server allows no more. */
 const WAIT_S = 60;
@@ -21,12 +21,19 @@ export function addLeadsCommand(program: Command, terminal: Terminal): void {
     printAnswer(list, terminal, found, () => printRows(terminal, found.map(rowOf)));
   });
 
+  const clear = leads.command('clear').description('delete all of them');
+  addPlatformOptions(clear).action(async () => {
+    const client = await connect(clear, terminal);
+    const answer = await client.ask(leadRows.deleteLeads);
+    printAnswer(clear, terminal, answer, () => terminal.print(`${answer.deleted} deleted`));
+  });
+
   const wait = leads
     .command('wait')
-    .description('print the newest one, or wait for the first; exit code 1 when none came')
-    .option('--timeout <S>', 'seconds to wait', '30');
+    .description('print the newest one, or wait for the first; exit code 1 when none came');
+  addTimeoutOption(wait, '30');
   addLeadOptions(wait).action(async () => {
-    const timeoutS = secondsOf(textOption(wait, 'timeout'));
+    const timeoutS = timeoutOf(wait);
     const client = await connect(wait, terminal);
     const [lead] = (await awaitLeads(client, filterOf(wait), timeoutS, terminal)).slice(-1);
     if (!lead) {
@@ -71,11 +78,6 @@ async function awaitLeads(
     const found = await readLeads(client, query);
     if (found.length > 0 || leftS === 0) return found;
   }
-}
-
-function secondsOf(written = ''): number {
-  if (/^\d{1,6}$/.test(written)) return Number(written);
-  throw new UserError(`--timeout is "${written}"; it has to be a whole number of seconds`);
 }
 
 function rowOf({ receivedAt, mapped }: ShownLead): string[] {

@@ -134,6 +134,66 @@ describe('terrarium doctor', () => {
   });
 });
 
+describe('terrarium start --detach', () => {
+  const detach = ['start', '--detach', '--instance', 'apart'];
+
+  it('comes back when the platform answers, which goes on until it is told to stop, and keeps its ports', async () => {
+    const waiting = place.json('wait', '--instance', 'apart');
+    const { baseUrl, gatewayUrl, pid, log } = await place.json(...detach);
+    expect(await waiting).toMatchObject({ baseUrl, gatewayUrl });
+    expect(await place.json('status', '--instance', 'apart')).toMatchObject({ running: true, pid });
+    expect(readFileSync(log, 'utf8')).toContain('Terrarium is ready.');
+    const again = await place.run(detach);
+    expect([again.exitCode, again.err]).toEqual([2, expect.stringContaining(`in use by process ${pid}`)]);
+    expect(await place.json('stop', '--instance', 'apart')).toMatchObject({ stopped: true, pid });
+    expect(await place.run(['stop', '--instance', 'apart'])).toMatchObject({ exitCode: 1, out: '' });
+    const second = await place.json(...detach);
+    expect(second).toMatchObject({ baseUrl, gatewayUrl });
+    expect(second.pid).not.toBe(pid);
+    const stopped = await place.run(['stop', '--instance', 'apart']);
+    expect(stopped).toMatchObject({ exitCode: 0, out: expect.stringContaining(`process ${second.pid}) has stopped`) });
+  });
+
+  it('takes other ports when somebody else has those of last time', async () => {
+    const { port } = JSON.parse(readFileSync(join(folderOf('apart'), 'ports.json'), 'utf8'), (key, value) =>
+      key === '' ? { port: value.basePort } : value,
+    );
+    const holder = createServer().listen(port, '127.0.0.1');
+    await once(holder, 'listening');
+    const { baseUrl } = await place.json(...detach);
+    expect(new URL(baseUrl).port).not.toBe(String(port));
+    await place.json('stop', '--instance', 'apart');
+    holder.close();
+  });
+
+  it.each([
+    ['a world in memory', ['start', '--detach', '--data', ':memory:'], /--detach needs a data folder/],
+    ['a setting that is wrong', [...detach, '--base-port', 'x'], /--base-port is "x"/],
+    ['JSON of one in the foreground', ['start', '--json'], /--json goes with --detach/],
+    ['an address to stop', ['stop', '--base-url', 'http://127.0.0.1:1'], /not by its address/],
+    ['a time that is none', ['wait', '--timeout', 'soon'], /--timeout is "soon"/],
+  ])('refuses %s', async (_what, args, sentence) => {
+    expect(await place.run(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(sentence) });
+  });
+
+  it('wait says no when none answered in time', async () => {
+    const { exitCode, err } = await place.run(['wait', '--instance', 'never', '--timeout', '0']);
+    expect([exitCode, err]).toEqual([1, expect.stringMatching(/no platform answered on .*never within 0 s/)]);
+  });
+
+  it('stop leaves a process alone that is not the platform', async () => {
+    const file = join(folderOf('apart'), 'instance.json');
+    const urls = ['baseUrl', 'metaUrl', 'securityUrl', 'gatewayUrl', 'crmUrl'].map((name) => [
+      name,
+      'http://127.0.0.1:1',
+    ]);
+    const facts = { pid: process.pid, version: '1', startedAt: '', dataDir: folderOf('apart') };
+    writeFileSync(file, JSON.stringify({ ...facts, ...Object.fromEntries(urls) }));
+    const { exitCode, err } = await place.run(['stop', '--instance', 'apart']);
+    expect([exitCode, err]).toEqual([1, expect.stringContaining(`process ${process.pid} does not answer`)]);
+  });
+});
+
 describe('terrarium completion', () => {
   it('completes commands, options and fixed values in bash', async () => {
     const script = join(place.folder, 'completion.bash');
@@ -146,7 +206,7 @@ describe('terrarium completion', () => {
       return (await bash('-c', `source '${script}'; complete -p terrarium >&2; ${lookup}`)).stdout.trim();
     };
     expect((await complete('')).split(' ')).toEqual(expect.arrayContaining(['start', 'exec', 'leads', 'completion']));
-    expect(await complete('st')).toBe('start status');
+    expect(await complete('st')).toBe('start status stop');
     expect(await complete('leads', 'w')).toBe('wait');
     expect(await complete('leads', 'wait', '--ti')).toBe('--timeout');
     expect(await complete('start', '--headless', '--base')).toBe('--base-port');
@@ -154,10 +214,42 @@ describe('terrarium completion', () => {
     expect(await complete('exec', '--', 'sta')).toBe('');
   });
 
-  it('knows every command in each shell, and no other shell', async () => {
-    for (const shell of ['zsh', 'fish']) {
-      expect((await place.run(['completion', shell])).out).toMatch(/status.*base-url/s);
-    }
+  it('completes them in fish', async () => {
+    const script = join(place.folder, 'completion.fish');
+    writeFileSync(script, (await place.run(['completion', 'fish'])).out);
+    const complete = async (line: string) => {
+      const words = ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', script, line];
+      const { stdout, stderr } = await promisify(execFile)('fish', words);
+      expect(stderr).toBe('');
+      return stdout.split('\n').map((one) => one.split('\t')[0]);
+    };
+    expect(await complete('terrarium ')).toEqual(expect.arrayContaining(['start', 'exec', 'leads', 'completion']));
+    expect(await complete('terrarium sta')).toEqual(expect.arrayContaining(['start', 'status']));
+    expect(await complete('terrarium leads wait --ti')).toContain('--timeout');
+    expect(await complete('terrarium completion z')).toContain('zsh');
+  });
+
+  it('completes them in zsh', async () => {
+    const script = join(place.folder, 'completion.zsh');
+    writeFileSync(script, (await place.run(['completion', 'zsh'])).out);
+    // What zsh would offer is what _describe is handed.
+    const load = 'autoload -Uz compinit && compinit -D && source $1 && _describe() { print -l -- ${(P)2} }';
+    const complete = async (...words: string[]) => {
+      const lookup = 'shift; words=(terrarium "$@"); CURRENT=$#words; print -- $_comps[terrarium]; _terrarium';
+      const zsh = ['-f', '-c', `${load}; ${lookup}`, 'zsh', script, ...words];
+      const { stdout, stderr } = await promisify(execFile)('zsh', zsh, {
+        env: { HOME: place.folder, PATH: process.env.PATH },
+      });
+      expect(stderr).toBe('');
+      return stdout.split('\n').map((one) => one.split(':')[0]);
+    };
+    expect(await complete('')).toEqual(expect.arrayContaining(['_terrarium', 'start', 'exec', 'leads', 'completion']));
+    expect(await complete('leads', '')).toEqual(expect.arrayContaining(['list', 'wait', 'clear']));
+    expect(await complete('leads', 'wait', '')).toContain('--timeout');
+    expect(await complete('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
+  });
+
+  it('knows no other shell', async () => {
     expect(await place.run(['completion', 'cmd'])).toMatchObject({ exitCode: 2, out: '' });
   });
 });

@@ -20,15 +20,16 @@ afterAll(() => place?.close());
 const instance = () => JSON.parse(readFileSync(join(place.folder, '.terrarium', 'instance.json'), 'utf8'));
 const keyPair = () => JSON.parse(readFileSync(join(place.folder, '.terrarium', 'root-api-key.json'), 'utf8'));
 const formOf = (email: string) => JSON.stringify({ payload: { email, lastName: 'Lovelace', company: 'Engines' } });
+const lambdaProperties = {
+  provider: { id: '/default-lambda' },
+  runtime: 'nodejs',
+  code_type: 'code',
+  handler: 'run',
+  code: 'exports.run = () => 1;',
+};
 /** Adds a lambda to the demo world, beside the contact form. */
 async function createLambda(name: string, code: string): Promise<void> {
-  const properties = {
-    provider: { id: '/default-lambda' },
-    runtime: 'nodejs',
-    code_type: 'code',
-    handler: 'run',
-    code,
-  };
+  const properties = { ...lambdaProperties, code };
   const environments = { development: { lambdas: { [name]: { properties } } } };
   const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
   expect(await place.run(['apply', '-f', '-'], { input: JSON.stringify(seed) })).toMatchObject({
@@ -146,7 +147,7 @@ describe('terrarium invoke', () => {
   it.each([
     [['/demo/website/development/none'], "there is no 'none' among the lambdas"],
     [['/demo/website'], "'/demo/website' names no lambda"],
-    [['contact-form'], "'contact-form' names no lambda"],
+    [['nowhere'], "there is no lambda 'nowhere'"],
     [['00000000-0000-4000-8000-000000000000'], 'not found'],
     [[CONTACT_FORM, '--event', '{'], 'the event is no JSON'],
     [[CONTACT_FORM, '--event', '@missing.json'], 'missing.json'],
@@ -302,5 +303,26 @@ describe('what others have sent', () => {
     for (const [name, { out, err }] of Object.entries({ invoked, logs, leads, refused, json })) {
       expect(`${out}${err}`, name).not.toMatch(ACTING);
     }
+  });
+});
+
+describe('a lambda by its name alone', () => {
+  it('is invoked where only one has it, and named by its paths where several have', async () => {
+    const event = formOf('short@example.com');
+    expect(await place.json('invoke', 'contact-form', '--event', event)).toMatchObject({ outcome: { ok: true } });
+    const none = await place.run(['invoke', 'nowhere']);
+    expect([none.exitCode, none.err]).toEqual([2, expect.stringContaining("there is no lambda 'nowhere'")]);
+    const lambdas = { 'contact-form': { properties: lambdaProperties } };
+    const environments = { test: { lambdas } };
+    const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
+    await place.run(['apply', '-f', '-'], { input: JSON.stringify(seed) });
+    const both = await place.run(['invoke', 'contact-form']);
+    expect([both.exitCode, both.err]).toEqual([2, expect.stringContaining('/demo/website/test/contact-form')]);
+  });
+
+  it('leads clear deletes what was caught', async () => {
+    expect(await place.json('leads', 'clear')).toEqual({ deleted: expect.any(Number) });
+    expect(await place.json('leads')).toEqual([]);
+    expect(await place.run(['leads', 'clear'])).toMatchObject({ exitCode: 0, out: '0 deleted\n' });
   });
 });

@@ -150,14 +150,14 @@ describe('terrarium start', () => {
       pid: 4242,
       dataDir: folder,
     });
-    expect(readdirSync(folder).sort()).toEqual(['instance.json', 'ready.json']);
+    expect(readdirSync(folder).sort()).toEqual(['instance.json', 'ports.json', 'ready.json']);
     expect(JSON.parse(readFileSync(join(folder, 'instance.json'), 'utf8'))).toMatchObject({
       pid: 4242,
       dataDir: folder,
     });
     terminal.signals.emit('SIGTERM');
     await ended;
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['ports.json']);
   });
 
   it('leaves no ready file of an earlier run behind when the start fails', async () => {

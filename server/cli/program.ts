@@ -20,9 +20,11 @@ import type { EmulatorStarter } from './running-platform.ts';
 import { addSnapshotCommand } from './snapshot-command.ts';
 import { addStartCommand } from './start-command.ts';
 import { addStatusCommand } from './status-command.ts';
+import { addStopCommand } from './stop-command.ts';
 import type { Terminal } from './terminal.ts';
 import { addTokenCommand } from './token-command.ts';
 import { addUiCommand } from './ui-command.ts';
+import { addWaitCommand } from './wait-command.ts';
 
 const PROGRAM_OPTIONS = ['-h', '--help', '-V', '--version'];
 
@@ -42,6 +44,8 @@ function makeProgram(args: readonly string[], terminal: Terminal, startEmulator:
   addStartCommand(program, terminal, startEmulator, args);
   addExecCommand(program, terminal, startEmulator);
   addStatusCommand(program, terminal);
+  addWaitCommand(program, terminal);
+  addStopCommand(program, terminal);
   addUiCommand(program, terminal);
   addInvokeCommand(program, terminal);
   addLogsCommand(program, terminal);

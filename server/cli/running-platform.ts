@@ -4,6 +4,7 @@ import type { ConfigWithOrigins } from '../config-sources.ts';
 import type { Emulator, StartHooks } from '../emulator.ts';
 import { describeFault } from './describe-failure.ts';
 import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
+import { keepPorts } from './kept-ports.ts';
 import { writeReadyFile } from './ready-file.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -30,6 +31,7 @@ export async function withPlatform<T>(
   });
   try {
     await writeInstanceFile(emulator, terminal.pid);
+    await keepPorts(emulator);
     for (const file of readyFiles) await writeReadyFile(file, emulator, terminal.pid);
     return await work(emulator);
   } finally {

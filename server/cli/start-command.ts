@@ -1,14 +1,20 @@
 import type { Command } from 'commander';
+import { UserError } from '../config.ts';
 import { chooseWindow } from './choose-window.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
+import { startDetached } from './detach.ts';
 import { ExitWith } from './exit-with.ts';
 import { greeting } from './greeting.ts';
+import { withKeptPorts } from './kept-ports.ts';
+import { printAnswer } from './print-answer.ts';
 import { runShell } from './run-shell.ts';
 import { type EmulatorStarter, withPlatform } from './running-platform.ts';
 import { showWindow } from './show-window.ts';
 import { untilStopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';
 import { findShellFile, windowSurroundings } from './window-surroundings.ts';
+
+const NO_JSON = '--json goes with --detach; of a platform in the foreground a --ready-file tells where it is';
 
 /**
  * `terrarium start`, also what `terrarium` alone does: brings the platform up, says where it is and how to sign in, opens
@@ -23,8 +29,24 @@ export function addStartCommand(
   args: readonly string[],
 ): void {
   const command = program.command('start').description('start the platform (the default command)');
+  command
+    .option('--detach', 'go on in the background; come back when the platform answers (`terrarium stop` ends it)')
+    .option('--json', 'with --detach: say where it is, as JSON');
   addConfigOptions(command).action(async () => {
-    const found = configOf(command, terminal);
+    const configured = configOf(command, terminal);
+    if (command.getOptionValue('detach') === true) {
+      const inner = args.slice(1).filter((word) => word !== '--detach' && word !== '--json');
+      const { instance, log } = await startDetached(configured.config, inner, terminal);
+      printAnswer(command, terminal, { ...instance, log }, () =>
+        terminal.print(
+          `Terrarium is ready at ${instance.baseUrl} (process ${instance.pid}); what it says goes to ${log}`,
+        ),
+      );
+      return;
+    }
+    if (command.getOptionValue('json') === true) throw new UserError(NO_JSON);
+    const isNamed = command.getOptionValue('instance') !== undefined;
+    const found = isNamed ? await withKeptPorts(configured) : configured;
     const { config, origins } = found;
     const stopSignal = untilStopSignal(terminal);
     const isHeadless = origins.get('headless') === 'default' ? undefined : config.headless;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { packageFile } from '../server/package-file.ts';
 
-/** The README's tour, pasted as it stands into a shell beside the command that a user starts. */
+/** The tour, pasted as it stands into a shell beside the command that a user starts. */
 const READY_TIMEOUT_MS = 20_000;
 
 let folder: string;
@@ -33,8 +33,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('does in a minute what the README says', async () => {
-  const readme = await readFile(packageFile('README.md'), 'utf8');
+it('does in a minute what the tour says', async () => {
+  const readme = await readFile(packageFile('docs/tour.md'), 'utf8');
   const blocks = [...readme.matchAll(/^```bash\n([\s\S]*?)^```/gm)].map(([, commands]) => commands);
   expect(blocks.length).toBeGreaterThan(3);
   const script = blocks
