@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
+import { basic, send } from './client.ts';
 import { PipelineBench, runFolders } from './pipeline-for-tests.ts';
 import type { Body } from './place.ts';
+import { startPlatform } from './platform.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 20_000, interval: 100 };
@@ -233,4 +235,25 @@ describe('repositories of all kinds', () => {
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(await newFolders()).toEqual([]);
   });
+});
+
+it("the window's button works where root's secret was given, and its run is cancelled there", {
+  timeout: LIMIT_MS,
+}, async () => {
+  const pair = { rootApiKey: 'ours', rootApiSecret: 'a-secret-that-somebody-chose' };
+  const platform = await startPlatform({ seed: 'demo', ...pair });
+  try {
+    const auth = basic(pair.rootApiKey, pair.rootApiSecret);
+    const inspect = (method: string, path: string) =>
+      send(method, `${platform.emulator.baseUrl}/inspect/${path}`, { auth });
+    const begun = await inspect('POST', 'pipelines/demo');
+    expect(begun).toMatchObject({ status: 202, body: { state: 'running', source: 'merge_request_event' } });
+    const { id } = begun.body;
+    expect((await inspect('POST', 'pipelines/demo')).status).toBe(409);
+    expect((await inspect('POST', `pipelines/${id}/stop`)).status).toBe(202);
+    await expect.poll(async () => (await inspect('GET', `pipelines/${id}`)).body.state, POLL).toBe('canceled');
+    expect((await inspect('POST', `pipelines/${id}/stop`)).status).toBe(409);
+  } finally {
+    await platform.stop();
+  }
 });

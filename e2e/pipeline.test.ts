@@ -147,6 +147,60 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
   });
 });
 
+describe('green means that the app answers', () => {
+  const deploy = (...more: string[]) => pipeline('--job', 'deploy', ...more);
+
+  it('an image that is not there fails the run with the reason', { timeout: LIMIT_MS }, async () => {
+    const { exitCode, out, err } = await deploy('--variable', 'IMAGE=no-such.invalid/shop:1');
+    expect(exitCode).toBe(1);
+    expect(out).toMatch(/is not up: its container is FAILED: image 'no-such\.invalid\/shop:1' cannot be pulled/);
+    expect(out).not.toContain(' is at ');
+    expect(err).toContain('failed');
+    expect((await inspect('pipelines'))[0]).toMatchObject({ state: 'failed', jobs: [{ state: 'success' }] });
+    const noWait = await deploy('--variable', 'IMAGE=no-such.invalid/shop:1', '--no-wait');
+    expect(noWait.exitCode).toBe(0);
+  });
+
+  it('also where an older one still answers', { timeout: LIMIT_MS }, async () => {
+    const good = await pipeline();
+    expect(good.exitCode, good.err).toBe(0);
+    expect((await deploy('--variable', 'IMAGE=no-such.invalid/shop:2')).exitCode).toBe(1);
+  });
+
+  it('the same tag with another image replaces what runs', { timeout: LIMIT_MS }, async () => {
+    const tag = ['--variable', 'IMAGE=shop:latest'];
+    images.push('shop:latest');
+    expect((await pipeline(...tag)).exitCode).toBe(0);
+    await writeFile(join(shop, 'page.html'), 'another page');
+    const along = await pipeline(...tag, '--working-tree');
+    expect(along.exitCode, along.err).toBe(0);
+    const [container] = await containers();
+    const url = `${platform.emulator.gatewayUrl}/website/${container.name}/`;
+    expect(await (await fetch(url)).text()).toBe('another page');
+    await git('checkout', '-q', '.');
+  });
+
+  it("a branch that is gone is stopped by its name, with its app's address, environment and merge request", {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const { baseUrl, rootCredentials } = platform.emulator;
+    const env = { TERRARIUM_API_KEY: rootCredentials.apiKey, TERRARIUM_API_SECRET: rootCredentials.apiSecret ?? '' };
+    const stop = (branch: string) =>
+      workplace.run(['pipeline', 'stop', '--branch', branch, '--base-url', baseUrl], { env });
+    const { exitCode, out, err } = await stop(BRANCH);
+    expect(exitCode, err).toBe(0);
+    expect(out).toContain(`the app of '${BRANCH}' is stopped: container shop-feature-ferns-and-more`);
+    expect(await containers()).toEqual([]);
+    const [project] = (await inspect('scm')).projects;
+    expect(project).toMatchObject({ merge_requests: [{ state: 'closed' }], environments: [{ state: 'stopped' }] });
+    expect((await stop(BRANCH)).exitCode).toBe(0);
+    expect(await stop('never-run')).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('no run of a pipeline'),
+    });
+  });
+});
+
 describe('what goes wrong in a pipeline', () => {
   it('a wrong key fails the job, and the log says why', { timeout: LIMIT_MS }, async () => {
     const { exitCode, out, err } = await pipeline('--variable', 'PLATFORM_API_KEY=wrong', '--job', 'deploy');

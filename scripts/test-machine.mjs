@@ -25,6 +25,9 @@ const NEEDED = [
   { what: 'fish, for the tests of completion', files: ['fish'], debian: 'fish' },
   { what: 'git, for the tests of pipelines', files: ['git'], debian: 'git' },
   { what: 'rsync, for the tests of pipelines', files: ['rsync'], debian: 'rsync' },
+  { what: 'Podman, for the tests of containers', files: ['podman'], debian: 'podman' },
+  { what: "Podman's networks", files: ['/usr/lib/podman/netavark'], debian: 'netavark' },
+  { what: "names in Podman's networks", files: ['/usr/lib/podman/aardvark-dns'], debian: 'aardvark-dns' },
 ];
 
 /**

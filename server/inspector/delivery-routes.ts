@@ -78,7 +78,7 @@ export function deliveryRoutes({ scm, runs, starter }: DeliveryOptions, gate: Ga
     },
     stopPipelineRun({ path }) {
       const { id, state } = runs.get(path.pipeline_id);
-      if (!starter.cancel(id)) {
+      if (state !== 'running' || !starter.cancel(id)) {
         const why = state === 'running' ? 'a command began it: stop it there' : `it is ${state}`;
         throw new PlatformError(409, `pipeline run ${id} cannot be stopped here: ${why}`);
       }

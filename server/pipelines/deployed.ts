@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { PlatformCalls } from './platform-calls.ts';
 
 /** How long an app may take from its deployment to its first answer, as long as nothing is heard of it. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 200;
 const ANSWER_TIMEOUT_MS = 5_000;
 /** What the gateway itself says while nothing stands behind an address. */
@@ -31,11 +31,13 @@ export async function whenItAnswers(
   { signal, tell }: { signal: AbortSignal; tell(text: string): void },
 ): Promise<{ isUp: true } | { isUp: false; reason: string }> {
   let untilMs = performance.now() + LIMIT_MS;
-  let told = '';
+  let last = '';
+  const told = new Set<string>();
   const say = (text: string) => {
-    if (text === told) return;
-    told = text;
-    untilMs = performance.now() + LIMIT_MS; // it gets on
+    last = text;
+    if (told.has(text)) return; // what comes again and again is no news
+    told.add(text);
+    untilMs = performance.now() + LIMIT_MS;
     tell(text);
   };
   let answer = 'it has not been asked';
@@ -55,7 +57,7 @@ export async function whenItAnswers(
     }
     await pause(LOOK_EVERY_MS, undefined, { signal });
   }
-  return { isUp: false, reason: `it does not answer after ${LIMIT_MS / 1_000} s: ${told}` };
+  return { isUp: false, reason: `it does not answer after ${LIMIT_MS / 1_000} s without news: ${last}` };
 }
 
 async function statusOf(platform: PlatformCalls, id: string): Promise<{ status: string; reason: string | undefined }> {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { Gitlab } from '@gitbeaker/rest';
@@ -6,6 +7,10 @@ import { ScmStandIn } from './scm-stand-in.ts';
 import type { ScmProject } from './scm-state.ts';
 
 const TOKEN = 'test-token';
+/** Ids of tokens of jobs: of a pipeline that runs, and of one that has ended. */
+const [RUNNING, ENDED] = ['5f3b8f0a-0000-4000-8000-000000000001', '5f3b8f0a-0000-4000-8000-000000000002'];
+const jobToken = (id: string, key = TOKEN) =>
+  `glcbt-${id}-${createHmac('sha256', key).update(id).digest('hex').slice(0, 32)}`;
 
 // The client is the one that integrations with the real server use.
 let scm: ScmStandIn;
@@ -25,6 +30,7 @@ beforeAll(async () => {
       remove: async (id) => kept.delete(id),
     },
     token: TOKEN,
+    projectOfJob: (id) => (id === RUNNING ? 101 : undefined),
     allowedHosts: new Set(),
     nowMs: Date.now,
     onFault: (fault) => faults.push(fault),
@@ -51,6 +57,21 @@ const call = async (
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
 };
+
+it("a job's token opens its own project while its pipeline runs, and nothing else", async () => {
+  const other = await scm.projects.create({ name: 'other', namespace: 'fern-moss' });
+  const as = async (path: string, token: string, method = 'GET') => (await call(method, path, { token })).status;
+  const token = jobToken(RUNNING);
+  expect(await as('/projects/101', token)).toBe(200);
+  expect(await as('/projects/fern-moss%2Fshop/merge_requests', token)).toBe(200);
+  expect(await as(`/projects/${other.id}`, token)).toBe(404);
+  expect(await as('/projects', token, 'POST')).toBe(403);
+  expect(await as('/projects/101', jobToken(ENDED))).toBe(401);
+  expect(await as('/projects/101', jobToken(RUNNING, 'guessed'))).toBe(401);
+  const byHeader = await fetch(`${scm.url}/api/v4/projects/101`, { headers: { 'JOB-TOKEN': token } });
+  expect(byHeader.status).toBe(200);
+  expect((await fetch(`${scm.url}/api/v4/projects/101?job_token=${token}`)).status).toBe(200);
+});
 
 describe('projects', () => {
   it('are found by id and by path, with links to themselves', async () => {

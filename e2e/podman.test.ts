@@ -1,0 +1,125 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import Docker from 'dockerode';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { testImage } from '../server/containers/docker/engine-for-tests.ts';
+import type { Body } from './place.ts';
+import { type Platform, startPlatform } from './platform.ts';
+
+const LIMIT_MS = 90_000;
+const POLL = { timeout: 45_000, interval: 100 };
+const IMAGE = 'terrarium-test/busybox:1';
+/** How often the whole life of a container is tried. */
+const TRIALS = 12;
+
+/**
+ * What a container here may have: less than this machine's own limits, which may not be raised in a container of ours. Soft and hard
+ * are the same, for Podman 4.3 confuses them. Control groups as all versions of them allow.
+ */
+const CONFIGURATION = `[containers]
+default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+runtime = "runc"
+`;
+
+const folder = await mkdtemp(join(tmpdir(), 'terrarium-podman-'));
+const socket = join(folder, 'sock');
+const env = { ...process.env, CONTAINERS_CONF: join(folder, 'containers.conf') };
+const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];
+const podman = async (...args: string[]) =>
+  (await promisify(execFile)('podman', [...storage, ...args], { env })).stdout;
+let service: ReturnType<typeof spawn>;
+let engine: Docker;
+let platform: Platform;
+
+beforeAll(async () => {
+  await writeFile(env.CONTAINERS_CONF, CONFIGURATION);
+  // By way of an archive: what Podman's service imports gets no tag.
+  const archive = join(folder, 'image.tar');
+  await testImage();
+  await promisify(execFile)('docker', ['save', '--output', archive, IMAGE]);
+  await podman('load', '--input', archive);
+  service = spawn('podman', [...storage, 'system', 'service', '--time=0', `unix://${socket}`], {
+    env,
+    stdio: 'ignore',
+  });
+  engine = new Docker({ socketPath: socket });
+  const untilMs = performance.now() + POLL.timeout;
+  while ((await engine.ping().then(String, String)) !== 'OK') {
+    if (performance.now() > untilMs || service.exitCode !== null)
+      throw new Error(`Podman's service does not answer at ${socket}`);
+    await pause(POLL.interval);
+  }
+  platform = await startPlatform({ seed: 'demo', containers: { engine: `unix://${socket}`, onStop: 'remove' } });
+}, LIMIT_MS);
+afterAll(async () => {
+  await platform?.stop();
+  const left = engine ? await engine.listContainers({ all: true }).catch(() => []) : [];
+  if (service?.exitCode === null) {
+    const gone = once(service, 'exit');
+    service.kill();
+    await gone;
+  }
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  expect(left).toEqual([]);
+}, LIMIT_MS);
+
+const status = async (id: string): Promise<Body> => (await platform.root.get(`/demo/containers/${id}`)).body.properties;
+
+it('is named as what it is', async () => {
+  await expect
+    .poll(async () => (await platform.root.send('GET', '/../inspect/status')).body.engines?.[0]?.version, POLL)
+    .toMatch(/^Podman \d/);
+});
+
+it.concurrent.each(Array.from({ length: TRIALS }, (_, index) => index + 1))(
+  'creates, scales, mends what crashes, and cleans up: trial %i',
+  { timeout: LIMIT_MS },
+  async (trial) => {
+    const [environment] = (await platform.root.get('/demo/environments?expand=true')).body;
+    const [provider] = (await platform.root.get(`/demo/environments/${environment.id}/providers?type=CaaS&expand=true`))
+      .body;
+    const { id } = await platform.root.create(`/demo/environments/${environment.id}/containers`, {
+      name: `trial-${trial}`,
+      properties: {
+        container_type: 'DOCKER',
+        provider: { id: provider.id },
+        image: IMAGE,
+        num_instances: 1,
+        cpus: 0.1,
+        memory: 32,
+        cmd: 'echo hello > /www/index.html; exec httpd -f -p 8080 -h /www',
+        port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
+      },
+    });
+    const running = async () => {
+      const { status: word, tasks_running: count } = await status(id);
+      return `${word} ${count}`;
+    };
+    await expect.poll(running, POLL).toBe('RUNNING 1');
+    await platform.root.patch(`/demo/containers/${id}`, [
+      { op: 'replace', path: '/properties/num_instances', value: 2 },
+    ]);
+    await expect.poll(running, POLL).toBe('RUNNING 2');
+    const [first] = (await status(id)).instances;
+    const [port] = first.ports;
+    await expect
+      .poll(async () => await fetch(`http://127.0.0.1:${port}/`).then((one) => one.text(), String), POLL)
+      .toBe('hello\n');
+    await engine.getContainer(first.id).kill();
+    await expect.poll(running, POLL).toBe('RUNNING 2');
+    expect((await platform.root.delete(`/demo/containers/${id}`)).status).toBe(204);
+    const named = async () =>
+      (await engine.listContainers({ all: true }))
+        .flatMap(({ Names }) => Names)
+        .filter((name) => name.includes(`trial-${trial}-`));
+    await expect.poll(named, POLL).toEqual([]);
+  },
+);
