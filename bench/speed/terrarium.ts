@@ -50,8 +50,9 @@ export class Terrarium {
     child.stdout.on('data', (text) => {
       said += text;
     });
+    const ended = once(child, 'exit');
     while (!said.includes('Ctrl+C')) {
-      await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
+      await Promise.race([once(child.stdout, 'data'), ended]);
       if (child.exitCode !== null) throw new Error(`the platform did not start: ${said}`);
     }
     return new Terrarium(child, JSON.parse(readFileSync(readyFile, 'utf8')));
