@@ -7,6 +7,7 @@ const ENGINES = [
   'e2e/container*.test.ts',
   'e2e/engine-*.test.ts',
   'e2e/swarm.test.ts',
+  'e2e/image.test.ts',
   'e2e/pipeline.test.ts',
 ];
 /** What starts processes of lambdas by itself, and so needs their bootstrap built from the present sources. */

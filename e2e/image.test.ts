@@ -1,0 +1,120 @@
+// The image, as the repository's Dockerfile makes it, on a base that is made here: this Node with its libraries, and busybox for a shell.
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { packageFile } from '../server/package-file.ts';
+
+const SET_UP_TIMEOUT_MS = 180_000;
+const MAX_OWN_MB = 30;
+const mark = `terrarium-image-${process.pid}`;
+const run = promisify(execFile);
+const docker = async (...args: string[]) =>
+  (await run('docker', args, { env: { ...process.env, DOCKER_BUILDKIT: '0' } })).stdout.trim();
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium-image-'));
+  await makeBase(join(folder, 'base'));
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: packageFile('.'),
+  });
+  expect(stdout).toMatch(/^terrarium-.*[.]tgz$/m);
+  await copyFile(packageFile('Dockerfile'), join(folder, 'Dockerfile'));
+  await docker('build', '--build-arg', `BASE=${mark}-base`, '--tag', mark, folder);
+}, SET_UP_TIMEOUT_MS);
+
+afterAll(async () => {
+  await docker('rm', '--force', '--volumes', mark).catch(() => undefined);
+  await docker('rmi', '--force', mark, `${mark}-base`).catch(() => undefined);
+  await rm(folder, { recursive: true });
+}, SET_UP_TIMEOUT_MS);
+
+/** An image of the programs that a Node image has, as far as they are needed. */
+async function makeBase(root: string): Promise<void> {
+  const { stdout } = await run('ldd', [process.execPath]);
+  const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path);
+  for (const path of libraries) {
+    await mkdir(join(root, dirname(path)), { recursive: true });
+    await copyFile(await realpath(path), join(root, path));
+  }
+  for (const place of ['bin', 'usr/bin', 'usr/local/bin', 'tmp']) await mkdir(join(root, place), { recursive: true });
+  await copyFile(process.execPath, join(root, 'usr/local/bin/node'));
+  await copyFile('/bin/busybox', join(root, 'bin/busybox'));
+  for (const name of ['sh', 'ln', 'mkdir', 'chown', 'mv', 'rm']) await symlink('busybox', join(root, 'bin', name));
+  await symlink('/bin/busybox', join(root, 'usr/bin/env'));
+  const archive = join(folder, 'base.tar');
+  await run('tar', ['--create', '--file', archive, '--directory', root, '.']);
+  await docker('import', '--change', 'ENV PATH=/usr/local/bin:/usr/bin:/bin', archive, `${mark}-base`);
+  await rm(archive);
+}
+
+describe('the image', { timeout: 90_000 }, () => {
+  it('adds little to its base', async () => {
+    const size = async (image: string) => Number(await docker('image', 'inspect', '--format', '{{.Size}}', image));
+    const ownMb = ((await size(mark)) - (await size(`${mark}-base`))) / 1024 ** 2;
+    console.log(`own layers: ${ownMb.toFixed(1)} MB`);
+    expect(ownMb).toBeGreaterThan(1);
+    expect(ownMb).toBeLessThan(MAX_OWN_MB);
+  });
+
+  it('wants a password for root, since it listens to more than loopback', async () => {
+    const failure = await docker('run', '--rm', mark).catch((thrown) => thrown);
+    expect(failure.stderr).toMatch(/give root a password of its own with --root-password or TERRARIUM_ROOT_PASSWORD/);
+    expect(failure.code).toBe(2);
+  });
+
+  it('runs as somebody, is healthy, answers, keeps its world, and stops when it is told to', async () => {
+    const settings = [
+      '--env',
+      'TERRARIUM_ROOT_PASSWORD=a-word-of-our-own',
+      '--env',
+      'TERRARIUM_ALLOWED_HOSTS=terrarium',
+    ];
+    await docker('run', '--detach', '--name', mark, '--publish', '127.0.0.1::4700', ...settings, mark);
+    await until(async () => (await docker('inspect', '--format', '{{.State.Health.Status}}', mark)) === 'healthy');
+    expect(await docker('exec', mark, 'node', '-p', 'process.getuid()')).toBe('1000');
+    const address = await docker('port', mark, '4700/tcp');
+    const baseUrl = `http://${address}`;
+    expect(await (await fetch(`${baseUrl}/meta/about`)).json()).toMatchObject({ status: 'healthy' });
+    const form = new URLSearchParams({ grant_type: 'password', username: 'root', password: 'a-word-of-our-own' });
+    expect((await fetch(`${baseUrl}/security/root/oauth/issue`, { method: 'POST', body: form })).status).toBe(200);
+    expect(await docker('exec', mark, 'terrarium', 'invoke', 'order-status', '--json')).toContain('"executionId"');
+    await docker('stop', '--time', '20', mark);
+    expect(await docker('inspect', '--format', '{{.State.ExitCode}}', mark)).toBe('0');
+    await docker('start', mark);
+    await until(async () => (await docker('inspect', '--format', '{{.State.Health.Status}}', mark)) === 'healthy');
+  });
+});
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + 60_000; performance.now() < endMs; ) {
+    if (await isSo()) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`not so within a minute: ${await docker('logs', mark)}`);
+}
+
+describe('the examples of the documentation', () => {
+  const example = (name: string) => readFile(packageFile(`docs/examples/${name}`), 'utf8');
+
+  it('a workflow of GitHub Actions that its schema allows, which refuses another', async () => {
+    const validator = packageFile('node_modules/@action-validator/cli/cli.mjs');
+    const place = join(folder, '.github', 'workflows');
+    await mkdir(place, { recursive: true });
+    const file = join(place, 'tests.yml');
+    await writeFile(file, await example('github-actions.yml'));
+    await run(process.execPath, [validator, file]);
+    await writeFile(file, (await example('github-actions.yml')).replace('runs-on', 'runs-at'));
+    await expect(run(process.execPath, [validator, file])).rejects.toThrow();
+  });
+
+  it('a compose file whose service is this image', async () => {
+    const { services, volumes } = parse(await example('compose.yaml'));
+    expect(services.terrarium).toMatchObject({ image: 'terrarium', volumes: ['world:/data'] });
+    expect(Object.keys(volumes)).toEqual(['world']);
+  });
+});
