@@ -3,6 +3,7 @@ import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { refuseMalformed } from '../http/connection-faults.ts';
 import { isOurHost } from '../http/host-guard.ts';
+import { keepIdleConnections } from '../http/idle-connections.ts';
 import { BODY_LIMIT_SETTING } from '../http/read-body.ts';
 import { type ArrivalTimes, cutSlowClients } from '../http/slow-clients.ts';
 import { PlatformError } from '../model/errors.ts';
@@ -54,6 +55,7 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
     {
       maxHeaderSize: options.limits.requestTargetBytes + MAX_HEADERS_BYTES,
       ...cutSlowClients(options.arrivalTimes),
+      ...keepIdleConnections(),
       requireHostHeader: false, // node:http would answer without a body
     },
     (req, res) => {

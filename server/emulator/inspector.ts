@@ -15,6 +15,7 @@ import { offenceOfHostPath } from '../model/types/volume.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { parseLead, parseLeadFilter } from '../standins/lead.ts';
+import type { ScmProject } from '../standins/scm/scm-state.ts';
 import type { Addresses } from './addresses.ts';
 import type { Containers } from './container-life.ts';
 import type { Core } from './core.ts';
@@ -71,13 +72,15 @@ export function keptOutboundRules(data: Data, watch: Watch, applied: () => void)
   });
 }
 
+const maskedValues = (project: ScmProject | undefined) =>
+  (project?.variables ?? []).filter(({ masked }) => masked).map(({ value }) => value);
+
 /** The runs of pipelines, as they are kept; those that were under way when the platform ended are ended. */
 export async function keptPipelineRuns(
   parts: Pick<InspectedParts, 'data' | 'watch' | 'nowMs' | 'onFault'>,
 ): Promise<PipelineRuns> {
   const { data, watch, nowMs, onFault } = parts;
-  const secretsOf = (projectId: number) =>
-    (data.scm.get(String(projectId))?.variables ?? []).filter(({ masked }) => masked).map(({ value }) => value);
+  const secretsOf = (projectId: number) => maskedValues(data.scm.get(String(projectId)));
   const runs = new PipelineRuns({
     log: data.pipelines,
     nowMs,
@@ -127,6 +130,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     window: {
       feed: watch.feed,
       sessions: parts.sessions,
+      secrets: () => [...data.scm.entries()].flatMap(([, project]) => maskedValues(project)),
       recorder: watch.recorder,
       urlFor: (code) => windowUrlOf(parts.addresses, code),
       status: () => ({

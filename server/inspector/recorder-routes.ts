@@ -6,6 +6,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { BegunInvocation, LambdaInvoker } from '../model/invocation.ts';
 import type { Query } from '../model/query-language.ts';
 import { exchangeQuery, invocationQuery } from '../model/recorded-queries.ts';
+import { hiding } from './hiding.ts';
 import { factsOfExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
 import { factsOfInvocation, shownRecorded, shownSummary } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
@@ -23,11 +24,15 @@ export function getInvocation({ invocations }: Recorder, id: string) {
   throw new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among the newest ${invocations.maxItems}`);
 }
 
+export interface RecorderRoutesOptions {
+  recorder: Recorder;
+  invoker: LambdaInvoker;
+  /** Texts that nobody may read in what was recorded, as they stand now: values of masked variables. */
+  secrets(): readonly string[];
+}
+
 /** What was recorded, newest first; a page may hold fewer than asked for, even none, and go on. */
-export function recorderRoutes(
-  { recorder, invoker }: { recorder: Recorder; invoker: LambdaInvoker },
-  gate: Gate,
-): Router {
+export function recorderRoutes({ recorder, invoker, secrets }: RecorderRoutesOptions, gate: Gate): Router {
   const { view } = gate;
   const { invocations, exchanges } = recorder;
   const statusOf = (executionId: Uuid) => recorder.statusOf(executionId);
@@ -39,6 +44,7 @@ export function recorderRoutes(
     gate,
     {
       listInvocations({ query: { q = '', lambda, scope, ...page } }) {
+        const hide = hiding(secrets());
         const query = readQuery(invocationQuery(q));
         const isInScope = scopeOf(view, scope);
         const isOf = ({ lambdaId }: { lambdaId: Uuid }) =>
@@ -47,10 +53,10 @@ export function recorderRoutes(
           ...page,
           maxLooked,
           isWanted: ({ item }) =>
-            isOf(item) && query(factsOfInvocation(item, statusOf(item.executionId), recorder.whole)),
+            isOf(item) && query(hide.facts(factsOfInvocation(item, statusOf(item.executionId), recorder.whole))),
         });
         return {
-          invocations: items.map(({ seq, item }) => shownSummary(item, seq, statusOf(item.executionId))),
+          invocations: items.map(({ seq, item }) => hide.value(shownSummary(item, seq, statusOf(item.executionId)))),
           running: recorder.running.filter(isOf).map(shownBegun),
           total: invocations.size,
           newest: invocations.newest,
@@ -61,21 +67,22 @@ export function recorderRoutes(
       readInvocation({ path }) {
         const { item, seq } = getInvocation(recorder, path.execution_id);
         const exchange = exchanges.find(item.executionId);
-        return {
+        return hiding(secrets()).value({
           seq,
           ...shownRecorded(recorder.whole(item)),
           ...(exchange && {
             request: shownWholeExchange(recorder.wholeExchange(exchange.item), exchange.seq, item.outboundFailures),
           }),
-        };
+        });
       },
       async replayInvocation({ caller, path, body: { event }, req }) {
         const { item } = getInvocation(recorder, path.execution_id);
         const creds = req.headers.authorization ?? '';
         const invocation = await replay({ recorder, invoker }, recorder.whole(item), { caller, creds }, event);
-        return { ...shownInvocation(invocation), replayOf: item.executionId };
+        return hiding(secrets()).value({ ...shownInvocation(invocation), replayOf: item.executionId });
       },
       listTraffic({ query: { q = '', endpoint, plane, scope, ...page } }) {
+        const hide = hiding(secrets());
         const query = readQuery(exchangeQuery(q));
         const isInScope = scopeOf(view, scope);
         const { items, next } = exchanges.page({
@@ -85,10 +92,10 @@ export function recorderRoutes(
             (endpoint === undefined || item.endpointId === endpoint.toLowerCase()) &&
             (plane === undefined || item.plane === plane) &&
             isInScope(item.endpointId) &&
-            query(factsOfExchange(item, failuresOf(item.executionId), recorder.wholeExchange)),
+            query(hide.facts(factsOfExchange(item, failuresOf(item.executionId), recorder.wholeExchange))),
         });
         return {
-          requests: items.map(({ seq, item }) => shownExchange(item, seq, failuresOf(item.executionId))),
+          requests: items.map(({ seq, item }) => hide.value(shownExchange(item, seq, failuresOf(item.executionId)))),
           total: exchanges.size,
           newest: exchanges.newest,
           run: recorder.run,
@@ -97,9 +104,11 @@ export function recorderRoutes(
       },
       readRequest({ path: { request_seq: seq } }) {
         const found = /^\d{1,15}$/.test(seq) ? exchanges.at(Number(seq)) : undefined;
-        if (found)
-          return shownWholeExchange(recorder.wholeExchange(found.item), found.seq, failuresOf(found.item.executionId));
-        throw new PlatformError(404, `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`);
+        if (!found)
+          throw new PlatformError(404, `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`);
+        const { item } = found;
+        const shown = shownWholeExchange(recorder.wholeExchange(item), found.seq, failuresOf(item.executionId));
+        return hiding(secrets()).value(shown);
       },
     },
     { execution_id: lambdaOf },

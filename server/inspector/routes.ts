@@ -21,7 +21,7 @@ import { type LeadDesk, leadRoutes } from './lead-routes.ts';
 import { outboundRoutes } from './outbound-routes.ts';
 import type { OutboundRules } from './outbound-rules.ts';
 import type { Recorder } from './recorder.ts';
-import { recorderRoutes } from './recorder-routes.ts';
+import { type RecorderRoutesOptions, recorderRoutes } from './recorder-routes.ts';
 import { type FreshWorld, resetRoutes } from './reset-routes.ts';
 import { type SeedDesk, seedRoutes } from './seed-routes.ts';
 import { type SettingsDesk, settingsRoutes } from './settings-routes.ts';
@@ -45,7 +45,7 @@ export interface InspectorOptions {
   /** What the CRM told the sender of a form that it refused, if this invocation sent one. */
   refusalOf(executionId: string): string | undefined;
   /** What the window is told, and signs in with. */
-  window: WindowDesk & { recorder: Recorder };
+  window: WindowDesk & { recorder: Recorder; secrets: RecorderRoutesOptions['secrets'] };
   workbench: Workbench;
   outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
   settings: SettingsDesk;
@@ -66,7 +66,7 @@ export interface InspectorOptions {
  */
 export function inspectorRoutes(options: InspectorOptions): { inspect: Router; log: Router } {
   const { view, judge, arrivals, machine, invoker, refusalOf, lambdaLog, containerLog } = options;
-  const { recorder, ...window } = options.window;
+  const { recorder, secrets, ...window } = options.window;
   const gate: Gate = {
     view,
     judge,
@@ -87,7 +87,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     logRoutes(logs, gate),
     containerRoutes(options.containers, gate),
     windowRoutes(window, gate),
-    recorderRoutes({ recorder, invoker }, gate),
+    recorderRoutes({ recorder, invoker, secrets }, gate),
     failureRoutes({ recorder, view, machine, invoker, refusalOf }, gate),
     deliveryRoutes(options.delivery, gate),
     workbenchRoutes(options.workbench, gate),

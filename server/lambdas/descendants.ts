@@ -12,6 +12,8 @@ type Known = z.output<typeof originSchema>;
 const GATHER_MS = 50;
 /** Processes looked at in one turn of the event loop; a look takes some 50 microseconds. */
 const PER_TURN = 16;
+/** A stop waits no longer for all to be found. */
+const END_LIMIT_MS = 1_000;
 /** What is killed may have started something a moment before: so often it is looked again. */
 const MAX_ROUNDS = 20;
 
@@ -26,6 +28,7 @@ export class Descendants {
   #owner: Promise<Owner> | undefined;
   #sweeping: Promise<void> | undefined;
   #processes = 0;
+  #hasAny = false;
 
   /** For a process that is about to be told what it is. */
   async nextOrigin(): Promise<Origin> {
@@ -35,15 +38,20 @@ export class Descendants {
     return { owner: await this.#owner, platform: this.platform, process };
   }
 
-  /** The process has ended: so do its descendants, a moment later. */
-  end({ process }: Origin): void {
-    this.#ended.add(process);
-    this.#sweeping ??= this.#sweep();
+  /** The process starts something: what is left of it when the process ends is ended a moment later. */
+  follow({ process }: Origin, exited: Promise<unknown>): void {
+    this.#hasAny = true;
+    void exited.then(() => {
+      this.#ended.add(process);
+      this.#sweeping ??= this.#sweep();
+    });
   }
 
-  /** Ends those of all processes of this platform. */
+  /** Ends those of all processes of this platform. On a machine that is too busy for it the reaper does the rest. */
   async endAll(): Promise<void> {
-    await killWhere(({ platform }) => platform === this.platform);
+    if (!this.#hasAny) return;
+    const all = killWhere(({ platform }) => platform === this.platform);
+    await Promise.race([all, wait(END_LIMIT_MS, undefined, { ref: false })]);
   }
 
   /** Ends what platforms have left behind that were killed together with all that should have cleared up after them. */

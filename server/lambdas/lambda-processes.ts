@@ -147,7 +147,7 @@ export class LambdaProcesses {
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
     const origin = await this.#descendants.nextOrigin();
-    process.onOffspring = () => void process.exited.then(() => this.#descendants.end(origin));
+    process.onOffspring = () => this.#descendants.follow(origin, process.exited);
     const outbound = this.#routesOf(definition);
     const { isDebugged, memoryMb } = definition;
     await process.load({ ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged }, memoryMb);

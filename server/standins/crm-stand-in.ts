@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
+import { keepIdleConnections } from '../http/idle-connections.ts';
 import { cutSlowClients } from '../http/slow-clients.ts';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
@@ -66,9 +67,12 @@ export class CrmStandIn {
    */
   async start(at: { host: string; port: number }): Promise<{ host: string; port: number; caPem: string }> {
     const { keyPem, certPem } = this.#options.certificate;
-    const server = createServer({ key: keyPem, cert: certPem, ...cutSlowClients() }, (request, response) => {
-      void this.#answer(request, response);
-    });
+    const server = createServer(
+      { key: keyPem, cert: certPem, ...cutSlowClients(), ...keepIdleConnections() },
+      (request, response) => {
+        void this.#answer(request, response);
+      },
+    );
     server.listen(at.port, at.host);
     try {
       await once(server, 'listening');

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { isForeignWrite } from '../../http/foreign-write.ts';
 import { isOurHost } from '../../http/host-guard.ts';
+import { keepIdleConnections } from '../../http/idle-connections.ts';
 import { cutSlowClients } from '../../http/slow-clients.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { notFound, ScmError } from './scm-error.ts';
@@ -82,7 +83,7 @@ export class ScmStandIn {
 
   /** Begins to listen. */
   async start(at: { host: string; port: number }): Promise<AddressInfo> {
-    const server = createServer(cutSlowClients(), this.#app());
+    const server = createServer({ ...cutSlowClients(), ...keepIdleConnections() }, this.#app());
     server.listen(at.port, at.host);
     await once(server, 'listening');
     const address = server.address();
