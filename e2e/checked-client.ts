@@ -56,22 +56,25 @@ function offenceOf(said: z.infer<typeof operationSchema>['responses'][string] | 
   return validate(reply.body) ? undefined : ajv.errorsText(validate.errors);
 }
 
-/** The path of the document that an address is of: where several are, the one with the most words of its own. */
+/** The path of the document that an address is of: where several are, the one that leaves least open. */
 function pathOf(address: string): string | undefined {
   const found = paths.filter((path) => isOf(address, path));
-  return found.toSorted((a, b) => namesIn(a) - namesIn(b))[0];
+  return found.toSorted((a, b) => opennessOf(a) - opennessOf(b))[0];
 }
 
 function isOf(address: string, path: string): boolean {
   const [sent, known] = [address.split('/'), path.split('/')];
   const isSame = (one: string, part: string) => {
     if (!part.startsWith('{')) return one === part;
-    return document.components.parameters[part.slice(1, -1)]?.schema.enum?.includes(one) ?? true;
+    return wordsFor(part)?.includes(one) ?? true;
   };
   return sent.length === known.length && known.every((part, at) => isSame(sent[at] ?? '', part));
 }
 
-const namesIn = (path: string) => path.split('{').length;
+/** The words that a parameter of a path can be; undefined for one that can be any. */
+const wordsFor = (part: string) => document.components.parameters[part.slice(1, -1)]?.schema.enum;
+const opennessOf = (path: string) =>
+  path.split('/').reduce((sum, part) => sum + (part.startsWith('{') ? (wordsFor(part) ? 1 : 2) : 0), 0);
 const lastOf = (reference: string) => reference.split('/').at(-1) ?? '';
 
 /** A schema on its own. */

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -9,12 +7,11 @@ import { typeOfWord } from '../server/model/registry.ts';
 import { openApiDocument } from '../server/openapi/document.ts';
 import { resourceRoutes } from '../server/resources/routes.ts';
 import { securityRoutes } from '../server/security/routes.ts';
-import { basic, send } from './client.ts';
+import { send } from './checked-client.ts';
+import { basic } from './client.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
 /** The API document against the platform: it tells of every route that there is, of no other, and of what they really answer. */
-
-type JsonObject = Record<string, unknown>;
 
 const schema = z.record(z.string(), z.unknown());
 const content = z.record(z.string(), z.object({ schema }));
@@ -115,11 +112,6 @@ describe('of the operations of the document', () => {
     const said = JSON.stringify(reply.body);
     expect(said).not.toMatch(/no route|unknown resource type/);
     expect(Object.keys(operation.responses), said).toContain(String(reply.status));
-    const documented = responseOf(operation, reply.status).content;
-    if (!documented) return expect(reply.body).toBe('');
-    const [mediaType = ''] = (reply.headers.get('content-type') ?? '').split(';');
-    expect(Object.keys(documented)).toContain(mediaType);
-    if (mediaType === 'application/json') expect(offences(documented[mediaType]?.schema ?? {}, reply.body)).toEqual([]);
   };
 
   // Streams of events have no end that could be waited for.
@@ -229,24 +221,4 @@ async function examplesIn({ root, emulator }: Platform, auth: string): Promise<M
     ['entitlement_id', (await first(`${inside}/entitlements`)).id],
     ['directory_id', directories.body[0].id],
   ]);
-}
-
-function responseOf(operation: Operation, status: number): z.infer<typeof body> {
-  const response = operation.responses[status] ?? {};
-  if (!('$ref' in response)) return response;
-  return document.components.responses[response.$ref.split('/').at(-1) ?? ''] ?? {};
-}
-
-/** What is wrong with a value by a schema of the document. */
-function offences(wanted: JsonObject, value: unknown): unknown[] {
-  const validate = ajv.compile(standingAlone(wanted));
-  return validate(value) ? [] : (validate.errors ?? []);
-}
-
-const ajv = addFormats.default(new Ajv2020({ strict: false }));
-ajv.addSchema(standingAlone({ $id: `${BASE}/schemas`, $defs: document.components.schemas }));
-
-/** A schema on its own. */
-function standingAlone(schemas: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(schemas).replaceAll('#/components/schemas/', `${BASE}/schemas#/$defs/`));
 }
