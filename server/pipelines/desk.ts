@@ -22,6 +22,8 @@ const DEMO: Omit<PipelineWish, 'repository'> = {
   takesWorkingTree: false,
   usesShell: false,
   waits: true,
+  // By which the window knows that it can stop it.
+  startedBy: 'platform',
   isKept: false,
 };
 
