@@ -196,6 +196,10 @@ export const configSchema = z.strictObject({
         expected: 'a folder in which npm install was run',
         placeholder: 'FOLDER',
       }),
+      periodic: z.boolean().default(false).register(settingNotes, {
+        description: 'run lambdas by the clock, as their periodic_info says',
+        expected: 'true or false',
+      }),
     })
     .prefault({}),
   outbound: z

@@ -153,6 +153,7 @@ async function start(
     childFile: packageFile('dist/server/lambda-child.cjs'),
     scratchDir: data.scratchDir,
     checkScratch: () => data.check(),
+    periodic: config.lambdas.periodic,
     ...(config.lambdas.modules !== undefined && { modules: config.lambdas.modules }),
     limits: {
       concurrency: config.limits.lambdaProcesses,

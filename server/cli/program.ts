@@ -17,6 +17,7 @@ import { addLogsCommand } from './logs-command.ts';
 import { addPipelineCommand } from './pipeline-command.ts';
 import { addResetCommand } from './reset-command.ts';
 import type { EmulatorStarter } from './running-platform.ts';
+import { addScheduleCommand } from './schedule-command.ts';
 import { addSnapshotCommand } from './snapshot-command.ts';
 import { addStartCommand } from './start-command.ts';
 import { addStatusCommand } from './status-command.ts';
@@ -48,6 +49,7 @@ function makeProgram(args: readonly string[], terminal: Terminal, startEmulator:
   addStopCommand(program, terminal);
   addUiCommand(program, terminal);
   addInvokeCommand(program, terminal);
+  addScheduleCommand(program, terminal);
   addLogsCommand(program, terminal);
   addLeadsCommand(program, terminal);
   addPipelineCommand(program, terminal);

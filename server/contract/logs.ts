@@ -34,7 +34,7 @@ export const invocation = named(
     executionId: id,
     lambdaId: id,
     lambdaName: z.string(),
-    trigger: z.enum(['gateway', 'async', 'event', 'move', 'manual']),
+    trigger: z.enum(['gateway', 'async', 'event', 'move', 'manual', 'periodic']),
     cold: z.boolean().describe('A process had to be made ready'),
     acceptedAt: time,
     startedAt: time.optional().describe('When the handler began; absent if it never did'),

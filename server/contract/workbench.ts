@@ -50,16 +50,27 @@ const debugging = named(
 );
 export type Debugging = z.output<typeof debugging>;
 
+const schedule = z.object({
+  nextAt: time.optional().describe('Absent while the setting lambdas.periodic is off, or when it is never due again'),
+  lastAt: time.optional(),
+  leftOut: z.int().describe('Runs left out because the one before was under way'),
+});
+
 const workbench = named(
   'Workbench',
-  z.object({ events: z.array(testEvent), link: fileLink.optional(), debug: debugging.optional() }),
+  z.object({
+    events: z.array(testEvent),
+    link: fileLink.optional(),
+    debug: debugging.optional(),
+    schedule: schedule.optional().describe('Of a lambda with periodic_info'),
+  }),
 );
 
 /** Working on one lambda: the file that its code follows, events to try it with, a debugger. */
 export const workbenchRows = rowsOf('Workbench', {
   readWorkbench: {
     route: 'get /inspect/lambdas/{lambda_id}/workbench',
-    summary: 'Test events, linked file, debugger',
+    summary: 'Test events, linked file, debugger, next run by the clock',
     description: 'The linked file and the debugger are shown to the root user only.',
     right: may('lambda.view', A_LAMBDA.id),
     target: A_LAMBDA,

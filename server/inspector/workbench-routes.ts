@@ -23,6 +23,8 @@ export interface Workbench {
     /** Throws 409 while another lambda is debugged. */
     debug(lambdaId: Uuid): void;
     endDebugging(lambdaId: Uuid): void;
+    /** When it runs by the clock; undefined when its record has no period. */
+    schedule(lambdaId: Uuid): { nextAtMs?: number; lastAtMs?: number; leftOut: number } | undefined;
   };
 }
 
@@ -38,7 +40,8 @@ export function workbenchRoutes(workbench: Workbench, gate: Gate): Router {
     readWorkbench({ caller, resource: { id } }) {
       const [link, debug] = [workbench.links.find(id), debugOf(id)];
       const own = caller.isRoot ? { ...(link && { link: shownLink(link) }), ...(debug && { debug }) } : {};
-      return { events: workbench.events.list(id), ...own };
+      const schedule = workbench.debugger.schedule(id);
+      return { events: workbench.events.list(id), ...own, ...(schedule && { schedule: shownSchedule(schedule) }) };
     },
     async replaceTestEvents({ resource, body }) {
       await workbench.events.replace(resource.id, body.events);
@@ -54,6 +57,14 @@ export function workbenchRoutes(workbench: Workbench, gate: Gate): Router {
     },
     endDebugging: ({ resource }) => workbench.debugger.endDebugging(resource.id),
   });
+}
+
+function shownSchedule({ nextAtMs, lastAtMs, leftOut }: NonNullable<ReturnType<Workbench['debugger']['schedule']>>) {
+  return {
+    ...(nextAtMs !== undefined && { nextAt: timeOf(nextAtMs) }),
+    ...(lastAtMs !== undefined && { lastAt: timeOf(lastAtMs) }),
+    leftOut,
+  };
 }
 
 function shownLink({ path, takenAtMs, problem }: LinkState): FileLink {

@@ -12,6 +12,7 @@ import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaPool, type PoolHost } from './lambda-pool.ts';
 import { LambdaProcesses, type ProcessSettings } from './lambda-processes.ts';
 import { type KeptLines, LogRings } from './log-rings.ts';
+import { Periodic, type Schedule } from './periodic.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { RunningCall } from './running-call.ts';
 import { NodeRuntime, type RuntimeKind } from './runtimes.ts';
@@ -54,8 +55,10 @@ export interface LambdaServiceOptions
   onBegin?(begun: BegunInvocation): void;
   /** Given every call that was accepted. */
   recentCalls?: RecentCalls;
-  /** Told whenever the debugging of a lambda begins, ends or comes further. */
+  /** Told whenever the debugging of a lambda begins, ends or comes further, or when one runs next by the clock. */
   onDebug?(): void;
+  /** Are lambdas run by the clock (D-056)? No unless given. */
+  periodic?: boolean;
   /** Told of every line that a lambda writes, at once. */
   onLog?(lambdaId: Uuid, line: LogLine): void;
   /** Where lines outlive this process. */
@@ -104,6 +107,7 @@ export class LambdaService implements LambdaInvoker {
   readonly #editions = new Map<Uuid, number>();
   readonly #processes: LambdaProcesses;
   readonly #debugging: Debugging;
+  readonly #periodic: Periodic;
   readonly #known = new Map<Uuid, Known>();
   readonly #logs: LogRings;
   #changes = 0;
@@ -124,6 +128,14 @@ export class LambdaService implements LambdaInvoker {
       debugging,
       runtimes: this.#runtimes,
       endIdle: () => this.#endIdlest(),
+    });
+    this.#periodic = new Periodic({
+      view: options.view,
+      invoker: this,
+      isOn: options.periodic ?? false,
+      nowMs: options.nowMs,
+      onChange: () => options.onDebug?.(),
+      say: (lambdaId, text) => this.#say(lambdaId, text),
     });
     this.#host = {
       limits: this.#limits,
@@ -146,6 +158,7 @@ export class LambdaService implements LambdaInvoker {
     await this.#code.clear();
     this.#processes.start();
     this.#warm(this.#options.view.all('lambdas'));
+    this.#periodic.start();
   }
 
   /** Processes that live, spares included, and what they are doing. */
@@ -184,6 +197,7 @@ export class LambdaService implements LambdaInvoker {
   /** To be told of every commit: new definitions hold from the next invocation on, processes of deleted lambdas end. */
   changed(changes: readonly Change[]): void {
     this.#changes += 1;
+    this.#periodic.changed(changes);
     for (const { before, after } of changes) {
       if (before && !after && isLambda(before)) this.#forget(before.id);
     }
@@ -226,6 +240,11 @@ export class LambdaService implements LambdaInvoker {
     this.#look(lambdaId);
   }
 
+  /** When a lambda runs by the clock; undefined when its record has no period. */
+  schedule(lambdaId: Uuid): Schedule | undefined {
+    return this.#periodic.find(lambdaId);
+  }
+
   /** Lets the rules about outbound calls that there are now hold for every lambda, from its next call on. */
   applyRules(): void {
     this.#processes.applyRules();
@@ -258,6 +277,7 @@ export class LambdaService implements LambdaInvoker {
   /** Ends all processes; what runs or waits ends as `interrupted`. Resolves when no child is left. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#periodic.stop();
     const reason = interrupted();
     await Promise.all([...this.#known.values()].map(({ pool }) => pool?.close(reason)));
     await this.#processes.stop(reason);
@@ -321,6 +341,10 @@ export class LambdaService implements LambdaInvoker {
     const key = `${lambdaId} ${text}`;
     if (this.#said.has(key)) return;
     this.#said.add(key);
+    this.#say(lambdaId, text);
+  }
+
+  #say(lambdaId: Uuid, text: string): void {
     this.#addLine(lambdaId, { atMs: this.#options.nowMs(), stream: 'stderr', text: `[terrarium] ${text}` });
   }
 

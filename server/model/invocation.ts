@@ -2,8 +2,8 @@ import type { CapturedBody } from './exchange-record.ts';
 import type { Uuid } from './ids.ts';
 import type { MetRule } from './outbound-rule.ts';
 
-/** Why an invocation ran: a gateway call, an asynchronous call, a policy event, a migration rule, a person. */
-export type InvocationTrigger = 'gateway' | 'async' | 'event' | 'move' | 'manual';
+/** Why an invocation ran: a gateway call, an asynchronous call, a policy event, a migration rule, a person, the clock. */
+export type InvocationTrigger = 'gateway' | 'async' | 'event' | 'move' | 'manual' | 'periodic';
 
 /** What a lambda sees in its `context` (D-136), but for the members that the runner itself adds (lambdaId, lambdaName, deadline). */
 export interface CallContext {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
+import { periodicInfo } from '../period.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
@@ -42,7 +43,7 @@ const properties = z.strictObject({
   isolate: z.boolean().optional().describe('A fresh process per invocation'),
   secrets: secretMounts('env', 'file').optional(),
   gpu_support: z.looseObject({}).optional().describe('Stored only'),
-  periodic_info: z.looseObject({}).optional().describe('Stored only'),
+  periodic_info: periodicInfo.optional().describe('Runs by the clock where the setting lambdas.periodic is on'),
 });
 
 /** D-056, D-057. */

@@ -2,6 +2,7 @@ import { Bug, Play, Save } from 'lucide-react';
 import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
+import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
@@ -32,7 +33,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   const [isReviewing, setReviewing] = useState<'save' | 'run' | 'compare'>();
   const draft = useCodeDraft(lambda.id, properties.code);
   const link = workbench.state.data?.link;
-  const debug = workbench.state.data?.debug;
+  const { debug, schedule } = workbench.state.data ?? {};
   const isDirty = !isPackage(lambda) && link === undefined && draft.isDirty;
   const running = useRun(lambda.id, debug !== undefined);
 
@@ -85,6 +86,17 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
         <h2 className="truncate text-[14px]">{lambda.name}</h2>
         <Badge>{String(properties.runtime)}</Badge>
         <Badge>handler {String(properties.handler)}</Badge>
+        {schedule && (
+          <span className="text-muted">
+            {schedule.nextAt ? (
+              <>
+                runs next <Time at={schedule.nextAt} as="clock" />
+              </>
+            ) : (
+              'not run by the clock: lambdas.periodic is off'
+            )}
+          </span>
+        )}
         <span className="ml-auto flex items-center gap-2">
           <PlaceLink to={{ screen: 'invocations', search: { q: `lambda:${lambda.id}` } }}>Invocations</PlaceLink>
           <PlaceLink to={{ screen: 'resources', id: lambda.id }}>Resource</PlaceLink>

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { findLambda, LAMBDA_ARGUMENT } from './find-lambda.ts';
+import { addPlatformOptions, connect } from './instance-options.ts';
+import { printAnswer } from './print-answer.ts';
+import { printLines, type Terminal } from './terminal.ts';
+
+/** `terrarium schedule LAMBDA`: when a lambda runs next by the clock. */
+export function addScheduleCommand(program: Command, terminal: Terminal): void {
+  const command = program
+    .command('schedule')
+    .description('say when a lambda runs next by the clock, as its periodic_info says')
+    .argument('<lambda>', LAMBDA_ARGUMENT);
+  addPlatformOptions(command).action(async (named: string) => {
+    const client = await connect(command, terminal);
+    const id = await findLambda(client, named);
+    const { schedule } = await client.json('GET', `/inspect/lambdas/${id}/workbench`, workbenchSchema);
+    printAnswer(command, terminal, schedule ?? {}, () => printLines(report(schedule), terminal));
+  });
+}
+
+const scheduleSchema = z.looseObject({
+  nextAt: z.string().optional(),
+  lastAt: z.string().optional(),
+  leftOut: z.number(),
+});
+const workbenchSchema = z.looseObject({ schedule: scheduleSchema.optional() });
+
+function report(schedule: z.output<typeof scheduleSchema> | undefined): string[] {
+  if (!schedule) return ['the lambda has no periodic_info with cron or interval_seconds: nothing runs it by the clock'];
+  const { nextAt, lastAt, leftOut } = schedule;
+  return [
+    `next  ${nextAt ?? 'never: start the platform with --lambdas-periodic'}`,
+    ...(lastAt === undefined ? [] : [`last  ${lastAt}`]),
+    ...(leftOut === 0 ? [] : [`left out ${leftOut}, each because the run before was under way`]),
+  ];
+}
