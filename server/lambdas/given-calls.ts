@@ -107,6 +107,11 @@ export class GivenCalls {
     (this.#find(news.number)?.listener ?? this.#earlier.get(news.number))?.outbound(news, bytes);
   }
 
+  /** Number of the call that runs; undefined between calls. */
+  get running(): number | undefined {
+    return this.#given.find(({ hasBegun, ending }) => hasBegun && !ending)?.number;
+  }
+
   /** A handler has ended. */
   ended(ending: Ending & { kind: 'outcome' }): void {
     const given = this.#find(ending.head.number);

@@ -25,6 +25,7 @@ import {
   type GoOnHead,
   type InvokeHead,
   type LoadHead,
+  type OffspringNews,
   type RulesHead,
 } from './protocol.ts';
 import type { Reaper } from './reaper.ts';
@@ -44,6 +45,8 @@ const DRAIN_TIMEOUT_MS = 250;
 const KILL_TIMEOUT_MS = 2_000;
 /** A process that closed its channel is normally about to end. */
 const CLOSED_CHANNEL_TIMEOUT_MS = 250;
+/** Its own calls are numbered from 1 on. */
+const FIRST_OFFSPRING_CALL = 1_000_000_000;
 /** Enough for what Node prints when it runs out of memory. */
 const STDERR_TAIL_BYTES = 8 * 1024;
 
@@ -70,6 +73,9 @@ export class LambdaProcess {
   #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
   readonly #given: GivenCalls;
   #isBatching = false;
+  /** Calls that are made by what it has started, by who makes them. */
+  readonly #offspringCalls = new WeakMap<object, Map<number, { id: number; number: number }>>();
+  #lastOffspringCall = 0;
   #memoryMb: number;
   #isRoomy = false;
   #collected: (() => void)[] = [];
@@ -167,6 +173,21 @@ export class LambdaProcess {
     const given = this.#given.add(listener);
     if (this.#end) this.#given.lose(this.#end);
     else this.#send(FrameType.invoke, { number: given.number, closed, ...call }, body);
+  }
+
+  /** News of a call that something makes which it has started; it belongs to the call that ran when it began. */
+  takeNews(from: object, { id, ...news }: OffspringNews, bytes: Uint8Array): void {
+    const known = this.#offspringCalls.get(from) ?? new Map<number, { id: number; number: number }>();
+    this.#offspringCalls.set(from, known);
+    const { running } = this.#given;
+    if (news.method !== undefined && running !== undefined) {
+      this.#lastOffspringCall += 1;
+      known.set(id, { id: FIRST_OFFSPRING_CALL + this.#lastOffspringCall, number: running });
+    }
+    const call = known.get(id);
+    if (!call || !this.isAlive) return;
+    this.#given.outbound({ ...news, ...call }, bytes);
+    if (news.ended) known.delete(id);
   }
 
   /** Asks for the calls back that lie ready. Those that have not begun by then end as `withdrawn`. */

@@ -15,6 +15,7 @@ import {
 import { interrupted, LambdaFailure } from './lambda-failure.ts';
 import { LambdaProcess } from './lambda-process.ts';
 import { MemoryWatch } from './memory-watch.ts';
+import { OffspringDoor } from './offspring-door.ts';
 import { ProcessPlaces } from './process-places.ts';
 import type { OutboundRoutes, StandInAddress } from './protocol.ts';
 import { Reaper } from './reaper.ts';
@@ -64,6 +65,9 @@ export class LambdaProcesses {
   readonly #spares: SpareProcesses;
   readonly #places: ProcessPlaces;
   readonly #living = new Set<LambdaProcess>();
+  /** Where what they start tells of its calls. */
+  readonly #door = new OffspringDoor();
+  readonly #newsPlaces = new Map<LambdaProcess, Omit<ReturnType<OffspringDoor['place']>, 'address'>>();
   readonly #memory = new MemoryWatch();
   readonly #descendants = new Descendants();
   readonly #reaper = new Reaper(this.#descendants.platform);
@@ -87,7 +91,8 @@ export class LambdaProcesses {
   }
 
   /** Starts the spares. Throws LambdaFailure when the bootstrap has not been built. */
-  start(): void {
+  async start(): Promise<void> {
+    await this.#door.open();
     this.#demandBootstrap();
     this.#spares.refill();
     // Nobody waits for it, and what cannot be ended now is tried again at the next start.
@@ -148,7 +153,13 @@ export class LambdaProcesses {
     const { resultBytes } = this.#settings.limits;
     const origin = await this.#descendants.nextOrigin();
     process.onOffspring = () => this.#descendants.follow(origin, process.exited);
-    const outbound = this.#routesOf(definition);
+    const { address: news, ...place } = this.#door.place((...told) => process.takeNews(...told));
+    void process.exited.then(() => {
+      place.close();
+      this.#newsPlaces.delete(process);
+    });
+    this.#newsPlaces.set(process, place);
+    const outbound = { ...this.#routesOf(definition), ...(news && { news }) };
     const { isDebugged, memoryMb } = definition;
     await process.load({ ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged }, memoryMb);
     return { process, revision };
@@ -168,6 +179,7 @@ export class LambdaProcesses {
   applyRules(): void {
     const rules = this.#settings.outbound.rules?.() ?? [];
     for (const process of this.#living) process.changeRules(rules);
+    for (const place of this.#newsPlaces.values()) place.changeRules(rules);
   }
 
   /** Ends every process. Resolves when none is left; `why` is what their calls end with. */
@@ -179,6 +191,7 @@ export class LambdaProcesses {
     await Promise.all([...this.#living].map(({ exited }) => exited));
     await this.#descendants.endAll();
     this.#reaper.stop();
+    this.#door.close();
   }
 
   /** Its place has been taken. */

@@ -156,7 +156,7 @@ export class LambdaService implements LambdaInvoker {
    */
   async start(): Promise<void> {
     await this.#code.clear();
-    this.#processes.start();
+    await this.#processes.start();
     this.#warm(this.#options.view.all('lambdas'));
     this.#periodic.start();
   }

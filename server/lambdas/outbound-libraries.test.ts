@@ -94,6 +94,23 @@ function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): void {
   bed.service.applyRules();
 }
 
+it('a worker that outlives its call tells of its calls to the one that runs, and follows rules that change', async () => {
+  change();
+  const code = `const { Worker } = require('worker_threads');
+    const worker = new Worker(\`require('worker_threads').parentPort.on('message', () => fetch(${AT}, { method: 'POST', body: 'again' })
+      .then((r) => r.text(), (e) => e.cause.code).then((t) => require('worker_threads').parentPort.postMessage(t)))\`, { eval: true });
+    worker.unref();
+    exports.run = () => new Promise((ok) => { worker.once('message', ok); worker.postMessage('go') })`;
+  const id = bed.lambda(code, { timeout: 30, env: { CRM_API_BASEPATH: 'crm.example' } });
+  for (let n = 0; n < 2; n += 1) {
+    const { outbound, ...invocation } = await bed.invoke(id);
+    expect(answerOf({ outbound, ...invocation })).toBe('caught');
+    expect(outbound).toMatchObject([{ method: 'POST', status: 200, request: { sizeBytes: 5 } }]);
+  }
+  change({ host: '*.example', action: 'block' });
+  expect(answerOf(await bed.invoke(id))).toBe('ECONNREFUSED');
+});
+
 describe.each(Object.entries(libraries))('a call by %s', (_name, call) => {
   it('is caught, and blocked, failed and delayed by rules', async () => {
     change();
@@ -104,6 +121,20 @@ describe.each(Object.entries(libraries))('a call by %s', (_name, call) => {
     const caught = await bed.invoke(id);
     expect(answerOf(caught)).toBe('200 caught');
     expect(arrived).toEqual([{ execution: caught.executionId, body: 'lead=1' }]);
+    // It stands in the record, whoever has made it.
+    expect(caught.outbound).toMatchObject([
+      {
+        method: 'POST',
+        url: expect.stringMatching(/^https?:..crm.example(:443)?.lead$/),
+        status: 200,
+        caughtBy: 'crm',
+      },
+    ]);
+    const [made] = caught.outbound;
+    expect([made?.request, made?.response].map((one) => Buffer.from(one?.bytes ?? []).toString())).toEqual([
+      'lead=1',
+      'caught',
+    ]);
 
     change({ host: '*.example', action: 'block' });
     expect(answerOf(await bed.invoke(id))).toBe('error ECONNREFUSED');

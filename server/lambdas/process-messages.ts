@@ -5,6 +5,7 @@ import type {
   InspectingHead,
   MessageHead,
   NoteHead,
+  OffspringNews,
   OutboundHead,
   OutcomeHead,
   WithdrawnHead,
@@ -50,6 +51,8 @@ export const outboundHead = z.object({
     .exactOptional(),
   ended: z.literal(true).exactOptional(),
 }) satisfies z.ZodType<OutboundHead>;
+
+export const offspringNews = outboundHead.omit({ number: true }) satisfies z.ZodType<OffspringNews>;
 
 export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) }) satisfies z.ZodType<InspectingHead>;
 

@@ -71,7 +71,18 @@ export interface OutboundRoutes {
   catchesCrm: boolean;
   /** In the order in which they are asked. */
   rules: readonly OutboundRule[];
+  /** Where what the lambda starts tells of its own calls. */
+  news?: NewsAddress;
 }
+
+/** On the loopback address. */
+export interface NewsAddress {
+  port: number;
+  token: string;
+}
+
+/** News of a call that a worker thread or a child process makes; it does not know which call of the lambda runs. */
+export type OffspringNews = Omit<OutboundHead, 'number'>;
 
 /** Turns a generic process into that of one lambda. */
 export interface LoadHead {

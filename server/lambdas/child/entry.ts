@@ -5,14 +5,20 @@
 import { handDown, inheritance } from './offspring.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundLine } from './outbound-line.ts';
+import { tellHome } from './tell-home.ts';
 
 const inherited = inheritance();
 if (inherited) {
-  const line = new OutboundLine(new OutboundCalls(() => {}), () => inherited.executionId);
+  const { news } = inherited.routes;
+  const tell = news && tellHome(news, (rules) => line.change(rules));
+  const line: OutboundLine = new OutboundLine(
+    new OutboundCalls((about, bytes) => tell?.(about, bytes)),
+    () => inherited.executionId,
+  );
   line.install(inherited.routes);
   handDown(
     __filename,
-    () => inherited,
+    () => ({ ...inherited, routes: line.routes }),
     (text) => process.stderr.write(`[terrarium] ${text}\n`),
   );
 } else require('./bootstrap.ts');
