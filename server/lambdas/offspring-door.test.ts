@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { writeFrame } from './frames.ts';
+import { OffspringDoor } from './offspring-door.ts';
+import { FrameType, type OffspringNews } from './protocol.ts';
+
+const door = new OffspringDoor();
+beforeAll(() => door.open());
+afterAll(() => door.close());
+
+const news = { id: 1, method: 'GET', url: 'http://a/' };
+
+function speak(port: number, ...heads: object[]) {
+  const socket = connect(port, '127.0.0.1').resume();
+  socket.on('error', () => {});
+  for (const head of heads) writeFrame(socket, FrameType.outbound, head);
+  return socket;
+}
+
+it('who knows the token of a process is heard for it, and for no other', async () => {
+  const [heard, others]: [OffspringNews[], OffspringNews[]] = [[], []];
+  const place = door.place((_from, told) => void heard.push(told));
+  door.place((_from, told) => void others.push(told));
+  const { port = 0, token } = place.address ?? {};
+  const socket = speak(port, { token }, news);
+  await vi.waitFor(() => expect(heard).toEqual([news]));
+  expect(others).toEqual([]);
+  place.close();
+  await once(socket, 'close');
+});
+
+it.each([
+  ['another token', { token: randomUUID() }],
+  ['no token', news],
+])('who has %s is sent away', async (_what, head) => {
+  const heard: OffspringNews[] = [];
+  const { address } = door.place((_from, told) => void heard.push(told));
+  await once(speak(address?.port ?? 0, head, news), 'close');
+  expect(heard).toEqual([]);
+});
+
+it('who writes what is no news is sent away', async () => {
+  const heard: OffspringNews[] = [];
+  const { port = 0, token } = door.place((_from, told) => void heard.push(told)).address ?? {};
+  await once(speak(port, { token }, { id: 'x' }), 'close');
+  const socket = connect(port, '127.0.0.1').resume();
+  socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'close');
+  expect(heard).toEqual([]);
+});
