@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -9,10 +9,10 @@ const entries = [...ledger.matchAll(/^- <a id="d-(\d{3})"><\/a>\*\*D-(\d{3})\*\*
 const explained = new Set(entries.map(([, , id]) => id));
 
 /** Every decision cited below a folder, with one of the places that cite it; ranges such as `D-040..D-044` cite their ends. */
-function citedIn(folder: string): Map<string, string> {
+function citedIn(folder: string, isMeant: (name: string) => boolean = () => true): Map<string, string> {
   const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
   const cited = new Map<string, string>();
-  for (const file of files.filter((entry) => entry.isFile())) {
+  for (const file of files.filter((entry) => entry.isFile() && isMeant(entry.name))) {
     const path = join(file.parentPath, file.name);
     for (const [, id = ''] of readFileSync(path, 'utf8').matchAll(/\bD-(\d{3})\b/g)) cited.set(id, path);
   }
@@ -33,4 +33,13 @@ it('explains each decision once, in order, under an anchor of its own id', () =>
   expect(ids).toEqual([...explained].sort());
   expect(entries.filter(([, anchor, id]) => anchor !== id)).toEqual([]);
   expect(ledger.match(/^- /gm)).toHaveLength(entries.length);
+});
+
+it('says of each decision which test shows it', () => {
+  const isTest = (name: string) => /\.(test|spec)\.ts$/.test(name);
+  const cited = new Set(['server', 'e2e', 'fixtures'].flatMap((folder) => [...citedIn(folder, isTest).keys()]));
+  const shown = [...ledger.matchAll(/^\| D-(\d{3}) \| (\S+) \|$/gm)];
+  expect(shown.filter(([, , file = '']) => !isTest(file) || !existsSync(join(root, file)))).toEqual([]);
+  const named = new Set(shown.map(([, id]) => id));
+  expect([...explained].filter((id = '') => !cited.has(id) && !named.has(id)).map((id) => `D-${id}`)).toEqual([]);
 });
