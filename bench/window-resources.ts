@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Locator, type Page } from '@playwright/test';
+import { untilStill } from '../e2e/axe.ts';
 import { growWorld } from '../e2e/large-world.ts';
 import { PlatformProcess } from '../e2e/platform-process.ts';
 import settings from '../playwright.config.ts';
@@ -82,7 +83,7 @@ async function measure(page: Page, wanted: string): Promise<Cost> {
     await lines.nth(2).waitFor({ timeout: WAIT_MS });
     await page.getByRole('region', { name: 'Resource', exact: true }).getByRole('tab').first().waitFor();
     opens.push(performance.now() - openedMs);
-    await page.waitForLoadState('networkidle');
+    await untilStill(page);
     const filteredMs = performance.now();
     await page.getByRole('searchbox', { name: 'Filter the tree' }).fill(wanted);
     await lines.filter({ hasText: wanted }).first().waitFor({ timeout: WAIT_MS });

@@ -25,3 +25,16 @@ export async function expectNoFaults(page: Page, state = page.url()): Promise<vo
   }, ANNOUNCER);
   expect(found, state).toEqual([]);
 }
+
+/** Comes to rest: nothing of the page has changed for a moment. */
+const STILL = `new Promise((resolve) => {
+  const rest = () => (observer.disconnect(), resolve());
+  const observer = new MutationObserver(() => (clearTimeout(timer), (timer = setTimeout(rest, 300))));
+  let timer = setTimeout(rest, 300);
+  observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+})`;
+
+/** Resolves once the page has come to rest. The network never does: what happens is streamed to it. */
+export async function untilStill(page: Page): Promise<void> {
+  await page.evaluate(STILL);
+}

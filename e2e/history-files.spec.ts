@@ -42,7 +42,7 @@ test('what is exported makes an empty world the same', async ({ page, platform }
     await dialog.locator('input[type=file]').setInputFiles(file);
     await expect(dialog).toContainText('The file is sound.');
     await expect(dialog).toContainText(/Code of \d+ resources will run on this machine/);
-    await expect(dialog.getByRole('list', { name: 'Code that will run' })).toContainText('order-status (endpoint ');
+    await expect(dialog.getByRole('list', { name: 'Code that will run' })).toContainText('order-status (apiendpoint ');
     await dialog.getByRole('button', { name: 'Import', exact: true }).click();
     await expect(dialog).toBeHidden();
     expect(await worldOf(platform, page)).toEqual(before);

@@ -1,4 +1,4 @@
-import { expectNoFaults } from './axe.ts';
+import { expectNoFaults, untilStill } from './axe.ts';
 import { basic, send } from './client.ts';
 import {
   ask,
@@ -249,7 +249,7 @@ for (const theme of ['light', 'dark'] as const) {
       ['reset', 'history?dialog=reset'],
     ] as const) {
       await platform.open(page, path);
-      await page.waitForLoadState('networkidle').catch(() => undefined);
+      await untilStill(page);
       await expectNoFaults(page, state);
     }
   });

@@ -1,4 +1,4 @@
-import { expectNoFaults } from './axe.ts';
+import { expectNoFaults, untilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
@@ -185,7 +185,7 @@ for (const [width, height] of [
     await page.setViewportSize({ width, height });
     for (const screen of [...SCREENS, 'settings?tab=platform', 'settings?tab=access', 'settings?tab=decisions']) {
       await platform.open(page, screen);
-      await page.waitForLoadState('networkidle').catch(() => undefined);
+      await untilStill(page);
       expect(await lostIn(page), screen).toEqual([]);
     }
     await page.keyboard.press('ControlOrMeta+k');

@@ -18,11 +18,14 @@ export class PipelineBench {
   /** Holds the repository, and is the home of whoever runs the command. */
   readonly folder: string;
   readonly dir: string;
+  /** Where runs have their folders. */
+  readonly runs: string;
 
   private constructor(platform: Platform, folder: string) {
     this.platform = platform;
     this.folder = folder;
     this.dir = join(folder, 'app');
+    this.runs = join(folder, 'runs');
   }
 
   /** With a repository of these files on a branch `feature/a` off `main`. */
@@ -32,6 +35,7 @@ export class PipelineBench {
   ): Promise<PipelineBench> {
     const folder = await mkdtemp(join(tmpdir(), 'terrarium bench '));
     const bench = new PipelineBench(await startPlatform({ seed: 'demo', ...options }), folder);
+    await mkdir(bench.runs);
     await run('git', ['init', '-q', '-b', 'main', bench.dir]);
     await bench.commit(files, 'Begin');
     await bench.git('switch', '-q', '-c', 'feature/a');
@@ -63,13 +67,18 @@ export class PipelineBench {
     const { baseUrl, rootCredentials } = this.platform.emulator;
     const { apiKey, apiSecret = '' } = rootCredentials;
     return this.workplace.start(['pipeline', ...words, '--base-url', baseUrl], {
-      env: { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: this.folder, ...env },
+      env: { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: this.folder, TMPDIR: this.runs, ...env },
     });
   }
 
   /** `terrarium pipeline run` in the repository, to its end. */
   run(...more: string[]) {
     return this.start(['run', this.dir, '--project', 'fern-moss/app', ...more]).ended;
+  }
+
+  /** Folders of runs that are there. */
+  async runFolders(): Promise<string[]> {
+    return (await readdir(this.runs)).filter((name) => name.startsWith('terrarium-pipeline-'));
   }
 
   async inspect(path: string, method = 'GET'): Promise<Body> {
@@ -82,9 +91,4 @@ export class PipelineBench {
     await this.platform.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
-}
-
-/** Folders of runs that are on this machine. */
-export async function runFolders(): Promise<string[]> {
-  return (await readdir(tmpdir())).filter((name) => name.startsWith('terrarium-pipeline-'));
 }

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
 import { basic, send } from './client.ts';
-import { PipelineBench, runFolders } from './pipeline-for-tests.ts';
+import { PipelineBench } from './pipeline-for-tests.ts';
 import type { Body } from './place.ts';
 import { startPlatform } from './platform.ts';
 
@@ -16,13 +16,12 @@ const run = promisify(execFile);
 const MARK = '4711.25';
 
 let bench: PipelineBench;
-let foldersBefore: string[];
 
 /** Processes that jobs of these tests have started and that are still there. */
 const strays = async () =>
   (await run('ps', ['-eo', 'args'])).stdout.split('\n').filter((line) => line === `sleep ${MARK}`);
 const newest = async (): Promise<Body> => (await bench.inspect('pipelines'))[0];
-const newFolders = async () => (await runFolders()).filter((name) => !foldersBefore.includes(name));
+const folders = () => bench.runFolders();
 const define = (definition: string) => bench.commit({ '.gitlab-ci.yml': definition });
 
 beforeAll(async () => {
@@ -30,9 +29,6 @@ beforeAll(async () => {
   bench = await PipelineBench.make({}, { '.gitlab-ci.yml': 'a: {script: [echo hi]}\n' });
 }, BUILD_TIMEOUT_MS + LIMIT_MS);
 afterAll(() => bench?.close(), LIMIT_MS);
-beforeEach(async () => {
-  foldersBefore = await runFolders();
-});
 
 const SLOW = `slow: {stage: build, script: [echo begun, sleep ${MARK}]}\nlater: {stage: test, script: [echo never]}\n`;
 
@@ -55,15 +51,15 @@ describe('a run that is ended from outside', () => {
     const [{ statuses }] = (await bench.inspect('scm')).projects.filter(({ path }: Body) => path === 'app');
     expect(statuses).toMatchObject([{ status: 'canceled' }, { status: 'canceled' }]);
     expect(await strays()).toEqual([]);
-    expect(await newFolders()).toEqual([]);
+    expect(await folders()).toEqual([]);
   });
 
   it('before its first job is cancelled, too', { timeout: LIMIT_MS }, async () => {
     const pipeline = bench.start(['run', bench.dir, '--project', 'fern-moss/app']);
-    await expect.poll(newFolders, POLL).toHaveLength(1);
+    await expect.poll(folders, POLL).toHaveLength(1);
     pipeline.child.kill('SIGINT');
     expect((await pipeline.ended).exitCode).toBe(130);
-    expect(await newFolders()).toEqual([]);
+    expect(await folders()).toEqual([]);
   });
 
   it('by kill -9 is cleaned up after by the next one: secrets, processes, key, record', {
@@ -75,11 +71,11 @@ describe('a run that is ended from outside', () => {
     const { id, apiKey } = await newest();
     pipeline.child.kill('SIGKILL');
     await pipeline.ended;
-    expect(await newFolders()).toHaveLength(1);
+    expect(await folders()).toHaveLength(1);
     expect(await strays()).toHaveLength(1);
     await define('a: {script: [echo hi]}\n');
     expect((await bench.run()).exitCode).toBe(0);
-    expect(await newFolders()).toEqual([]);
+    expect(await folders()).toEqual([]);
     await expect.poll(strays, POLL).toEqual([]);
     expect(await bench.inspect(`pipelines/${id}`)).toMatchObject({
       state: 'canceled',
@@ -152,7 +148,7 @@ describe('what cannot be run', () => {
     expect(err.trim().split('\n')).toHaveLength(1);
     expect(exitCode).toBe(2);
     expect(await bench.inspect('pipelines')).toHaveLength(runs);
-    expect(await newFolders()).toEqual([]);
+    expect(await folders()).toEqual([]);
   });
 
   it('names file and line of an include, too', { timeout: LIMIT_MS }, async () => {
@@ -233,7 +229,7 @@ describe('repositories of all kinds', () => {
     await define('a: {script: ["echo $RANDOM > x", sleep 0.5], artifacts: {paths: [x]}}\n');
     const both = await Promise.all([bench.run(), bench.run()]);
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
-    expect(await newFolders()).toEqual([]);
+    expect(await folders()).toEqual([]);
   });
 });
 

@@ -1,27 +1,25 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type * as library from '../server/emulator.ts';
+import type { StartEmulator, Terrarium, TerrariumOptions } from '../server/library/api.ts';
 import { packageFile } from '../server/package-file.ts';
 import { WindowPlatform } from './window-platform.ts';
 
-const LIBRARY = pathToFileURL(packageFile('dist/server/emulator.js')).href;
-
-type StartOptions = NonNullable<Parameters<typeof library.startEmulator>[0]>;
+const LIBRARY = pathToFileURL(packageFile('dist/server/library.js')).href;
 
 /** A platform in this process, as a test suite starts it: a second of computing less than in one of its own. It cannot crash. */
 export class PlatformHere extends WindowPlatform {
-  readonly #options: StartOptions;
+  readonly #options: TerrariumOptions;
   readonly #faults: unknown[] = [];
-  #emulator: library.Emulator | undefined;
+  #emulator: Terrarium | undefined;
 
   /** @param folder for its world */
-  constructor(folder: string, options: StartOptions) {
+  constructor(folder: string, options: TerrariumOptions) {
     super();
     this.#options = { ...options, data: join(folder, 'data') };
   }
 
   override async start(): Promise<void> {
-    const { startEmulator }: typeof library = await import(LIBRARY);
+    const { startEmulator }: { startEmulator: StartEmulator } = await import(LIBRARY);
     const emulator = await startEmulator(
       { ...this.#options, ...this.ports },
       { onFault: (fault) => this.#faults.push(fault) },

@@ -79,10 +79,11 @@ it('is named as what it is', async () => {
     .toMatch(/^Podman \d/);
 });
 
-it.concurrent.each(Array.from({ length: TRIALS }, (_, index) => index + 1))(
+it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(
   'creates, scales, mends what crashes, and cleans up: trial %i',
   { timeout: LIMIT_MS },
-  async (trial) => {
+  // Tests that run beside each other have an `expect` each.
+  async (trial, { expect }) => {
     const [environment] = (await platform.root.get('/demo/environments?expand=true')).body;
     const [provider] = (await platform.root.get(`/demo/environments/${environment.id}/providers?type=CaaS&expand=true`))
       .body;

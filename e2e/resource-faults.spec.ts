@@ -188,7 +188,7 @@ test('script is text in every field of every kind of resource', async ({ page, p
   const rule = await make(`/policies/${policy.id}/rules`, {
     name: SCRIPT,
     resource_type: 'Platform::Resource::Rule::Event',
-    properties: { match_actions: [{ action: SCRIPT }], lambda: lambda.id },
+    properties: { match_actions: [{ action: 'lambda.update.post' }], lambda: lambda.id },
   });
   const container = await make(`${inside}/containers`, {
     name: 'scripted',

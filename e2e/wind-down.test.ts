@@ -141,7 +141,9 @@ async function publishSlowLambda(metaUrl: string): Promise<string> {
     name: 'e',
     properties: { environment_type: 'test' },
   });
-  const code = Buffer.from('exports.run = () => setTimeout(() => {}, 60000);').toString('base64');
+  const code = Buffer.from('exports.run = (event, context, callback) => setTimeout(callback, 60000);').toString(
+    'base64',
+  );
   const at = `/slow/environments/${environment.id}`;
   const lambda = await create(`${at}/lambdas`, {
     name: 'slow',

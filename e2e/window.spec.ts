@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { expectNoFaults } from './axe.ts';
+import { expectNoFaults, untilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, test } from './window.ts';
 
@@ -186,7 +186,7 @@ test('script is text wherever it comes from', async ({ page, platform }) => {
     await platform.open(page, screen);
     const row = page.getByRole('grid').getByRole('row').nth(1);
     if (await row.isVisible()) await row.click();
-    await page.waitForLoadState('networkidle').catch(() => undefined);
+    await untilStill(page);
     expect(await page.evaluate(() => 'hasRun' in globalThis), screen).toBe(false);
   }
   await platform.open(page, 'leads');

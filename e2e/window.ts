@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
-import type { StartOptions } from '../server/config-schema.ts';
+import type { TerrariumOptions } from '../server/library/api.ts';
 import { PlatformHere } from './platform-here.ts';
 import { PlatformProcess } from './platform-process.ts';
 import type { WindowPlatform } from './window-platform.ts';
@@ -11,7 +11,7 @@ export { expect, type Page, type WindowPlatform };
 
 interface Fixtures {
   /** How the platform is set; unless `containers` say otherwise there is no container engine. */
-  startOptions: StartOptions;
+  startOptions: TerrariumOptions;
   /** Does the platform have a process of its own, as on the command line? Only that one can crash. */
   ownProcess: boolean;
   platform: WindowPlatform;
@@ -23,7 +23,7 @@ export const test = base.extend<Fixtures>({
   ownProcess: [false, { option: true }],
   platform: async ({ startOptions, ownProcess, page }, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'terrarium-window-'));
-    const options: StartOptions = { containers: { engine: 'none' }, ...startOptions };
+    const options: TerrariumOptions = { containers: { engine: 'none' }, ...startOptions };
     await writeFile(join(folder, 'terrarium.json'), JSON.stringify(options));
     const platform = ownProcess ? new PlatformProcess(folder, [], { cwd: folder }) : new PlatformHere(folder, options);
     await platform.start();
