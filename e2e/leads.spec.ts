@@ -290,7 +290,7 @@ test('rules to catch, pass, block, delay and fail are made in the window, and ca
   await platform.open(page, 'invocations?q=lambda:caller');
   await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1).click();
   await page.getByRole('tab', { name: 'Outbound' }).click();
-  await expect(page.getByText('fail with 500 for {crm}').last()).toBeVisible();
+  await expect(page.getByText('fail with 500 for {crm}').first()).toBeVisible();
   await new Promise((resolve) => server.close(resolve));
 });
 
