@@ -233,6 +233,7 @@ describe('terrarium completion', () => {
     const script = join(place.folder, 'completion.zsh');
     writeFileSync(script, (await place.run(['completion', 'zsh'])).out);
     // What zsh would offer is what _describe is handed.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: zsh's own way to name a parameter's parameter
     const load = 'autoload -Uz compinit && compinit -D && source $1 && _describe() { print -l -- ${(P)2} }';
     const complete = async (...words: string[]) => {
       const lookup = 'shift; words=(terrarium "$@"); CURRENT=$#words; print -- $_comps[terrarium]; _terrarium';
