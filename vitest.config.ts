@@ -10,6 +10,11 @@ const ENGINES = [
   'e2e/image.test.ts',
   'e2e/pipeline.test.ts',
 ];
+/**
+ * Podman tells the system's firewall where a port leads, and sometimes leaves that behind: whoever gets the port next is cut off.
+ * So it comes alone, when all others have ended.
+ */
+const PODMAN = 'e2e/podman.test.ts';
 /** What starts processes of lambdas by itself, and so needs their bootstrap built from the present sources. */
 const LAMBDAS = 'server/lambdas/**/*.test.ts';
 
@@ -35,9 +40,10 @@ export default defineConfig({
         test: {
           name: '3-platform',
           include: ['{server,electron,renderer,e2e,scripts,fixtures}/**/*.test.ts'],
-          exclude: [...ENGINES, LAMBDAS],
+          exclude: [...ENGINES, LAMBDAS, PODMAN],
         },
       },
+      { extends: true, test: { name: '4-podman', include: [PODMAN], sequence: { groupOrder: 1 } } },
     ],
   },
 });

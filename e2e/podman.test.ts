@@ -11,6 +11,8 @@ import { testImage } from '../server/containers/docker/engine-for-tests.ts';
 import type { Body } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
+const run = promisify(execFile);
+
 const LIMIT_MS = 90_000;
 const POLL = { timeout: 45_000, interval: 100 };
 const IMAGE = 'terrarium-test/busybox:1';
@@ -33,8 +35,7 @@ const folder = await mkdtemp(join(tmpdir(), 'terrarium-podman-'));
 const socket = join(folder, 'sock');
 const env = { ...process.env, CONTAINERS_CONF: join(folder, 'containers.conf') };
 const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];
-const podman = async (...args: string[]) =>
-  (await promisify(execFile)('podman', [...storage, ...args], { env })).stdout;
+const podman = async (...args: string[]) => (await run('podman', [...storage, ...args], { env })).stdout;
 let service: ReturnType<typeof spawn>;
 let engine: Docker;
 let platform: Platform;
@@ -44,7 +45,7 @@ beforeAll(async () => {
   // By way of an archive: what Podman's service imports gets no tag.
   const archive = join(folder, 'image.tar');
   await testImage();
-  await promisify(execFile)('docker', ['save', '--output', archive, IMAGE]);
+  await run('docker', ['save', '--output', archive, IMAGE]);
   await podman('load', '--input', archive);
   service = spawn('podman', [...storage, 'system', 'service', '--time=0', `unix://${socket}`], {
     env,
@@ -67,9 +68,23 @@ afterAll(async () => {
     service.kill();
     await gone;
   }
+  await forgetPorts();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   expect(left).toEqual([]);
 }, LIMIT_MS);
+
+/** Takes out of the system's firewall what Podman has left there of this world's ports. */
+async function forgetPorts(): Promise<void> {
+  const CHAIN = 'NETAVARK-HOSTPORT-DNAT';
+  const rules = await run('iptables', ['-t', 'nat', '-S', CHAIN]).then(
+    ({ stdout }) => stdout.split('\n'),
+    () => [],
+  );
+  const ours = `"dnat name: terrarium-${platform.emulator.worldId.slice(0, 8)}-`;
+  for (const rule of rules.filter((one) => one.includes(ours))) {
+    await run('sh', ['-c', `iptables -t nat ${rule.replace(/^-A/, '-D')}`]);
+  }
+}
 
 const status = async (id: string): Promise<Body> => (await platform.root.get(`/demo/containers/${id}`)).body.properties;
 
