@@ -53,8 +53,16 @@ test('an event is changed before it is replayed', async ({ page, platform }) => 
   await editor.click();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.press('Delete');
-  await page.keyboard.insertText('{"payload": {"firstName": "Grace", "lastName": "Hopper", "email": "g@example.com"}}');
-  await page.keyboard.press('ControlOrMeta+Enter');
+  // Typed and sent in one breath, before the page can have drawn anything again.
+  await editor.evaluate(async (content) => {
+    content.ownerDocument.execCommand(
+      'insertText',
+      false,
+      '{"payload": {"firstName": "Grace", "lastName": "Hopper", "email": "g@example.com"}}',
+    );
+    await Promise.resolve();
+    content.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', code: 'Enter', ctrlKey: true, bubbles: true }));
+  });
   await expect(page.getByRole('dialog')).toBeHidden();
   await expect
     .poll(async () => JSON.stringify((await platform.ask(page, 'GET', '/inspect/leads')).body))

@@ -3,9 +3,10 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, foldGutter, indentOnInput } from '@codemirror/language';
 import { type Diagnostic, linter, lintGutter, setDiagnostics } from '@codemirror/lint';
-import { EditorState, StateEffect, Transaction } from '@codemirror/state';
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { Annotation, EditorState, StateEffect, Transaction } from '@codemirror/state';
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, type ViewUpdate } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import type { CodeEditorProps, EditorProblem } from '../editor-props.ts';
 import { editorLook, rootIn } from './setup.ts';
 
@@ -57,7 +58,10 @@ export function CodeMirror(props: CodeEditorProps) {
             ? lintGutter()
             : [],
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
+          if (!update.docChanged || isFromOutside(update)) return;
+          // At once: what is typed and sent in one breath is sent as typed, and the page never hands the editor a text that is
+          // older than the editor's own.
+          flushSync(() => latest.current.onChange?.(update.state.doc.toString()));
         }),
       ],
     });
@@ -75,7 +79,7 @@ export function CodeMirror(props: CodeEditorProps) {
     editor.dispatch({
       changes: { from: 0, to: editor.state.doc.length, insert: value },
       selection: { anchor },
-      annotations: Transaction.addToHistory.of(false),
+      annotations: [Transaction.addToHistory.of(false), fromOutside.of(true)],
     });
   }, [value]);
 
@@ -106,6 +110,10 @@ function diagnosticsOf({ state }: EditorView, props: Pick<CodeEditorProps, 'prob
     severity: 'error',
   }));
 }
+
+/** Marks a text that the page gave: the page knows it. */
+const fromOutside = Annotation.define<boolean>();
+const isFromOutside = ({ transactions }: ViewUpdate) => transactions.some((one) => one.annotation(fromOutside));
 
 const parseJson = jsonParseLinter();
 /** What has to be marked has changed, though the text has not. */
