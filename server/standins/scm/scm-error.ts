@@ -22,3 +22,9 @@ export const missing = (...names: string[]) =>
 export const invalidValue = (name: string) => new ScmError(400, { error: `${name} does not have a valid value` });
 
 export const conflict = (...messages: string[]) => new ScmError(409, { message: messages });
+
+/** `507 Insufficient Storage: ...` */
+export const full = (maxBytes: number) =>
+  new ScmError(507, {
+    message: `507 Insufficient Storage: this server keeps ${maxBytes / (1024 * 1024)} MB of projects; delete notes, variables or environments`,
+  });

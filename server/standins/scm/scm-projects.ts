@@ -1,5 +1,6 @@
+import { heldBytes } from '../../model/held-bytes.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
-import { conflict, notFound } from './scm-error.ts';
+import { conflict, full, notFound } from './scm-error.ts';
 import {
   pathWithNamespace,
   SCM_USER,
@@ -13,6 +14,9 @@ import {
 /** The demo world's project. */
 export const DEMO_PROJECT = { id: 101, name: 'shop', namespace: 'fern-moss' } as const;
 
+/** For all projects together, as memory holds them: a pipeline that posts statuses or notes without end meets it. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
 /** First id of a project that is made without one. */
 const FIRST_PROJECT_ID = 102;
 
@@ -21,11 +25,15 @@ export class ScmProjects {
   readonly #log: KeyedLog<ScmProject>;
   readonly #nowMs: () => number;
   readonly #onChange: (project: ScmProject) => void;
+  /** What each project holds, by its id. */
+  readonly #bytes = new Map<number, number>();
+  #allBytes = 0;
 
   constructor(log: KeyedLog<ScmProject>, options: { nowMs(): number; onChange(project: ScmProject): void }) {
     this.#log = log;
     this.#nowMs = options.nowMs;
     this.#onChange = options.onChange;
+    for (const project of this.all()) this.#count(project, heldBytes(project));
   }
 
   /** Oldest first. */
@@ -69,8 +77,12 @@ export class ScmProjects {
     return this.save(project);
   }
 
-  /** Keeps a project as it now is; resolves when it is durable. */
+  /** Keeps a project as it now is; resolves when it is durable. Throws 507 when it grows and there is no room. */
   async save(project: ScmProject): Promise<ScmProject> {
+    const bytes = heldBytes(project);
+    const grownBytes = bytes - (this.#bytes.get(project.id) ?? 0);
+    if (grownBytes > 0 && this.#allBytes + grownBytes > MAX_BYTES) throw full(MAX_BYTES);
+    this.#count(project, bytes);
     await this.#log.put(String(project.id), project);
     this.#onChange(project);
     return project;
@@ -160,6 +172,11 @@ export class ScmProjects {
 
   now(): string {
     return new Date(this.#nowMs()).toISOString();
+  }
+
+  #count({ id }: ScmProject, bytes: number): void {
+    this.#allBytes += bytes - (this.#bytes.get(id) ?? 0);
+    this.#bytes.set(id, bytes);
   }
 
   #nextId(listOf: (project: ScmProject) => readonly { id: number }[]): number {

@@ -369,3 +369,25 @@ it('its pages show text as text', async () => {
   expect(html).toContain('href="http://localhost:4701/a?b=1&#38;c="');
   expect((await fetch(`${scm.url}/fern-moss/shop`)).status).toBe(200);
 });
+
+it('projects take 64 MB together: what makes them grow beyond is refused, and what makes room is not', async () => {
+  const { iid } = await gitlab.MergeRequests.create(101, 'much', 'main', 'Much to say');
+  const notes = `/projects/101/merge_requests/${iid}/notes`;
+  const post = () => call('POST', notes, { body: JSON.stringify({ body: 'n'.repeat(1_000_000) }) });
+  const { id: first } = (await post()).body;
+  const { projects } = scm;
+  const fill = () => {
+    const project = projects.get('101');
+    return projects.addNote(project, projects.mergeRequest(project, String(iid)), 'n'.repeat(16_200_000));
+  };
+  for (let n = 0; n < 4; n++) await fill();
+  expect((await post()).status).toBe(201);
+  const refused = await post();
+  expect([refused.status, refused.body.message]).toEqual([
+    507,
+    expect.stringMatching(/keeps 64 MB of projects; delete/),
+  ]);
+  expect((await call('POST', '/projects', { body: JSON.stringify({ name: 'n'.repeat(999_999) }) })).status).toBe(507);
+  expect((await call('DELETE', `${notes}/${first}`)).status).toBe(204);
+  expect((await post()).status).toBe(201);
+});
