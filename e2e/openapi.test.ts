@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inspectorRoutes } from '../server/inspector/routes.ts';
+import { inspectorRoutes } from '../server/emulator/inspection-routes.ts';
 import { typeOfWord } from '../server/model/registry.ts';
 import { openApiDocument } from '../server/openapi/document.ts';
 import { resourceRoutes } from '../server/resources/routes.ts';

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
+import { WindowSessions } from './access/window-sessions.ts';
 import { completeOptions, isLoopbackHost } from './config.ts';
 import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
 import { endCredentials } from './emulator/account-endings.ts';
@@ -29,8 +30,6 @@ import { type ListeningByName, listenByName } from './emulator/window-name.ts';
 import { windowSignIn } from './emulator/window-sign-in.ts';
 import { createWorkbench } from './emulator/workbench.ts';
 import { Gateway } from './gateway/gateway.ts';
-import { windowFiles } from './inspector/window-files.ts';
-import { WindowSessions } from './inspector/window-sessions.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
 import { ownerHere } from './machine/owner.ts';
@@ -44,6 +43,7 @@ import { Credentials } from './security/credentials.ts';
 import { verifyPassword } from './security/passwords.ts';
 import { PastAccounts } from './security/past-accounts.ts';
 import { securityRoutes } from './security/routes.ts';
+import { windowFiles } from './window/window-files.ts';
 
 export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
 export type { RootCredentials };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config-schema.ts';
-import type { FreshWorld } from '../inspector/reset-routes.ts';
+import type { FreshWorld } from '../history/reset-routes.ts';
 import { PlatformError } from '../model/errors.ts';
 import { ORGANIZATION } from '../model/hierarchy.ts';
 import type { StoredResource, World } from '../model/record.ts';

@@ -1,4 +1,4 @@
-import type { ScmInspection } from '../inspector/delivery-routes.ts';
+import type { ScmInspection } from '../delivery/delivery-routes.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';

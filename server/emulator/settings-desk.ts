@@ -1,11 +1,11 @@
+import type { AccessDesk } from '../access/access-routes.ts';
 import type { Config, StartOptions } from '../config-schema.ts';
 import { IN_MEMORY } from '../config-schema.ts';
 import { settings, shownValue, valueAt } from '../config-settings.ts';
 import type { ShownSetting } from '../contract/window.ts';
-import type { AccessDesk } from '../inspector/access-routes.ts';
-import type { SettingsDesk } from '../inspector/settings-routes.ts';
 import { readAuthorization } from '../security/authorization-header.ts';
 import type { Credentials } from '../security/credentials.ts';
+import type { SettingsDesk } from '../window/settings-routes.ts';
 import { type Data, LEAD_CAPS, RUN_CAPS } from './data.ts';
 
 export interface SettingsDeskOptions {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { ContainerNews } from '../containers/container-service.ts';
-import { Arrivals } from '../inspector/arrivals.ts';
-import { EndpointActivity } from '../inspector/endpoint-activity.ts';
-import { LEADS } from '../inspector/lead-routes.ts';
-import { LiveFeed } from '../inspector/live-feed.ts';
-import { Pulse } from '../inspector/pulse.ts';
-import type { Recorder } from '../inspector/recorder.ts';
+import { Arrivals } from '../http/arrivals.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
+import { LEADS } from '../standins/lead-routes.ts';
+import { EndpointActivity } from '../traffic/endpoint-activity.ts';
+import { Pulse } from '../traffic/pulse.ts';
+import type { Recorder } from '../traffic/recorder.ts';
+import { LiveFeed } from '../window/live-feed.ts';
 
 /**
  * What watches the platform, for the window and for those who wait. Whatever happens is told here once; here it is decided who

@@ -1,4 +1,4 @@
-import type { KeyMaker } from '../inspector/access-routes.ts';
+import type { KeyMaker } from '../access/access-routes.ts';
 import { invalid, PlatformError } from '../model/errors.ts';
 import { ORGANIZATION, owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';

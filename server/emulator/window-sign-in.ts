@@ -1,4 +1,4 @@
-import type { SignIn } from '../inspector/window-sessions.ts';
+import type { SignIn } from '../access/window-sessions.ts';
 import { PlatformError } from '../model/errors.ts';
 import { owningOrganization } from '../model/hierarchy.ts';
 import type { WorldView } from '../model/world-view.ts';

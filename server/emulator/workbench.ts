@@ -1,12 +1,12 @@
-import { LinkedFiles } from '../inspector/linked-files.ts';
-import { TestEvents } from '../inspector/test-events.ts';
-import type { Workbench } from '../inspector/workbench-routes.ts';
 import { decodeSource } from '../model/base64-text.ts';
 import type { Change } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import { LAMBDA } from '../model/types/lambda.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
+import { LinkedFiles } from '../workbench/linked-files.ts';
+import { TestEvents } from '../workbench/test-events.ts';
+import type { Workbench } from '../workbench/workbench-routes.ts';
 import type { Data } from './data.ts';
 import { rootAct } from './root-account.ts';
 

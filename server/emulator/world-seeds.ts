@@ -1,6 +1,5 @@
 import type { AppliedSeed, SeedChange } from '../contract/seeds.ts';
 import { parseJson } from '../http/read-body.ts';
-import type { SeedDesk, SentSeed } from '../inspector/seed-routes.ts';
 import { decodeText } from '../model/base64-text.ts';
 import type { Caller } from '../model/caller.ts';
 import { codeToRun } from '../model/code-to-run.ts';
@@ -13,6 +12,7 @@ import { seedChanges } from '../seed/seed-changes.ts';
 import { parseSeedDocument, type SeedDocument, sentSeedDocument } from '../seed/seed-document.ts';
 import { SeedError } from '../seed/seed-error.ts';
 import type { Seed } from '../seed/seed-node.ts';
+import type { SeedDesk, SentSeed } from '../seed/seed-routes.ts';
 import { yamlOf } from '../seed/seed-text.ts';
 import type { WorldStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';

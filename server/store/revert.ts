@@ -3,8 +3,8 @@ import { applyPatch, deepClone } from 'fast-json-patch';
 import type { Commit } from '../model/commit.ts';
 import type { ErrorDetail } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
+import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
-import { segmentsOf } from './pointer.ts';
 import { operationsBetween, tryOperations } from './world-patch.ts';
 
 /** What undoes one commit in the present world, or what later commits have put in its way. */

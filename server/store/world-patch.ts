@@ -2,8 +2,8 @@ import { applyPatch, compare, deepClone, JsonPatchError, type Operation } from '
 import type { Change } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
+import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
-import { segmentsOf } from './pointer.ts';
 
 const ROOT = '/resources/';
 

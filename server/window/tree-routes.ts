@@ -5,8 +5,8 @@ import type { Caller } from '../model/caller.ts';
 import { lineage } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
+import { scopeOf } from '../model/scope.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { scopeOf } from './scope.ts';
 import { allBelow, childrenInOrder, idsIn, nodeOf, treeOrder } from './tree-nodes.ts';
 
 /** A world of so many resources is looked through in some 50 ms; past that a count is not worth the wait. */

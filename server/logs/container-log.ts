@@ -1,9 +1,9 @@
 import type { Response } from 'express';
+import type { Arrivals } from '../http/arrivals.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { LogLine } from '../model/invocation.ts';
 import type { LogParameters } from '../model/log-query.ts';
-import type { Arrivals } from './arrivals.ts';
 import { type LogPiece, streamLog } from './log-stream.ts';
 
 /** Output of containers' instances, asked of their engine. */

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Commit } from '../model/commit.ts';
 import type { JsonObject } from '../model/json.ts';
+import { maskedCommit, maskedRecord, unmaskedRecord } from '../model/masking.ts';
 import type { StoredResource } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
 import { SECRET } from '../model/types/secret.ts';
 import { operationsBetween } from '../store/world-patch.ts';
-import { maskedCommit, maskedRecord, unmaskedRecord } from './masking.ts';
 
 const id = '00000000-0000-4000-8000-000000000002';
 const at = '2024-05-01T12:00:00.000Z';

@@ -3,10 +3,10 @@ import { PassThrough, Readable } from 'node:stream';
 import yazl from 'yazl';
 import { z } from 'zod';
 import type { KeyedLog } from '../model/keyed-log.ts';
+import { maskedRecord } from '../model/masking.ts';
 import { worldFileContent } from '../store/world-file.ts';
 import type { WorldStore } from '../store/world-store.ts';
 import { shownCommit } from './history-routes.ts';
-import { maskedRecord } from './masking.ts';
 
 /** Marks our archives, and the version of their form. */
 const FORMAT = 1;

@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import { cookieName, type WindowSessions } from '../access/window-sessions.ts';
 import type { EndpointUse, PlatformPulse, PlatformStatus } from '../contract/window.ts';
 import { windowRows } from '../contract/window.ts';
 import { isForeignWrite } from '../http/foreign-write.ts';
@@ -7,7 +8,6 @@ import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseWith } from '../model/validate.ts';
 import type { LiveFeed } from './live-feed.ts';
-import { cookieName, type WindowSessions } from './window-sessions.ts';
 
 /** What the window is told, and signs in with. */
 export interface WindowDesk {

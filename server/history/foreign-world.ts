@@ -4,6 +4,7 @@ import { parseEnvelope, parseProperties } from '../model/envelope.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
+import { HIDDEN } from '../model/masking.ts';
 import { newlyNamed } from '../model/named-resources.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
@@ -13,7 +14,6 @@ import { hashedProperties } from '../model/secrets.ts';
 import { pointerTo } from '../model/validate.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { WorldIndex } from '../store/world-index.ts';
-import { HIDDEN } from './masking.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 

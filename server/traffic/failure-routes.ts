@@ -1,5 +1,7 @@
 import type { Router } from 'express';
 import { type FailureReplayed, failureRows, type ShownFailure } from '../contract/recorded.ts';
+import { shownCommit } from '../history/history-routes.ts';
+import type { TimeMachine } from '../history/time-machine.ts';
 import { demandRoot, type Gate, type Handlers, serve, targetOf } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
 import type { Caller } from '../model/caller.ts';
@@ -10,13 +12,11 @@ import type { Invocation, LambdaInvoker } from '../model/invocation.ts';
 import { pathOf } from '../model/resource-path.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type FailureRun, failureRunOf, failureText, presentFailureRuns, stillLost } from './failure-runs.ts';
-import { shownCommit } from './history-routes.ts';
 import type { RecordedInvocation } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
 import { getInvocation } from './recorder-routes.ts';
 import { replay } from './replay.ts';
 import { suspectsOf } from './suspects.ts';
-import type { TimeMachine } from './time-machine.ts';
 
 /** So many lambdas that fail are told of. */
 const MAX_RUNS = 20;

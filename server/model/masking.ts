@@ -1,11 +1,11 @@
 import type { Operation } from 'fast-json-patch';
-import type { Commit } from '../model/commit.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
-import type { StoredResource } from '../model/record.ts';
-import { fullNamesOf, resourceTypes } from '../model/registry.ts';
-import type { ResourceType } from '../model/resource-type.ts';
-import { secretPlaces } from '../model/secrets.ts';
-import { segmentsOf } from '../store/pointer.ts';
+import type { Commit } from './commit.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from './json.ts';
+import { segmentsOf } from './pointer.ts';
+import type { StoredResource } from './record.ts';
+import { fullNamesOf, resourceTypes } from './registry.ts';
+import type { ResourceType } from './resource-type.ts';
+import { secretPlaces } from './secrets.ts';
 
 /** Stands for a value that nobody may read: a password's hash, a secret's values, a provider's credentials (D-029, D-066). */
 export const HIDDEN = '<hidden>';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
 import { invokeRows, logRows, plainLogRows } from '../contract/logs.ts';
+import type { Arrivals } from '../http/arrivals.ts';
 import { parseJson, readText } from '../http/read-body.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import type { LambdaInvoker, LogLine } from '../model/invocation.ts';
 import type { LogParameters } from '../model/log-query.ts';
 import { typeOf } from '../model/registry.ts';
-import type { Arrivals } from './arrivals.ts';
+import { shownInvocation, shownLine } from '../traffic/shown-invocation.ts';
 import { type ContainerLog, readContainerLog, streamContainerLog } from './container-log.ts';
 import { streamLog } from './log-stream.ts';
-import { shownInvocation, shownLine } from './shown-invocation.ts';
 
 /** Captured output of lambdas (D-191). */
 export interface LambdaLog {

@@ -3,9 +3,9 @@ import type { Commit, CommitResource } from '../model/commit.ts';
 import { lineage } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { segmentsOf } from '../store/pointer.ts';
 import type { WorldHistory } from '../store/world-history.ts';
 
 const MAX_SUSPECTS = 5;

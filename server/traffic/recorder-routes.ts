@@ -6,12 +6,12 @@ import type { Uuid } from '../model/ids.ts';
 import type { BegunInvocation, LambdaInvoker } from '../model/invocation.ts';
 import type { Query } from '../model/query-language.ts';
 import { exchangeQuery, invocationQuery } from '../model/recorded-queries.ts';
+import { scopeOf } from '../model/scope.ts';
 import { hiding } from './hiding.ts';
 import { factsOfExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
 import { factsOfInvocation, shownRecorded, shownSummary } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
 import { replay } from './replay.ts';
-import { scopeOf } from './scope.ts';
 import { shownInvocation } from './shown-invocation.ts';
 
 /** So many are looked through for one answer; the reader goes on at `next`. */

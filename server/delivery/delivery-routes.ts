@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { deliveryRows, type ShownScmProject } from '../contract/delivery.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
+import { scopeOf } from '../model/scope.ts';
 import { parseWith } from '../model/validate.ts';
 import { pipelineVariables } from './pipeline-projects.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
-import { scopeOf } from './scope.ts';
 
 /** The source-control stand-in, as it is shown. */
 export interface ScmInspection {

@@ -1,5 +1,5 @@
-import type { Uuid } from '../model/ids.ts';
-import type { WorldView } from '../model/world-view.ts';
+import type { Uuid } from './ids.ts';
+import type { WorldView } from './world-view.ts';
 
 /**
  * Is something the resource that a list is narrowed to, or below it? Undefined: everything is. Remembers the places

@@ -1,10 +1,10 @@
 import type { Router } from 'express';
 import { leadRows, type ShownLead } from '../contract/leads.ts';
 import type { QueryOf } from '../contract/row.ts';
+import type { Arrivals } from '../http/arrivals.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
-import type { Arrivals } from './arrivals.ts';
 
 /** What waits for a lead waits for this. */
 export const LEADS = 'leads';

@@ -4,13 +4,13 @@ import { PlatformError } from '../model/errors.ts';
 import { ORGANIZATION } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
+import { hasHidden, unmaskedRecord } from '../model/masking.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
 import { USER } from '../model/type-names.ts';
 import { changesBetween, sharingRecords } from '../store/world-difference.ts';
 import { lawfulWorld, viewOf, type WorldLaws } from './foreign-world.ts';
-import { hasHidden, unmaskedRecord } from './masking.ts';
 import { readArchive } from './read-archive.ts';
 import { causeOf, type Difference, differenceBetween, type TimeMachine, type Undoing } from './time-machine.ts';
 

@@ -4,7 +4,7 @@ import type { RecordedBody } from '../contract/parts.ts';
 import { type CapturedBody, MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { OutboundBody } from '../model/invocation.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
-import { HIDDEN, isHiddenPlace } from './masking.ts';
+import { HIDDEN, isHiddenPlace } from '../model/masking.ts';
 
 /** Names whose values are nobody's business: in JSON, forms and queries. */
 const SECRET_NAME =

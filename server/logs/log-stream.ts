@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from 'express';
+import type { Arrivals } from '../http/arrivals.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { LogLine } from '../model/invocation.ts';
-import type { Arrivals } from './arrivals.ts';
-import { shownLine } from './shown-invocation.ts';
+import { shownLine } from '../traffic/shown-invocation.ts';
 
 /** While there is nothing to tell the line is shown to be alive, and looked at whether the source still is. In seconds. */
 const HEARTBEAT_S = 15;
