@@ -61,6 +61,7 @@ test('an event is changed before it is replayed', async ({ page, platform }) => 
       '{"payload": {"firstName": "Grace", "lastName": "Hopper", "email": "g@example.com"}}',
     );
     await Promise.resolve();
+    const { KeyboardEvent } = content.ownerDocument.defaultView;
     content.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', code: 'Enter', ctrlKey: true, bubbles: true }));
   });
   await expect(page.getByRole('dialog')).toBeHidden();
