@@ -118,24 +118,34 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     }
     await why.getByRole('link', { name: 'Open the invocation' }).click();
     await expect(page.getByText('is no container engine').first()).toBeVisible();
+    await page.goBack();
+
+    // One job of it is run again, alone, and fails again as long as nothing was mended.
+    const refused = new URL(page.url()).searchParams.get('sel');
+    await stages.getByRole('button', { name: 'Retry deploy' }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('sel'), SLOWLY).not.toBe(refused);
+    await expect(why).toContainText('Job deploy failed with exit code 1', SLOWLY);
+    await expect(stages.getByRole('listitem')).toHaveCount(1);
+    await detail.getByRole('link', { name: 'retry of an earlier run' }).click();
+    await expect(stages.getByRole('listitem')).toHaveCount(2);
 
     // Filters.
     await platform.open(page, 'pipelines');
     const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
-    await expect(rows).toHaveCount(3);
+    await expect(rows).toHaveCount(4);
     await page.getByRole('radio', { name: 'Failed' }).click();
-    await expect(rows).toHaveCount(2);
+    await expect(rows).toHaveCount(3);
     await expect(rows.nth(1)).toContainText('deploy: exit code 1');
     expect(page.url()).toContain('show=failed');
     await page.getByLabel('Find runs').fill('nothing like it');
     await page.getByRole('button', { name: 'Clear the query' }).click();
-    await expect(rows).toHaveCount(3);
+    await expect(rows).toHaveCount(4);
 
     // The scope narrows them to what they deploy to.
     const workspaces = await ask<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
     const scopeOf = (name: string) => workspaces.find((one) => one.name === name)?.id;
     await platform.open(page, `pipelines?scope=${scopeOf('website')}`);
-    await expect(rows).toHaveCount(3);
+    await expect(rows).toHaveCount(4);
     await platform.open(page, `pipelines?scope=${scopeOf('reporting')}`);
     await expect(page.getByRole('heading', { name: 'No runs match' })).toBeVisible();
 

@@ -52,7 +52,7 @@ function Detail({ run, onClose }: { run: PipelineRun; onClose(): void }) {
     <div className="@container flex min-h-0 flex-1 flex-col">
       <RunHeader run={run} onClose={onClose} />
       {run.state === 'running' && <Progress label="Jobs that have ended" share={endedShare(run.jobs)} />}
-      <StageStrip jobs={run.jobs} />
+      <StageStrip run={run} />
       {failure && <WhyItFailed failure={failure} />}
       <div className="flex min-h-0 flex-1 flex-col @min-[700px]:flex-row">
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -70,7 +70,7 @@ function Detail({ run, onClose }: { run: PipelineRun; onClose(): void }) {
 }
 
 function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
-  const { id, project, branch, sha, state, startedAtMs, finishedAtMs, appUrl, startedBy } = run;
+  const { id, project, branch, sha, state, startedAtMs, finishedAtMs, appUrl, startedBy, retryOf } = run;
   const stopping = useStopRun(id);
   return (
     <div className="border-b border-line px-4 py-2.5">
@@ -113,6 +113,9 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
           <span>
             took <Duration ms={finishedAtMs - startedAtMs} />
           </span>
+        )}
+        {retryOf !== undefined && (
+          <PlaceLink to={{ screen: 'pipelines', search: { sel: retryOf } }}>retry of an earlier run</PlaceLink>
         )}
       </p>
     </div>

@@ -1,13 +1,17 @@
+import { RotateCw } from 'lucide-react';
 import { ToggleButton } from 'react-aria-components';
-import type { PipelineJob } from '../../../../server/model/pipeline-run.ts';
+import type { PipelineJob, PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { Duration, useNowMs } from '../../parts/amount.tsx';
+import { IconButton } from '../../parts/button.tsx';
 import { State } from '../../parts/state.tsx';
 import { useSearch } from '../../url.ts';
 import { conditionOf } from './run-words.ts';
+import { useRetryJob } from './use-pipelines.ts';
 
-/** The stages of a run with their jobs; a job that is pressed narrows the log to its own lines. */
-export function StageStrip({ jobs }: { jobs: readonly PipelineJob[] }) {
+/** The stages of a run with their jobs; a job that is pressed narrows the log to its own lines, and may be run again. */
+export function StageStrip({ run: { id, state, jobs } }: { run: PipelineRun }) {
   const [{ job: chosen }, change] = useSearch();
+  const retrying = useRetryJob(id, (run, job) => change({ sel: run.id, job, show: undefined, q: undefined }));
   const stages = Map.groupBy(jobs, ({ stage }) => stage);
   if (jobs.length === 0) return <p className="border-b border-line px-4 py-3 text-muted">It has no jobs.</p>;
   return (
@@ -16,15 +20,25 @@ export function StageStrip({ jobs }: { jobs: readonly PipelineJob[] }) {
         <li key={stage} className="card min-w-44 px-1.5 pt-1.5 pb-1">
           <p className="eyebrow px-1.5">{stage}</p>
           {inside.map((job) => (
-            <ToggleButton
-              key={job.name}
-              isSelected={chosen === job.name}
-              onChange={(on) => change({ job: on ? job.name : undefined })}
-              className="flex min-h-6 w-full items-center justify-between gap-4 rounded px-1.5 text-left data-[hovered]:bg-raised data-[selected]:bg-accent-soft"
-            >
-              <State is={conditionOf(job.state)}>{job.name}</State>
-              <JobEnd job={job} />
-            </ToggleButton>
+            <span key={job.name} className="flex items-center">
+              <ToggleButton
+                isSelected={chosen === job.name}
+                onChange={(on) => change({ job: on ? job.name : undefined })}
+                className="flex min-h-6 w-full items-center justify-between gap-4 rounded px-1.5 text-left data-[hovered]:bg-raised data-[selected]:bg-accent-soft"
+              >
+                <State is={conditionOf(job.state)}>{job.name}</State>
+                <JobEnd job={job} />
+              </ToggleButton>
+              {state !== 'running' && (
+                <IconButton
+                  icon={RotateCw}
+                  label={`Retry ${job.name}`}
+                  isPending={retrying.isPending && retrying.variables === job.name}
+                  isDisabled={retrying.isPending}
+                  onPress={() => retrying.mutate(job.name)}
+                />
+              )}
+            </span>
           ))}
         </li>
       ))}

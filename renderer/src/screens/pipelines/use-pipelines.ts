@@ -69,6 +69,19 @@ export function useSampleRun(onBegun: (run: RunSummary) => void) {
   });
 }
 
+/** Runs one job of a run again, which is a run of its own. */
+export function useRetryJob(id: string, onBegun: (run: RunSummary, job: string) => void) {
+  return useMutation({
+    mutationFn: (job: string) =>
+      send<RunSummary>('POST', `/inspect/pipelines/${encodeURIComponent(id)}/jobs/${encodeURIComponent(job)}/retry`),
+    onSuccess: (run, job) => {
+      onBegun(run, job);
+      void queryClient.invalidateQueries({ queryKey: [keys.pipelines] });
+    },
+    onError: (thrown) => toast({ tone: 'error', text: failureOf(thrown).message }),
+  });
+}
+
 /** Ends a run that the platform has begun; its record says when it has. */
 export function useStopRun(id: string) {
   return useMutation({
