@@ -1,14 +1,28 @@
-/** What a path has to match to be meant by a pattern of a definition: `*`, `**`, `?`, `[a-z]` and `{one,other}`. */
-export function globRegExp(pattern: string): RegExp {
+/**
+ * Whether a rule's pattern means a file, as the server tells it (Ruby's `fnmatch`): two stars stand for folders alone before a slash,
+ * and are one star elsewhere.
+ */
+export function ruleMatch(pattern: string): (path: string) => boolean {
+  const whole = globRegExp(pattern, '[^/]*');
+  return (path) => whole.test(path);
+}
+
+/**
+ * What a path has to match to be meant by a pattern: `*`, `**`, `?`, `[a-z]` and `{one,other}`.
+ *
+ * @param rest what two stars stand for at a pattern's end
+ */
+function globRegExp(pattern: string, rest: '[^/]*' | '.*'): RegExp {
   let source = '';
   let depth = 0;
   const plain = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
   for (let at = 0; at < plain.length; at += 1) {
     const sign = plain.charAt(at);
     if (sign === '*' && plain[at + 1] === '*') {
+      const isAlone = at === 0 || plain[at - 1] === '/';
       // `**/` stands for any number of folders, none as well.
-      const isFolder = plain[at + 2] === '/';
-      source += isFolder ? '(?:.*/)?' : '.*';
+      const isFolder = isAlone && plain[at + 2] === '/';
+      source += isFolder ? '(?:.*/)?' : isAlone && at + 2 === plain.length ? rest : '[^/]*';
       at += isFolder ? 2 : 1;
     } else if (sign === '*') source += '[^/]*';
     else if (sign === '?') source += '[^/]';
@@ -31,9 +45,9 @@ export function globRegExp(pattern: string): RegExp {
   return new RegExp(`^${source}${')'.repeat(depth)}$`);
 }
 
-/** The paths that a pattern means: those that match it, and what is below a folder that does. */
+/** The paths that a pattern of artifacts means, as the runner tells it: those that match it, and what is below a folder that does. */
 export function matching(paths: readonly string[], pattern: string): string[] {
-  const whole = globRegExp(pattern);
+  const whole = globRegExp(pattern, '.*');
   const within = new RegExp(`${whole.source.slice(0, -1)}/`);
   if (pattern === '.' || pattern === './') return [...paths];
   return paths.filter((path) => whole.test(path) || within.test(path));

@@ -1,6 +1,6 @@
 import type { AllowFailure, JobDefinition, RefsFilter, Rule } from './definition.ts';
 import { isTrue } from './expression.ts';
-import { globRegExp, matching } from './globs.ts';
+import { ruleMatch } from './globs.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { expandText } from './variables.ts';
 
@@ -34,7 +34,7 @@ export function ruleThatHolds(
 ): Rule | undefined {
   return rules.find((rule) => {
     if (rule.if !== undefined && !isTrue(rule.if, variables)) return false;
-    if (rule.exists && !rule.exists.some((one) => matching(facts.files, expandText(one, variables)).length > 0))
+    if (rule.exists && !rule.exists.some((one) => facts.files.some(ruleMatch(expandText(one, variables)))))
       return false;
     return rule.changes === undefined || hasChanged(rule.changes, variables, facts);
   });
@@ -47,10 +47,7 @@ function hasChanged(
 ): boolean {
   const changed = facts.changed();
   if (changed === true) return true;
-  return patterns.some((one) => {
-    const pattern = globRegExp(expandText(one, variables));
-    return changed.some((path) => pattern.test(path));
-  });
+  return patterns.some((one) => changed.some(ruleMatch(expandText(one, variables))));
 }
 
 /** Whether a job joins the pipeline, and how, as the server decides it. */
