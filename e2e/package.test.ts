@@ -23,6 +23,8 @@ const TOOLS = ['vitest', 'typescript', '@types/node', 'undici-types'];
 let folder: string;
 let project: string;
 let packed: string[];
+/** Names of the packages that the maps of the bundles name. */
+let mapped: Set<string>;
 let registry: LoopbackRegistry;
 
 /** Runs a program in the project; nothing of npm's environment here reaches it. */
@@ -64,6 +66,7 @@ beforeAll(async () => {
   await write('.npmrc', `registry=${registry.url}\ncache=${join(folder, 'cache')}\naudit=false\nfund=false\n`);
   await write('package.json', '{"name": "consumer", "private": true}');
   await run('npm', ['install', '--save-dev', 'terrarium']);
+  mapped = await packagesIn(join(clone, 'dist'));
   await rm(clone, { recursive: true });
   for (const tool of TOOLS) {
     await mkdir(dirname(join(project, 'node_modules', tool)), { recursive: true });
@@ -92,6 +95,22 @@ describe('what is installed', () => {
       [],
     );
     expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'entries/terrarium.cjs']));
+  });
+
+  it('has the terms of all that is bundled, and of nothing else', async () => {
+    const text = await readFile(join(project, 'node_modules/terrarium/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    const heads = Array.from(
+      text.matchAll(/^-{100}\n(\S+) \d+[.]\d+[.]\S+ \([^)]+\)\n\n\S/gm),
+      ([, name = '']) => name,
+    );
+    // These two come by another way: the one as it is, the other as a style sheet.
+    const named = new Set(heads.filter((name) => name !== 'openapi-explorer' && name !== 'tailwindcss'));
+    expect(heads.length - named.size).toBeGreaterThanOrEqual(2);
+    // Maps tell nothing of the window, of ssh and of what runs in a lambda's process.
+    expect([...mapped].filter((name) => !named.has(name))).toEqual([]);
+    for (const name of ['react', 'ssh2', 'sucrase']) expect(named).toContain(name);
+    for (const name of ['vite', 'electron', 'gitlab-ci-local', 'typescript']) expect(named).not.toContain(name);
+    expect(text).toMatch(/^express .*\n\n\(The MIT License\)\n\nCopyright \(c\) /m);
   });
 
   it('has what its pages lead to', async () => {
@@ -245,6 +264,16 @@ describe('an old Node', () => {
     parse(await entry('library.mjs'), { ecmaVersion: 2020, sourceType: 'module' });
   });
 });
+
+/** Packages whose modules are in bundles, as the bundles' maps say. */
+async function packagesIn(folder: string): Promise<Set<string>> {
+  const files = await readdir(folder, { recursive: true });
+  const maps = files.filter((file) => file.endsWith('.map')).map((file) => readFile(join(folder, file), 'utf8'));
+  const sources = (await Promise.all(maps)).flatMap((text): string[] => JSON.parse(text).sources);
+  const names = sources.flatMap((source) => /.*node_modules[/]((?:@[^/]+[/])?[^/]+)/.exec(source)?.[1] ?? []);
+  expect(names.length).toBeGreaterThan(50);
+  return new Set(names);
+}
 
 async function sizeOf(path: string): Promise<number> {
   const found = await readdir(path, { recursive: true, withFileTypes: true });

@@ -11,14 +11,15 @@ const ENTRIES = { 'entry.ts': undefined, 'typescript-parser.ts': 'lambda-typescr
 
 /**
  * Writes the bundle, and beside it the part that only some lambdas need.
- * @param {{ outFile: string }} options `outFile`: path of the file to write; its name has to end in `.cjs`.
+ * @param {{ outFile: string, plugins?: import('vite').Plugin[] }} options `outFile`: path of the file to write; its name has to end in `.cjs`.
  */
-export async function buildChild({ outFile }) {
+export async function buildChild({ outFile, plugins = [] }) {
   if (!outFile.endsWith('.cjs')) throw new Error(`the child's bundle is CommonJS: '${outFile}' must end in .cjs`);
   for (const [entry, name = basename(outFile)] of Object.entries(ENTRIES)) {
     await build({
       root,
       configFile: false,
+      plugins,
       logLevel: 'warn',
       ssr: { noExternal: true, target: 'node' },
       build: {

@@ -8,13 +8,13 @@ import { oneCopyPlugin } from './one-copy-plugin.mjs';
 const ICONS = ['icon.png', 'tray.png'];
 
 /** Builds dist/electron. */
-export async function buildShell({ root }) {
+export async function buildShell({ root, licenses }) {
   const outDir = join(root, 'dist', 'electron');
   const source = join(root, 'electron');
   const common = {
     root,
     configFile: false,
-    plugins: [oneCopyPlugin()],
+    plugins: [oneCopyPlugin(), licenses.plugin],
     logLevel: 'warn',
     ssr: { noExternal: true, external: ['electron'], target: 'node' },
   };

@@ -12,6 +12,7 @@ import { buildShell } from './build-shell.mjs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
 import { buildTypes } from './build-types.mjs';
 import { buildSsh, enginePartsPlugin } from './engine-parts.mjs';
+import { Licenses } from './licenses.mjs';
 import { oneCopyPlugin } from './one-copy-plugin.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -24,8 +25,10 @@ const KEEP_OLD_PARTS_MS = 24 * 60 * 60_000;
 /** What a page loads as it is, by its path below dist/. */
 const ASSETS = {
   'docs/openapi-explorer.min.js': import.meta.resolve('openapi-explorer/dist/browser/openapi-explorer.min.js'),
-  'docs/openapi-explorer.LICENSE.txt': import.meta.resolve('openapi-explorer/LICENSE'),
 };
+
+/** Packages that the bundler does not see: the one above, and the one that makes the window's style sheet. */
+const UNSEEN = ['openapi-explorer', 'tailwindcss'];
 
 // What is built is what is shipped, whoever builds it: in tests the variable says `test`, and React would come as for its developers.
 process.env.NODE_ENV = 'production';
@@ -35,12 +38,15 @@ const { values: flags } = parseArgs({ options: { clean: { type: 'boolean' }, typ
 const hash = sourceHash(root);
 markUnbuilt(root);
 if (flags.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
+const licenses = new Licenses();
 await buildServer();
-await buildSsh({ root, outDir: serverFolder });
-await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs') });
-await buildShell({ root });
+await buildSsh({ root, outDir: serverFolder, licenses });
+await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs'), plugins: [licenses.plugin] });
+await buildShell({ root, licenses });
 await buildRenderer();
 copyAssets();
+for (const name of UNSEEN) licenses.add(name);
+licenses.write(join(root, 'dist', 'THIRD-PARTY-LICENSES.txt'));
 sweepOldParts(serverFolder);
 sweepOldParts(rendererAssets);
 if (flags.types) await buildTypes({ root });
@@ -54,7 +60,7 @@ async function buildServer() {
   await build({
     root,
     configFile: false,
-    plugins: [enginePartsPlugin(), oneCopyPlugin()],
+    plugins: [enginePartsPlugin(), oneCopyPlugin(), licenses.plugin],
     logLevel: 'warn',
     ssr: { noExternal: true, target: 'node' },
     build: {
@@ -75,7 +81,11 @@ async function buildServer() {
 
 /** The window: files that the server sends as they are (renderer/vite.config.ts says how they are cut). */
 async function buildRenderer() {
-  await build({ configFile: join(root, 'renderer', 'vite.config.ts'), logLevel: 'warn' });
+  await build({
+    configFile: join(root, 'renderer', 'vite.config.ts'),
+    plugins: [licenses.plugin],
+    logLevel: 'warn',
+  });
 }
 
 function copyAssets() {

@@ -38,10 +38,11 @@ export function enginePartsPlugin() {
 const unmapped = (code) => ({ code, map: { mappings: '' } });
 
 /** Writes the part that speaks ssh, as one CommonJS file. */
-export async function buildSsh({ root, outDir }) {
+export async function buildSsh({ root, outDir, licenses }) {
   await build({
     root,
     configFile: false,
+    plugins: [licenses.plugin],
     logLevel: 'warn',
     ssr: { noExternal: true, external: NATIVE.filter((one) => typeof one === 'string'), target: 'node' },
     build: {
