@@ -25,7 +25,7 @@ the server's (CI_...).`;
 export function addPipelineCommand(program: Command, terminal: Terminal): void {
   const pipeline = program.command('pipeline').description('run pipelines that deploy to the platform');
   const sampleDir = packageFile(SAMPLE_DIR);
-  const command = addRunOptions(
+  const command = addPlanOptions(
     pipeline
       .command('run')
       .description("run a repository's pipeline for a branch")
@@ -41,7 +41,7 @@ export function addPipelineCommand(program: Command, terminal: Terminal): void {
       isKept: true,
     }));
   });
-  const demo = addRunOptions(
+  const demo = addPlanOptions(
     pipeline
       .command('demo')
       .description("run the sample app's pipeline: an app behind an address, without a repository of one's own")
@@ -84,16 +84,22 @@ export function addPipelineCommand(program: Command, terminal: Terminal): void {
   });
 }
 
-/** What all ways to run a pipeline can be told. */
-function addRunOptions(command: Command): Command {
+/** What a whole pipeline can be told. */
+function addPlanOptions(command: Command): Command {
   command
     .option('--source <SOURCE>', `what sets it off: ${SOURCES.join(', ')}`, sourceIn)
+    .option('--job <NAME>', 'run this job only, even a manual one (repeatable)', collect, []);
+  return addRunOptions(command);
+}
+
+/** What all ways to run a pipeline, or one job of it, can be told. */
+function addRunOptions(command: Command): Command {
+  command
     .option('--org <NAME>', 'organization to deploy to', 'demo')
     .option('--environment <ENVIRONMENT>', 'environment there: id, name or workspace/name')
     .option('--api <API>', 'API there that publishes the app: id or name')
     .option('--account <NAME>', 'user that the pipeline acts as', 'ci-service')
     .option('--variable <NAME=VALUE>', 'one more variable (repeatable)', collect, [])
-    .option('--job <NAME>', 'run this job only, even a manual one (repeatable)', collect, [])
     .option('--shell', 'run all jobs on this machine, those with an image, too', false)
     .option('--no-wait', 'end when the jobs have, and not when the app answers');
   return addPlatformOptions(command, 'print the record of the run as JSON').addHelpText('after', NOTES);

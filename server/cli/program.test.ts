@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UserError } from '../config.ts';
 import type { Config } from '../config-schema.ts';
 import type { Emulator } from '../emulator.ts';
+import { packageFile } from '../package-file.ts';
 import { runCommandLine } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -293,4 +294,18 @@ describe('terrarium config', () => {
       publicBaseUrl: { value: null, origin: 'default' },
     });
   });
+});
+
+describe('terrarium pipeline', () => {
+  it.each(['run', 'demo', 'retry', 'stop'])(
+    '%s takes no option that the page on pipelines does not name',
+    async (word) => {
+      const terminal = new TestTerminal();
+      await runCommandLine(['pipeline', word, '--help'], terminal, () => Promise.reject());
+      const options = terminal.out.join('\n').match(/(?<=^ +)--[a-z-]+(?= )/gm) ?? [];
+      expect(options).toEqual(expect.arrayContaining(['--account', '--base-url', '--json']));
+      const page = readFileSync(packageFile('docs/pipelines.md'), 'utf8');
+      expect(options.filter((option) => !page.includes(`\`${option}`))).toEqual([]);
+    },
+  );
 });
