@@ -77,6 +77,12 @@ describe('the image', { timeout: 90_000 }, () => {
     await docker('run', '--detach', '--name', mark, '--publish', '127.0.0.1::4700', ...settings, mark);
     await until(async () => (await docker('inspect', '--format', '{{.State.Health.Status}}', mark)) === 'healthy');
     expect(await docker('exec', mark, 'node', '-p', 'process.getuid()')).toBe('1000');
+    // Nothing of the machine but its own volume, and no engine: a socket is handed to it by whoever trusts it with that machine.
+    expect(await docker('inspect', '--format', '{{range .Mounts}}{{.Type}} {{.Destination}}{{end}}', mark)).toBe(
+      'volume /data',
+    );
+    const { checks } = JSON.parse(await docker('exec', mark, 'terrarium', 'doctor', '--json'));
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'Docker', ok: false }));
     const address = await docker('port', mark, '4700/tcp');
     const baseUrl = `http://${address}`;
     expect(await (await fetch(`${baseUrl}/meta/about`)).json()).toMatchObject({ status: 'healthy' });
