@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import { retryWish } from './retry.ts';
-import { type PipelineSurroundings, type PipelineWish, runPipeline } from './run-pipeline.ts';
+import { runPipeline } from './run-pipeline.ts';
 import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-repository.ts';
 
 export interface PipelineDeskOptions {

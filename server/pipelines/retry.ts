@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { PipelineError } from './pipeline-error.ts';
+import type { PipelineWish } from './pipeline-wish.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import { commitOf, type Repository, readRepository } from './repository.ts';
 import { SOURCES } from './rules.ts';
-import type { PipelineWish } from './run-pipeline.ts';
 import { withSampleRepository } from './sample-repository.ts';
 
 const runSchema = z.looseObject({

@@ -1,0 +1,180 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { masked } from '../model/masked-text.ts';
+import type { PipelineJob, PipelineProgress, PipelineStart } from '../model/pipeline-run.ts';
+import { folderName, keepArtifacts } from './artifacts.ts';
+import type { Checkout } from './checkout.ts';
+import type { ChosenJobs } from './choose-jobs.ts';
+import { type Deployed, whenItAnswers } from './deployed.ts';
+import { EngineCommand } from './engine-command.ts';
+import { runJob } from './job-execution.ts';
+import { CANCELED } from './pipeline-error.ts';
+import type { PipelineEnd, PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
+import type { PlannedJob } from './plan.ts';
+import { jsonBody, type PlatformCalls } from './platform-calls.ts';
+import { keptFolder, type RunFolder } from './run-folder.ts';
+import { RunLog } from './run-log.ts';
+import { runJobs } from './schedule.ts';
+import type { ScmClient, ScmProjectRecord } from './scm-client.ts';
+
+interface RecordedRunOptions {
+  wish: PipelineWish;
+  around: PipelineSurroundings;
+  folder: RunFolder;
+  scm: ScmClient;
+  project: ScmProjectRecord;
+  checkout: Checkout;
+  /** What the record begins with. */
+  start: Omit<PipelineStart, 'jobs'>;
+  chosen: ChosenJobs;
+  filesDir: string | undefined;
+  /** Never shown. */
+  secrets: readonly string[];
+}
+
+const runSchema = z.looseObject({ id: z.string() });
+const deploymentsSchema = z.looseObject({
+  deployments: z
+    .array(
+      z.looseObject({
+        action: z.string().optional(),
+        problem: z.string().optional(),
+        container: z.looseObject({ id: z.string() }).optional(),
+        published: z.looseObject({ url: z.string() }).optional(),
+      }),
+    )
+    .optional(),
+});
+
+/** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
+export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
+  const { wish, around, folder, scm, project, checkout, start, chosen, secrets } = options;
+  const { platform, signal, say, env, onBegin } = around;
+  const { only, usesShell, repository } = wish;
+  const { jobs, stages, variables, tracked } = chosen;
+  const isChosen = ({ name, base }: PlannedJob) => only.includes(name) || only.includes(base);
+  const shown = jobs.filter((job) => job.when !== 'manual' || isChosen(job));
+  const records: PipelineJob[] = shown.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
+  const { id } = await platform.json('POST', '/inspect/pipelines', runSchema, jsonBody({ ...start, jobs: records }));
+  await folder.note({ runId: id });
+  onBegin?.({ id });
+  const tell = (progress: Partial<PipelineProgress>) =>
+    platform.text('PUT', `/inspect/pipelines/${id}`, jsonBody(masked({ state: 'running', ...progress }, secrets)));
+  const log = new RunLog({ jobs: records, secrets, say, tell: (news) => tell({ ...news, jobs: [...news.jobs] }) });
+  const engine = usesShell ? { absence: '--shell was given' } : await EngineCommand.find({ env, mark: folder.mark });
+  const place = join(keptFolder(), folderName(`${platform.baseUrl} ${project.path_with_namespace}`));
+  const artifacts = { runDir: join(folder.path, 'artifacts'), keptDir: join(place, 'artifacts', checkout.sha) };
+  let environment: string | undefined;
+  try {
+    await runJobs({
+      jobs,
+      stages,
+      isChosen,
+      isOrdered: only.length === 0,
+      maxAtOnce: Math.max(2, availableParallelism()),
+      signal,
+      onSkip: ({ name, allowFailure }, why) => {
+        log.change(name, { state: 'skipped' });
+        if (why === 'manual' && allowFailure !== true)
+          log.say(`job '${name}' is manual, and what comes after it waits for it: run it with --job '${name}'`);
+      },
+      run: (job) =>
+        runJob(job, {
+          folder: folder.path,
+          checkoutDir: checkout.dir,
+          tracked,
+          runId: id,
+          projectPath: project.path_with_namespace,
+          variables,
+          filesDir: options.filesDir,
+          engine,
+          env: { DOCKER_BUILDKIT: '0', ...env },
+          artifacts,
+          cacheDir: join(place, 'cache'),
+          log,
+          signal,
+          onPlace: async ({ name, action }, url, isDone) => {
+            if (action === 'stop') {
+              const found = isDone ? await scm.environment(project, name) : undefined;
+              if (found) await scm.stopEnvironment(project, found);
+              if (isDone && environment === name) environment = undefined;
+            } else if (action === 'start' || action === 'prepare') {
+              const one = await scm.ensureEnvironment(project, name);
+              environment = name;
+              if (isDone && url) await scm.tellUrl(project, one, url);
+            }
+          },
+        }),
+    });
+    for (const { name, state } of log.jobs) {
+      if (signal.aborted && (state === 'waiting' || state === 'running')) log.change(name, { state: 'canceled' });
+    }
+    const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
+    const deployed =
+      hasFailed || signal.aborted
+        ? undefined
+        : await deployedBy(platform, id, { scm, project, environment, deployUrl: start.deployUrl });
+    let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed ? 'failed' : 'success';
+    if (state === 'success' && deployed && wish.waits) {
+      log.say(`waiting for the app of '${repository.branch}' to answer`);
+      const end = await whenItAnswers(platform, deployed, { signal, tell: (text) => log.say(text) }).catch(
+        (failure) => {
+          return { isUp: false as const, reason: failure instanceof Error ? failure.message : String(failure) };
+        },
+      );
+      if (signal.aborted) state = 'canceled';
+      else if (!end.isUp) {
+        state = 'failed';
+        log.say(`the app of '${repository.branch}' is not up: ${end.reason}`);
+      }
+    }
+    const exitCode = state === 'success' ? 0 : state === 'canceled' ? CANCELED : 1;
+    const appUrl = state === 'success' ? deployed?.url : undefined;
+    await keepArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
+    await log.flush();
+    await tell({ state, jobs: log.jobs, exitCode, ...(appUrl !== undefined && { appUrl }) });
+    await tellStatuses(scm, project, { sha: checkout.sha, ref: repository.branch, jobs: log.jobs });
+    return { id, exitCode, appUrl };
+  } finally {
+    log.end();
+  }
+}
+
+/** What the run has deployed last; undefined when that was nothing, or it was taken away. */
+async function deployedBy(
+  platform: PlatformCalls,
+  id: string,
+  about: {
+    scm: ScmClient;
+    project: ScmProjectRecord;
+    environment: string | undefined;
+    deployUrl: string | undefined;
+  },
+): Promise<Deployed | undefined> {
+  const { scm, project, environment, deployUrl } = about;
+  const gateway = deployUrl === undefined ? undefined : new URL(deployUrl).origin;
+  const { deployments = [] } = await platform.json('GET', `/inspect/pipelines/${id}`, deploymentsSchema);
+  const last = deployments.findLast(({ problem }) => problem === undefined);
+  if (last?.action === 'stop') return undefined;
+  if (last) return { containerId: last.container?.id, url: last.published?.url };
+  // Through an endpoint of somebody's own: the environment may say where the app is.
+  const found = environment === undefined ? undefined : await scm.environment(project, environment);
+  if (!found?.external_url || !URL.canParse(found.external_url)) return undefined;
+  // What is not behind the gateway is not ours to wait for.
+  return new URL(found.external_url).origin === gateway
+    ? { containerId: undefined, url: found.external_url }
+    : undefined;
+}
+
+/** As a pipeline's server does: how each job of the commit ended. */
+async function tellStatuses(
+  scm: ScmClient,
+  project: ScmProjectRecord,
+  { sha, ref, jobs }: { sha: string; ref: string; jobs: readonly PipelineJob[] },
+): Promise<void> {
+  for (const { name, state } of jobs) {
+    if (state === 'waiting' || state === 'running') continue;
+    await scm.setStatus(project, sha, { ref, name, state });
+  }
+}
