@@ -64,7 +64,7 @@ test('a lost lead is red wherever one meets it: in the list, the traffic, the in
   await expect(page.getByRole('grid', { name: 'Requests' }).getByRole('row').nth(1)).toContainText('200, call failed');
 
   await platform.open(page, 'leads');
-  await expect(leads(page).nth(1)).toContainText(/Ada.*refused/);
+  await expect(leads(page).nth(1)).toContainText(/refused.*Ada/);
   await leads(page).nth(1).click();
   const lead = page.getByRole('region', { name: 'Lead', exact: true });
   await expect(lead.getByRole('note')).toContainText('The CRM refused this form (400).');

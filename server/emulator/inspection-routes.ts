@@ -87,7 +87,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     logRoutes(logs, gate),
     containerRoutes(options.containers, gate),
     windowRoutes(window, gate),
-    recorderRoutes({ recorder, invoker, secrets }, gate),
+    recorderRoutes({ recorder, invoker, secrets, nowMs: options.archive.nowMs }, gate),
     failureRoutes({ recorder, view, machine, invoker, refusalOf }, gate),
     deliveryRoutes(options.delivery, gate),
     workbenchRoutes(options.workbench, gate),

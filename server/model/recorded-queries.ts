@@ -1,7 +1,10 @@
+import type { FailureKind, InvocationTrigger } from './invocation.ts';
 import { parseQuery, type Query, type QueryField } from './query-language.ts';
 
 /** What invocations can be asked for by. Texts that take time to make are made when a query needs them. */
 export interface InvocationFacts {
+  /** When it was accepted, epoch milliseconds. */
+  atMs: number;
   /** `ok`, or the kind of the failure. */
   status: string;
   lambdaId: string;
@@ -22,23 +25,51 @@ export interface InvocationFacts {
   log(): readonly string[];
   /** What it was given. */
   event(): string;
+  /** What it gave back, where that is longer than its excerpt. */
+  result(): string;
+  /** Of the request that caused it. */
+  path(): string;
+  /** The addresses that it called. */
+  calls(): readonly string[];
 }
 
+const FAILURES: readonly FailureKind[] = [
+  'error',
+  'timeout',
+  'crash',
+  'load',
+  'too-large',
+  'deleted',
+  'busy',
+  'runtime',
+  'interrupted',
+];
+const TRIGGERS: readonly InvocationTrigger[] = ['gateway', 'async', 'event', 'move', 'manual', 'periodic'];
+
 const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
-  // Any failure is an error, too.
-  { name: 'status', valueOf: ({ status }) => (status === 'ok' ? 'ok' : [status, 'error']) },
+  { name: 'status', valueOf: statusWords, words: ['ok', ...FAILURES] },
+  { name: 'time', valueOf: ({ atMs }) => atMs, isMoment: true },
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
-  { name: 'trigger', valueOf: ({ trigger }) => trigger },
+  { name: 'trigger', valueOf: ({ trigger }) => trigger, words: TRIGGERS },
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },
   { name: 'out', valueOf: ({ outboundCalls }) => outboundCalls },
-  { name: 'outbound', valueOf: outboundWord },
+  { name: 'outbound', valueOf: outboundWord, words: ['none', 'ok', 'error'] },
   { name: 'logs', valueOf: ({ logLines }) => logLines },
-  { name: 'start', valueOf: ({ isCold }) => (isCold ? 'cold' : 'warm') },
+  { name: 'start', valueOf: ({ isCold }) => (isCold ? 'cold' : 'warm'), words: ['cold', 'warm'] },
   { name: 'http', valueOf: ({ httpStatus }) => httpStatus },
   { name: 'id', valueOf: ({ executionId }) => executionId },
   { name: 'log', valueOf: (facts) => facts.log() },
   { name: 'event', valueOf: (facts) => facts.event() },
+  { name: 'result', valueOf: (facts) => [facts.excerpt, facts.result()] },
+  { name: 'path', valueOf: (facts) => facts.path() },
+  { name: 'call', valueOf: (facts) => facts.calls() },
 ];
+
+/** Any failure is an error, and so is a call that came to nothing: what became of the purpose counts. */
+function statusWords({ status, outboundFailures }: InvocationFacts): readonly string[] {
+  if (status !== 'ok') return [status, 'error'];
+  return [outboundFailures > 0 ? 'error' : 'ok'];
+}
 
 /** How the calls went that a lambda made: `none` when it made none. */
 function outboundWord({ outboundCalls, outboundFailures }: InvocationFacts): string {
@@ -46,18 +77,25 @@ function outboundWord({ outboundCalls, outboundFailures }: InvocationFacts): str
   return outboundFailures > 0 ? 'error' : 'ok';
 }
 
-/** A query of invocations, e.g. `status:error lambda:webform dur:>200 text`. */
-export function invocationQuery(text: string): Query<InvocationFacts> {
-  return parseQuery(
-    text,
-    INVOCATION_FIELDS,
-    ({ lambdaName, trigger, executionId, status, excerpt }) =>
-      `${lambdaName} ${trigger} ${executionId} ${status} ${excerpt}`,
-  );
+/** A query of invocations, e.g. `status:error lambda:webform dur:>200 time:>10m text`. @param nowMs epoch milliseconds */
+export function invocationQuery(text: string, nowMs: number): Query<InvocationFacts> {
+  return parseQuery(text, { fields: INVOCATION_FIELDS, textsOf: textsOfInvocation, nowMs });
+}
+
+function* textsOfInvocation(facts: InvocationFacts): Generator<string> {
+  const { lambdaName, trigger, executionId, status, excerpt } = facts;
+  yield `${lambdaName} ${trigger} ${executionId} ${status} ${excerpt}`;
+  yield facts.path();
+  yield* facts.log();
+  yield facts.event();
+  yield facts.result();
+  yield* facts.calls();
 }
 
 /** What requests can be asked for by. */
 export interface ExchangeFacts {
+  /** When it came in, epoch milliseconds. */
+  atMs: number;
   plane: string;
   method: string;
   target: string;
@@ -72,20 +110,41 @@ export interface ExchangeFacts {
 
 const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
   { name: 'status', valueOf: ({ status }) => status },
+  { name: 'time', valueOf: ({ atMs }) => atMs, isMoment: true },
+  { name: 'is', valueOf: howItWent, words: ['ok', 'refused', 'failed'] },
   { name: 'method', valueOf: ({ method }) => method },
   { name: 'path', valueOf: ({ target }) => target },
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },
   { name: 'peer', valueOf: ({ peer }) => peer },
-  { name: 'plane', valueOf: ({ plane }) => plane },
-  { name: 'outbound', valueOf: ({ outboundFailures }) => (outboundFailures > 0 ? 'error' : undefined) },
+  { name: 'plane', valueOf: ({ plane }) => plane, words: ['control', 'gateway'] },
+  {
+    name: 'outbound',
+    valueOf: ({ outboundFailures }) => (outboundFailures > 0 ? 'error' : undefined),
+    words: ['error'],
+  },
   { name: 'body', valueOf: (facts) => facts.body() },
 ];
 
-/** A query of requests, e.g. `status:>=500 method:post path:/lead`. */
-export function exchangeQuery(text: string): Query<ExchangeFacts> {
-  return parseQuery(
-    text,
-    EXCHANGE_FIELDS,
-    ({ method, target, status, peer }) => `${method} ${target} ${status ?? ''} ${peer}`,
-  );
+/** What became of a request. It has failed as well when the lambda behind it did not reach somebody: what it was for was not done. */
+export function howItWent({
+  status,
+  outboundFailures,
+}: {
+  status?: number | undefined;
+  outboundFailures?: number | undefined;
+}): 'ok' | 'refused' | 'failed' {
+  if (status === undefined || status >= 500) return 'failed';
+  if (status >= 400) return 'refused';
+  return outboundFailures ? 'failed' : 'ok';
+}
+
+/** A query of requests, e.g. `status:>=500 method:post path:/lead time:>10m`. @param nowMs epoch milliseconds */
+export function exchangeQuery(text: string, nowMs: number): Query<ExchangeFacts> {
+  return parseQuery(text, { fields: EXCHANGE_FIELDS, textsOf: textsOfExchange, nowMs });
+}
+
+function* textsOfExchange(facts: ExchangeFacts): Generator<string> {
+  const { method, target, status, peer } = facts;
+  yield `${method} ${target} ${status ?? ''} ${peer}`;
+  yield* facts.body();
 }

@@ -126,9 +126,10 @@ export function factsOfExchange(
   outboundFailures: number,
   whole: (one: RecordedExchange) => WholeExchange,
 ): ExchangeFacts {
-  const { plane, method, target, status, durationMs, peer } = one;
+  const { plane, atMs, method, target, status, durationMs, peer } = one;
   return {
     plane,
+    atMs,
     method,
     target,
     status,

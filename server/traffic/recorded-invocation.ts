@@ -198,13 +198,22 @@ function excerptOf({ outcome, kind, excerpt, value }: RecordedInvocation | Whole
   return shownTextOf({ bytes: excerpt, sizeBytes: 'sizeBytes' in value ? value.sizeBytes : value[2] }, undefined);
 }
 
-/** @param whole reads what is asked of events and logs */
+/**
+ * @param request at the gateway that caused it
+ * @param whole reads what is asked of events, logs, results and calls
+ */
 export function factsOfInvocation(
   one: RecordedInvocation,
-  httpStatus: number | undefined,
+  request: { status: number | undefined; target(): string },
   whole: (one: RecordedInvocation) => WholeInvocation,
 ): InvocationFacts {
+  let read: WholeInvocation | undefined;
+  const wholeOnce = () => {
+    read ??= whole(one);
+    return read;
+  };
   return {
+    atMs: one.acceptedAtMs,
     status: one.outcome.ok ? 'ok' : one.outcome.failure,
     lambdaId: one.lambdaId,
     lambdaName: one.lambdaName,
@@ -215,13 +224,16 @@ export function factsOfInvocation(
     logLines: one.logLines,
     isCold: one.cold,
     executionId: one.executionId,
-    httpStatus,
+    httpStatus: request.status,
     excerpt: excerptOf(one),
-    log: () => (one.logLines === 0 ? [] : whole(one).logs.map(({ text }) => text)),
+    log: () => (one.logLines === 0 ? [] : wholeOnce().logs.map(({ text }) => text)),
     event: () => {
-      const { event, context } = whole(one);
+      const { event, context } = wholeOnce();
       return shownTextOf(event, context.headers['content-type']);
     },
+    result: () => (one.value[2] <= one.excerpt.length ? '' : shownTextOf(wholeOnce().value, undefined)),
+    path: () => request.target(),
+    calls: () => (one.outboundCalls === 0 ? [] : wholeOnce().outbound.map(({ method, url }) => `${method} ${url}`)),
   };
 }
 

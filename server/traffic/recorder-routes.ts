@@ -4,7 +4,7 @@ import { type Gate, serve, targetOf } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { BegunInvocation, LambdaInvoker } from '../model/invocation.ts';
-import type { Query } from '../model/query-language.ts';
+import type { Query, ReadQuery } from '../model/query-language.ts';
 import { exchangeQuery, invocationQuery } from '../model/recorded-queries.ts';
 import { scopeOf } from '../model/scope.ts';
 import { hiding } from './hiding.ts';
@@ -29,14 +29,20 @@ export interface RecorderRoutesOptions {
   invoker: LambdaInvoker;
   /** Texts that nobody may read in what was recorded, as they stand now: values of masked variables. */
   secrets(): readonly string[];
+  /** Epoch milliseconds. */
+  nowMs(): number;
 }
 
 /** What was recorded, newest first; a page may hold fewer than asked for, even none, and go on. */
-export function recorderRoutes({ recorder, invoker, secrets }: RecorderRoutesOptions, gate: Gate): Router {
+export function recorderRoutes({ recorder, invoker, secrets, nowMs }: RecorderRoutesOptions, gate: Gate): Router {
   const { view } = gate;
   const { invocations, exchanges } = recorder;
   const statusOf = (executionId: Uuid) => recorder.statusOf(executionId);
   const failuresOf = (executionId: Uuid | undefined) => recorder.failuresOf(executionId);
+  const requestOf = (executionId: Uuid) => ({
+    status: statusOf(executionId),
+    target: () => exchanges.find(executionId)?.item.target ?? '',
+  });
   const lambdaOf = (id: string) => targetOf(gate, getInvocation(recorder, id).item.lambdaId, ['lambdas']);
 
   return serve(
@@ -45,15 +51,17 @@ export function recorderRoutes({ recorder, invoker, secrets }: RecorderRoutesOpt
     {
       listInvocations({ query: { q = '', lambda, scope, ...page } }) {
         const hide = hiding(secrets());
-        const query = readQuery(invocationQuery(q));
+        const query = readQuery(invocationQuery(q, nowMs()));
         const isInScope = scopeOf(view, scope);
         const isOf = ({ lambdaId }: { lambdaId: Uuid }) =>
           (lambda === undefined || lambdaId === lambda.toLowerCase()) && isInScope(lambdaId);
         const { items, next } = invocations.page({
           ...page,
           maxLooked,
+          fromMs: query.fromMs,
           isWanted: ({ item }) =>
-            isOf(item) && query(hide.facts(factsOfInvocation(item, statusOf(item.executionId), recorder.whole))),
+            isOf(item) &&
+            query.matches(hide.facts(factsOfInvocation(item, requestOf(item.executionId), recorder.whole))),
         });
         return {
           invocations: items.map(({ seq, item }) => hide.value(shownSummary(item, seq, statusOf(item.executionId)))),
@@ -83,16 +91,17 @@ export function recorderRoutes({ recorder, invoker, secrets }: RecorderRoutesOpt
       },
       listTraffic({ query: { q = '', endpoint, plane, scope, ...page } }) {
         const hide = hiding(secrets());
-        const query = readQuery(exchangeQuery(q));
+        const query = readQuery(exchangeQuery(q, nowMs()));
         const isInScope = scopeOf(view, scope);
         const { items, next } = exchanges.page({
           ...page,
           maxLooked,
+          fromMs: query.fromMs,
           isWanted: ({ item }) =>
             (endpoint === undefined || item.endpointId === endpoint.toLowerCase()) &&
             (plane === undefined || item.plane === plane) &&
             isInScope(item.endpointId) &&
-            query(hide.facts(factsOfExchange(item, failuresOf(item.executionId), recorder.wholeExchange))),
+            query.matches(hide.facts(factsOfExchange(item, failuresOf(item.executionId), recorder.wholeExchange))),
         });
         return {
           requests: items.map(({ seq, item }) => hide.value(shownExchange(item, seq, failuresOf(item.executionId)))),
@@ -119,8 +128,8 @@ function shownBegun({ acceptedAtMs, ...begun }: BegunInvocation): ShownBegun {
   return { ...begun, acceptedAt: new Date(acceptedAtMs).toISOString() };
 }
 
-function readQuery<Facts>(query: Query<Facts>): (facts: Facts) => boolean {
-  if (query.ok) return query.matches;
+function readQuery<Facts>(query: Query<Facts>): ReadQuery<Facts> {
+  if (query.ok) return query;
   const { message, at } = query.fault;
   throw new PlatformError(400, `q cannot be read at character ${at + 1}: ${message}`);
 }

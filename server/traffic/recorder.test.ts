@@ -57,6 +57,11 @@ describe('GET /inspect/invocations', () => {
     expect(await find('q=http:500')).toEqual([idOf(failed)]);
     expect(await find('q=log:looking')).toEqual([idOf(failed)]);
     expect(await find('q=lead')).toEqual([idOf(failed)]);
+    expect(await find('q=looking')).toEqual([idOf(failed)]);
+    expect(await find(`q=${encodeURIComponent('"\\"n\\":3"')}`)).toEqual(all.slice(0, 1));
+    expect(await find('q=path:/web/echo')).toEqual(all);
+    expect(await find('q=time:>10m status:ok')).toEqual([all[0], all[2]]);
+    expect(await find('q=time:<10m')).toEqual([]);
     expect(await find(`q=${encodeURIComponent('event:"\\"n\\":3"')}`)).toEqual(all.slice(0, 1));
     expect(await find(`q=-status:error lambda:echo&lambda=${echo.id}`)).toEqual([all[0], all[2]]);
     expect(await find(`lambda=${randomUUID()}`)).toEqual([]);

@@ -12,9 +12,11 @@ import {
 } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
 import { ErrorState, NoMatch } from './empty-state.tsx';
-import { columnTemplate, type GridColumn, movedIndex } from './grid-layout.ts';
+import { GridHead } from './grid-head.tsx';
+import { columnTemplate, fittingColumns, type GridColumn, movedIndex } from './grid-layout.ts';
 import { Skeleton } from './skeleton.tsx';
 import { useSteadyScroll } from './steady-scroll.ts';
+import { useWidth } from './width.ts';
 
 export type { GridColumn } from './grid-layout.ts';
 
@@ -37,6 +39,9 @@ export interface DataGridProps<Row> {
   onNearEnd?: (() => void) | undefined;
   /** Which rows are drawn now, those just outside of the view included: for lists whose rows come piece by piece. */
   onDrawn?: ((first: number, last: number) => void) | undefined;
+  /** What the rows are sorted by (`parseSorting`), and what a press on a header makes of it; without it no header can be pressed. */
+  sort?: string | undefined;
+  onSort?(sort: string | undefined): void;
   /** 28 to 32 pixels. Default 30. */
   rowHeight?: number;
   /** What is there while there are no rows. */
@@ -58,11 +63,13 @@ const NEAR_END_ROWS = 100;
  * opens. Rows that are added on top do not move what one reads, unless one is at the very top.
  */
 export function DataGrid<Row>(props: DataGridProps<Row>) {
-  const { label, rows, columns, keyOf, selectedKey, onSelect, onOpen, hrefOf, rowHeight = 30 } = props;
+  const { label, rows, keyOf, selectedKey, onSelect, onOpen, hrefOf, rowHeight = 30 } = props;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const [isFocused, setFocused] = useState(false);
+  const widthPx = useWidth(scroller);
+  const columns = useMemo(() => fittingColumns(props.columns, widthPx), [props.columns, widthPx]);
   const template = useMemo(() => columnTemplate(columns), [columns]);
   const selectedIndex = useMemo(
     () => (selectedKey === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selectedKey)),
@@ -155,24 +162,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
         onFocus={() => setFocused(true)}
         onBlur={() => setFocused(false)}
       >
-        {/* biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: the grid has the focus and points at its rows */}
-        <div
-          role="row"
-          aria-rowindex={1}
-          className="sticky top-0 z-10 grid h-7 items-center border-b border-line bg-bg"
-          style={{ gridTemplateColumns: template }}
-        >
-          {columns.map(({ id: column, header, align }) => (
-            // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above
-            <div
-              key={column}
-              role="columnheader"
-              className={`truncate px-2 text-[11.5px] text-faint first:pl-3.5 ${align === 'end' ? 'text-right' : ''}`}
-            >
-              {header}
-            </div>
-          ))}
-        </div>
+        <GridHead columns={columns} template={template} sort={props.sort} onSort={props.onSort} />
         {instead === undefined && (
           <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map(({ index, start }) => {

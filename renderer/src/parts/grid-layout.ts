@@ -7,6 +7,10 @@ export interface GridColumn<Row> {
   width: number | { share: number; minWidth?: number };
   align?: 'start' | 'end';
   isMono?: boolean;
+  /** What rows are put in order by; undefined: one cannot sort by it. Times as ISO text. */
+  sortBy?(row: Row): string | number | undefined;
+  /** Where there is too little room the columns that have this go, the greatest first; the others stay. */
+  gives?: number;
   /** One line of text. What can be pressed inside needs `relative z-1` to lie above the link of the row. */
   cell(row: Row): ReactNode;
 }
@@ -62,4 +66,60 @@ export function findNear<Row>(
     }
   }
   return undefined;
+}
+
+/** The columns there is room for. @param widthPx 0: not known yet, all of them */
+export function fittingColumns<Column extends Pick<GridColumn<never>, 'width' | 'gives'>>(
+  columns: readonly Column[],
+  widthPx: number,
+): readonly Column[] {
+  if (widthPx === 0) return columns;
+  const leastPx = ({ width }: Column) => (typeof width === 'number' ? width : (width.minWidth ?? 120));
+  let left = columns;
+  while (left.reduce((sum, column) => sum + leastPx(column), 0) > widthPx) {
+    const first = left
+      .filter(({ gives }) => gives !== undefined)
+      .sort((one, other) => (other.gives ?? 0) - (one.gives ?? 0))[0];
+    if (!first) return left;
+    left = left.filter((column) => column !== first);
+  }
+  return left;
+}
+
+/** What a list is sorted by, as it stands in the address: `dur`, or `-dur` for the greatest first. */
+export interface Sorting {
+  column: string;
+  isDown: boolean;
+}
+
+export function parseSorting(text: string | undefined): Sorting | undefined {
+  if (text === undefined || text === '' || text === '-') return undefined;
+  return text.startsWith('-') ? { column: text.slice(1), isDown: true } : { column: text, isDown: false };
+}
+
+/** What a press on a header makes of it: what one looks for is mostly the greatest, then the smallest, then as it was. */
+export function nextSorting(now: Sorting | undefined, column: string): string | undefined {
+  if (now?.column !== column) return `-${column}`;
+  return now.isDown ? column : undefined;
+}
+
+/** The rows in order; those without a value come last, equal ones stay as they were. */
+export function sortedRows<Row>(
+  rows: readonly Row[],
+  columns: readonly GridColumn<Row>[],
+  sorting: Sorting | undefined,
+): readonly Row[] {
+  const sortBy = columns.find(({ id }) => id === sorting?.column)?.sortBy;
+  if (!sorting || !sortBy) return rows;
+  const sign = sorting.isDown ? -1 : 1;
+  return rows.toSorted((one, other) => {
+    const [a, b] = [sortBy(one), sortBy(other)];
+    if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
+    return sign * compared(a, b);
+  });
+}
+
+/** Texts that are ISO times compare as texts; that is quick, and there are many of them. */
+function compared(a: string | number, b: string | number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

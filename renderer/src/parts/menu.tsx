@@ -1,4 +1,4 @@
-import { EllipsisVertical, type LucideIcon } from 'lucide-react';
+import { Check, EllipsisVertical, type LucideIcon } from 'lucide-react';
 import type { ReactElement } from 'react';
 import { Menu as AriaMenu, MenuItem, MenuTrigger, Popover, Separator } from 'react-aria-components';
 import { IconButton } from './button.tsx';
@@ -10,6 +10,8 @@ export interface MenuEntry {
   shortcut?: string;
   isDanger?: boolean;
   isDisabled?: boolean;
+  /** Is it something that can be on and off? Then what it is now. */
+  isOn?: boolean;
   /** A line above it. */
   startsGroup?: boolean;
   onAction(): void;
@@ -29,7 +31,7 @@ export function Menu({ label, entries, trigger }: MenuProps) {
       {trigger ?? <IconButton icon={EllipsisVertical} label={label} />}
       <Popover offset={4} className="min-w-44 rounded-md border border-line bg-overlay p-1 shadow-pop">
         <AriaMenu aria-label={label} className="outline-none">
-          {entries.flatMap(({ id, text, icon: Icon, shortcut, isDanger, isDisabled, startsGroup, onAction }) => [
+          {entries.flatMap(({ id, text, icon: Icon, shortcut, isDanger, isDisabled, isOn, startsGroup, onAction }) => [
             startsGroup && <Separator key={`${id}-line`} className="my-1 h-px bg-line" />,
             <MenuItem
               key={id}
@@ -39,8 +41,17 @@ export function Menu({ label, entries, trigger }: MenuProps) {
               textValue={text}
               className={`flex cursor-default items-center gap-2 rounded px-2 py-1 outline-none data-[disabled]:opacity-45 data-[focused]:bg-accent-soft ${isDanger ? 'text-error' : ''}`}
             >
-              {Icon ? <Icon aria-hidden size={14} strokeWidth={1.8} /> : <span className="w-3.5" />}
-              <span className="flex-1">{text}</span>
+              {isOn ? (
+                <Check aria-hidden size={14} />
+              ) : Icon ? (
+                <Icon aria-hidden size={14} strokeWidth={1.8} />
+              ) : (
+                <span className="w-3.5" />
+              )}
+              <span className="flex-1">
+                {text}
+                {isOn !== undefined && <span className="sr-only">{isOn ? ', shown' : ', hidden'}</span>}
+              </span>
               {shortcut && <kbd className="text-[11px] text-faint">{shortcut}</kbd>}
             </MenuItem>,
           ])}

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { agoText, bytesText, durationText } from './amounts.ts';
-import { columnTemplate, findNear, movedIndex } from './grid-layout.ts';
+import {
+  columnTemplate,
+  findNear,
+  fittingColumns,
+  movedIndex,
+  nextSorting,
+  parseSorting,
+  sortedRows,
+} from './grid-layout.ts';
 import { jsonTokens } from './json-tokens.ts';
 
 describe('amounts', () => {
@@ -53,6 +61,38 @@ describe('the layout of grids', () => {
     expect(columnTemplate([{ width: 92 }, { width: { share: 2 } }, { width: { share: 1, minWidth: 80 } }])).toBe(
       '92px minmax(120px, 2fr) minmax(80px, 1fr)',
     );
+  });
+});
+
+describe('columns', () => {
+  it('go where there is too little room, the least needed first, and never those that a row is told by', () => {
+    const columns = [
+      { id: 'status', width: 100 },
+      { id: 'lambda', width: { share: 1, minWidth: 110 }, gives: 1 },
+      { id: 'http', width: 50, gives: 3 },
+      { id: 'result', width: { share: 2 }, gives: 2 },
+    ];
+    const shownAt = (px: number) => fittingColumns(columns, px).map(({ id }) => id);
+    expect(shownAt(380)).toEqual(['status', 'lambda', 'http', 'result']);
+    expect(shownAt(379)).toEqual(['status', 'lambda', 'result']);
+    expect(shownAt(250)).toEqual(['status', 'lambda']);
+    expect(shownAt(10)).toEqual(['status']);
+    expect(shownAt(0)).toHaveLength(4);
+  });
+
+  it('put rows in order: the greatest first, then the least first, then as they came; none without a value in front', () => {
+    const columns = [
+      { id: 'took', header: '', width: 9, cell: () => null, sortBy: ({ took }: { took?: number }) => took },
+    ];
+    const rows = [{ took: 5 }, {}, { took: 40 }, { took: 7 }];
+    const sort = (text: string | undefined) => sortedRows(rows, columns, parseSorting(text)).map(({ took }) => took);
+    const presses = [undefined, '-took', 'took'];
+    expect(presses.map((now) => nextSorting(parseSorting(now), 'took'))).toEqual(['-took', 'took', undefined]);
+    expect(presses.map(sort)).toEqual([
+      [5, undefined, 40, 7],
+      [40, 7, 5, undefined],
+      [5, 7, 40, undefined],
+    ]);
   });
 });
 

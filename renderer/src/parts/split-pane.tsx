@@ -1,6 +1,10 @@
+import { ArrowLeft } from 'lucide-react';
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef } from 'react';
+import { useKeys } from '../keys/use-keys.ts';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { useValue } from '../value-store.ts';
+import { Button } from './button.tsx';
+import { useWidth } from './width.ts';
 
 export interface SplitPaneProps {
   /** Under this name the width is remembered. */
@@ -14,9 +18,15 @@ export interface SplitPaneProps {
   width?: number;
   /** What the second pane is called by those who listen. */
   detailLabel?: string;
+  /** Closes the detail: Esc does, and where there is no room for both a button above the detail. */
+  onClose?: (() => void) | undefined;
 }
 
+/** With less than that for both, the list gives way to the detail. */
+const BOTH_PX = 720;
+
 const MIN_PX = 220;
+const OTHER_PX = 330;
 const STEP_PX = 24;
 
 /** List and detail beside each other with a bar to move (arrows work, too). */
@@ -27,10 +37,15 @@ export function SplitPane({
   fixed = 'detail',
   width = 560,
   detailLabel = 'Detail',
+  onClose,
 }: SplitPaneProps) {
   const kept = useValue(preferences).splits[name];
   const frame = useRef<HTMLDivElement>(null);
   const current = kept ?? width;
+  const isOpen = detail !== undefined;
+  const wholePx = useWidth(frame);
+  const isAlone = isOpen && onClose !== undefined && wholePx > 0 && wholePx < BOTH_PX;
+  useKeys(isOpen && onClose ? [{ keys: 'Escape', does: 'Close the detail', group: 'Lists', run: onClose }] : []);
 
   const resize = (next: number) => {
     const whole = frame.current?.clientWidth ?? next + MIN_PX;
@@ -49,17 +64,18 @@ export function SplitPane({
     resize(current + (fixed === 'detail' ? -step : step));
   };
 
-  const share = `min(${current}px, 75%)`;
+  // What is beside the one with a width of its own has room to tell its rows apart.
+  const share = `max(45%, min(${current}px, 100% - ${OTHER_PX}px))`;
   const columns = fixed === 'detail' ? `minmax(0,1fr) 1px ${share}` : `${share} 1px minmax(0,1fr)`;
   // The list stays where it is in the tree: opening a detail takes neither its focus nor its place.
   return (
     <div
       ref={frame}
       className="grid min-h-0 min-w-0 flex-1 grid-rows-[minmax(0,1fr)]"
-      style={{ gridTemplateColumns: detail === undefined ? 'minmax(0,1fr)' : columns }}
+      style={{ gridTemplateColumns: isAlone ? '0 0 minmax(0,1fr)' : isOpen ? columns : 'minmax(0,1fr)' }}
     >
-      <div className="flex min-h-0 min-w-0 flex-col">{list}</div>
-      {detail !== undefined && (
+      <div className={`flex min-h-0 min-w-0 flex-col ${isAlone ? 'invisible' : ''}`}>{list}</div>
+      {isOpen && (
         <>
           {/* biome-ignore lint/a11y/useSemanticElements: an hr cannot be moved */}
           <div
@@ -68,7 +84,7 @@ export function SplitPane({
             aria-label="Width of the panes"
             aria-valuenow={current}
             aria-valuemin={MIN_PX}
-            tabIndex={0}
+            tabIndex={isAlone ? -1 : 0}
             className="relative cursor-col-resize bg-line after:absolute after:inset-y-0 after:-left-1 after:z-10 after:w-2.5 hover:bg-accent focus-visible:bg-focus"
             onPointerDown={(event) => {
               event.currentTarget.setPointerCapture(event.pointerId);
@@ -79,6 +95,13 @@ export function SplitPane({
             onKeyDown={onKeyDown}
           />
           <section aria-label={detailLabel} className="flex min-h-0 min-w-0 flex-col bg-panel">
+            {isAlone && (
+              <div className="border-b border-line p-1.5">
+                <Button icon={ArrowLeft} shortcut="Esc" onPress={onClose}>
+                  Back to the list
+                </Button>
+              </div>
+            )}
             {detail}
           </section>
         </>

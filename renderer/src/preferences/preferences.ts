@@ -10,10 +10,27 @@ export interface Preferences {
   isRailNarrow: boolean;
   /** Widths of split panes in pixels, by their name. */
   splits: Readonly<Record<string, number>>;
+  /** Columns that are not to be seen, by the name of their list. */
+  hiddenColumns: Readonly<Record<string, readonly string[]>>;
+  /** What lists were narrowed to and kept under a name, by the name of the list. */
+  views: Readonly<Record<string, readonly SavedView[]>>;
+}
+
+/** What a list was narrowed to and sorted by, as words of its address. */
+export interface SavedView {
+  name: string;
+  search: Readonly<Record<string, string>>;
 }
 
 const KEY = 'terrarium.preferences';
-const DEFAULTS: Preferences = { theme: 'system', hasLetterKeys: true, isRailNarrow: false, splits: {} };
+const DEFAULTS: Preferences = {
+  theme: 'system',
+  hasLetterKeys: true,
+  isRailNarrow: false,
+  splits: {},
+  hiddenColumns: {},
+  views: {},
+};
 
 export const preferences = new ValueStore<Preferences>(read());
 
@@ -49,15 +66,30 @@ function read(): Preferences {
 /** What was stored, with the defaults for what is missing or makes no sense. */
 export function parsePreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULTS;
-  const { theme, hasLetterKeys, isRailNarrow, splits } = { ...DEFAULTS, ...stored };
+  const { theme, hasLetterKeys, isRailNarrow, splits, hiddenColumns, views } = { ...DEFAULTS, ...stored };
   return {
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     hasLetterKeys: hasLetterKeys !== false,
     isRailNarrow: isRailNarrow === true,
-    splits: Object.fromEntries(
-      Object.entries(typeof splits === 'object' && splits !== null ? splits : {}).filter(
-        ([, width]) => typeof width === 'number' && Number.isFinite(width),
-      ),
-    ),
+    splits: entriesOf(splits, (width) => typeof width === 'number' && Number.isFinite(width)),
+    hiddenColumns: entriesOf(hiddenColumns, (ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'string')),
+    views: entriesOf(views, (some) => Array.isArray(some) && some.every(isView)),
   };
+}
+
+/** The entries of what should be an object whose values make sense. */
+function entriesOf<T>(stored: Readonly<Record<string, T>>, makesSense: (value: unknown) => boolean): Record<string, T> {
+  const entries = Object.entries(typeof stored === 'object' && stored !== null ? stored : {});
+  return Object.fromEntries(entries.filter(([, value]) => makesSense(value)));
+}
+
+function isView(stored: unknown): boolean {
+  if (typeof stored !== 'object' || stored === null) return false;
+  const { name, search } = stored as Partial<SavedView>; // each is looked at
+  return (
+    typeof name === 'string' &&
+    typeof search === 'object' &&
+    search !== null &&
+    Object.values(search).every((word) => typeof word === 'string')
+  );
 }

@@ -34,6 +34,8 @@ export interface PageWish<T> {
   before?: number | undefined;
   /** Only those newer than this place. */
   after?: number | undefined;
+  /** Those that are marked with an earlier moment are not read, epoch milliseconds. */
+  fromMs?: number;
   isWanted(placed: Placed<T>): boolean;
   /** Looks at no more than so many; the page then ends early. */
   maxLooked: number;
@@ -119,13 +121,14 @@ export class RecordRing<T> {
   }
 
   /** Newest first. `next` leads on, as `before`, when older ones may follow. */
-  page({ limit, before, after = 0, isWanted, maxLooked }: PageWish<T>): {
+  page({ limit, before, after = 0, fromMs, isWanted, maxLooked }: PageWish<T>): {
     items: Placed<T>[];
     next: number | undefined;
   } {
     const items: Placed<T>[] = [];
     let looked = 0;
     for (let seq = Math.min(before ?? this.#next, this.#next) - 1; seq >= this.#oldestAfter(after); seq--) {
+      if (fromMs !== undefined && this.#columns.atMsOf(seq) < fromMs) continue;
       if (items.length === limit || looked++ === maxLooked) return { items, next: seq + 1 };
       const placed = this.#read(seq);
       if (placed && isWanted(placed)) items.push(placed);

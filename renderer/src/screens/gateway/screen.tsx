@@ -1,15 +1,15 @@
 import { X } from 'lucide-react';
-import { useCallback } from 'react';
-import { exchangeQuery } from '../../../../server/model/recorded-queries.ts';
+import { exchangeQuery, howItWent } from '../../../../server/model/recorded-queries.ts';
 import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
-import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
+import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
 import { QueryBar } from '../../parts/query-bar.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { SplitPane } from '../../parts/split-pane.tsx';
 import { Badge } from '../../parts/state.tsx';
+import type { SavedView } from '../../preferences/preferences.ts';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useGo, useSearch } from '../../url.ts';
 import { EndpointsTable } from './endpoints-table.tsx';
@@ -18,7 +18,7 @@ import { StatusState } from './status-state.tsx';
 
 const keyOf = ({ seq }: RecordedRequest) => String(seq);
 const faultOf = (text: string) => {
-  const query = exchangeQuery(text);
+  const query = exchangeQuery(text, Date.now());
   return query.ok ? undefined : query.fault;
 };
 const PLANES = [
@@ -30,12 +30,15 @@ const PLANES = [
 const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
   {
     id: 'status',
+    sortBy: (row) => row.status,
     header: 'Status',
     width: 128,
     cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
   },
   {
     id: 'time',
+    gives: 3,
+    sortBy: (row) => row.at,
     header: 'Time',
     width: 116,
     isMono: true,
@@ -45,11 +48,35 @@ const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
       </span>
     ),
   },
-  { id: 'method', header: 'Method', width: 76, cell: ({ method }) => <Badge>{method}</Badge> },
-  { id: 'target', header: 'Target', width: { share: 3, minWidth: 160 }, isMono: true, cell: ({ target }) => target },
-  { id: 'took', header: 'Took', width: 84, align: 'end', cell: ({ durationMs }) => <Duration ms={durationMs} /> },
+  {
+    id: 'method',
+    gives: 2,
+    sortBy: (row) => row.method,
+    header: 'Method',
+    width: 76,
+    cell: ({ method }) => <Badge>{method}</Badge>,
+  },
+  {
+    id: 'target',
+    sortBy: (row) => row.target,
+    header: 'Target',
+    width: { share: 3, minWidth: 160 },
+    isMono: true,
+    cell: ({ target }) => target,
+  },
+  {
+    id: 'took',
+    sortBy: (row) => row.durationMs,
+    gives: 4,
+    header: 'Took',
+    width: 84,
+    align: 'end',
+    cell: ({ durationMs }) => <Duration ms={durationMs} />,
+  },
   {
     id: 'behind',
+    sortBy: (row) => row.upstreamMs,
+    gives: 6,
     header: 'Behind it',
     width: 92,
     align: 'end',
@@ -61,22 +88,36 @@ const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
   },
   {
     id: 'by',
+    gives: 5,
     header: 'Answered by',
     width: 112,
     cell: (request) => <AnsweredBy request={request} />,
   },
 ];
 
-/** Beside a detail: what one needs to tell the rows apart. */
-const NARROW_COLUMNS = COLUMNS.filter(({ id }) => id !== 'behind');
+const pointOf = (row: RecordedRequest) => ({
+  atMs: Date.parse(row.at),
+  tookMs: row.durationMs,
+  hasFailed: howItWent(row) === 'failed',
+});
+const STATES: readonly RowState<RecordedRequest>[] = [
+  { is: 'ok', text: 'answered', term: 'is:ok', has: (row) => howItWent(row) === 'ok' },
+  { is: 'warning', text: 'refused', term: 'is:refused', has: (row) => howItWent(row) === 'refused' },
+  { is: 'error', text: 'failed', term: 'is:failed', has: (row) => howItWent(row) === 'failed' },
+];
+const VIEWS: readonly SavedView[] = [
+  { name: 'Refused or failed', search: { q: 'status:>=400' } },
+  { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-took' } },
+  { name: 'Answered 200, yet a call failed', search: { q: 'outbound:error' } },
+  { name: 'Rate limited', search: { q: 'status:429' } },
+];
 
 /** The public endpoints above what comes in. */
 export default function GatewayScreen() {
-  const [{ q = '', sel, scope, plane = 'gateway', endpoint }, change] = useSearch();
+  const [{ q = '', sel, sort, scope, plane = 'gateway', endpoint }, change] = useSearch();
   const go = useGo();
   const traffic = useTraffic({ q: q || undefined, scope, endpoint, plane: plane === 'all' ? undefined : plane });
   const { rows } = traffic;
-  const select = useCallback((key: string) => change({ sel: key }), [change]);
   return (
     <ScreenFrame
       title="Gateway"
@@ -109,39 +150,32 @@ export default function GatewayScreen() {
       }
     >
       <EndpointsTable />
-      <SplitPane
+      <ListPane
         name="traffic"
-        detailLabel="Request"
-        list={
-          <DataGrid
-            label="Requests"
-            rows={rows}
-            columns={sel === undefined ? COLUMNS : NARROW_COLUMNS}
-            keyOf={keyOf}
-            selectedKey={sel}
-            onSelect={select}
-            onOpen={({ executionId }) => executionId && go({ screen: 'invocations', search: { sel: executionId } })}
-            hrefOf={(request) =>
-              hrefOf({ screen: 'gateway', search: { q, plane, endpoint, sel: keyOf(request) } }, scope)
-            }
-            onNearEnd={traffic.loadMore}
-            isLoading={traffic.isPending || (traffic.hasMore && rows.length === 0)}
-            error={traffic.error}
-            onRetry={traffic.refetch}
-            isFiltered={q !== '' || scope !== undefined || endpoint !== undefined}
-            onClearFilter={() => change({ q: undefined, scope: undefined, endpoint: undefined })}
-            empty={
-              <EmptyState
-                title="No request yet"
-                text={
-                  plane === 'control'
-                    ? 'Whatever a client asks of the management API shows up here; what this window asks does not.'
-                    : 'Whatever comes in at a public address shows up here. Enter opens the invocation behind it.'
-                }
-              />
+        label="Requests"
+        list={traffic}
+        columns={COLUMNS}
+        keyOf={keyOf}
+        pointOf={pointOf}
+        states={STATES}
+        views={VIEWS}
+        onOpen={({ executionId }) => executionId && go({ screen: 'invocations', search: { sel: executionId } })}
+        hrefOf={(request) =>
+          hrefOf({ screen: 'gateway', search: { q, plane, endpoint, sort, sel: keyOf(request) } }, scope)
+        }
+        isFiltered={q !== '' || scope !== undefined || endpoint !== undefined}
+        onClearFilter={() => change({ q: undefined, scope: undefined, endpoint: undefined })}
+        empty={
+          <EmptyState
+            title="No request yet"
+            text={
+              plane === 'control'
+                ? 'Whatever a client asks of the management API shows up here; what this window asks does not.'
+                : 'Whatever comes in at a public address shows up here. Enter opens the invocation behind it.'
             }
           />
         }
+        detailLabel="Request"
         detail={sel !== undefined && /^\d+$/.test(sel) ? <ExchangeDetail key={sel} seq={Number(sel)} /> : undefined}
       />
     </ScreenFrame>

@@ -1,14 +1,16 @@
 import { Pause, Play } from 'lucide-react';
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { invocationQuery } from '../../../../server/model/recorded-queries.ts';
 import { live } from '../../api/live.ts';
 import { Duration, Time, useNowMs } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
-import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
+import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
+import { termsOf, withTerms } from '../../parts/list/query-terms.ts';
 import { QueryBar } from '../../parts/query-bar.tsx';
-import { SplitPane } from '../../parts/split-pane.tsx';
 import { State } from '../../parts/state.tsx';
+import type { SavedView } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useSearch } from '../../url.ts';
@@ -20,6 +22,7 @@ import { type BegunInvocation, type InvocationSummary, useInvocations } from './
 const SUGGESTIONS = [
   'status:error',
   'outbound:error',
+  'time:>10m',
   'dur:>200',
   'trigger:gateway',
   'http:>=500',
@@ -34,23 +37,49 @@ type Row = Pick<
 > &
   Partial<InvocationSummary>;
 
+const STATES: readonly RowState<Row>[] = [
+  { is: 'ok', text: 'ok', term: 'status:ok', has: (row) => conditionOf(row) === 'ok' },
+  {
+    is: 'error',
+    text: 'failed',
+    term: 'status:error',
+    has: (row) => ['error', 'warning'].includes(conditionOf(row)),
+  },
+];
+const VIEWS: readonly SavedView[] = [
+  { name: 'Failed', search: { q: 'status:error' } },
+  { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-duration' } },
+  { name: 'Calls that came to nothing', search: { q: 'outbound:error' } },
+  { name: 'Cold starts', search: { q: 'start:cold' } },
+];
+const pointOf = (row: Row) => ({
+  atMs: Date.parse(row.acceptedAt),
+  tookMs: row.durationMs,
+  hasFailed: conditionOf(row) === 'error',
+});
 const NO_RUNNING: readonly BegunInvocation[] = [];
 const keyOf = ({ executionId }: Row) => executionId;
 const faultOf = (text: string) => {
-  const query = invocationQuery(text);
+  const query = invocationQuery(text, Date.now());
   return query.ok ? undefined : query.fault;
 };
 
 /** What ran, newest first, and one of them in detail. */
 export default function InvocationsScreen() {
-  const [{ q = '', sel, scope, lambda }, change] = useSearch();
+  const [{ q = '', sel, scope, lambda, sort }, change] = useSearch();
   const { page, ...list } = useInvocations({ q: q || undefined, scope, lambda });
   const isPaused = useValue(live.isPaused);
   const running = page?.running ?? NO_RUNNING;
   const nowMs = useNowMs();
   const { rows: ended } = list;
   const rows = useMemo<readonly Row[]>(() => {
-    if (running.length === 0 || q !== '') return ended;
+    // A time has to be now to have what runs; nothing else of a query can be said of it yet.
+    if (
+      running.length === 0 ||
+      withTerms(q, 'time', []) !== '' ||
+      termsOf(q, 'time').some((term) => term.includes('<'))
+    )
+      return ended;
     const begun = running.map((one) => ({
       ...one,
       excerpt: '',
@@ -63,7 +92,6 @@ export default function InvocationsScreen() {
     [ended],
   );
   const columns = useMemo(() => columnsFor(longest), [longest]);
-  const select = useCallback((id: string) => change({ sel: id }), [change]);
   const isFiltered = q !== '' || scope !== undefined || lambda !== undefined;
 
   return (
@@ -88,34 +116,27 @@ export default function InvocationsScreen() {
         </>
       }
     >
-      <SplitPane
+      <ListPane
         name="invocations"
-        detailLabel="Invocation"
-        list={
-          <DataGrid
-            label="Invocations"
-            rows={rows}
-            columns={columns}
-            keyOf={keyOf}
-            selectedKey={sel}
-            onSelect={select}
-            hrefOf={({ executionId }) =>
-              hrefOf({ screen: 'invocations', search: { q, lambda, sel: executionId } }, scope)
-            }
-            onNearEnd={list.loadMore}
-            isLoading={list.isPending || (list.hasMore && rows.length === 0)}
-            error={list.error}
-            onRetry={list.refetch}
-            isFiltered={isFiltered && list.total > 0}
-            onClearFilter={() => change({ q: undefined, scope: undefined, lambda: undefined })}
-            empty={
-              <EmptyState title="Nothing has run yet" text="Every call of a lambda shows up here as soon as it begins.">
-                <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
-                <PlaceLink to={{ screen: 'lambdas' }}>Run a lambda by hand</PlaceLink>
-              </EmptyState>
-            }
-          />
+        label="Invocations"
+        list={{ ...list, rows }}
+        columns={columns}
+        keyOf={keyOf}
+        pointOf={pointOf}
+        states={STATES}
+        views={VIEWS}
+        hrefOf={({ executionId }) =>
+          hrefOf({ screen: 'invocations', search: { q, lambda, sort, sel: executionId } }, scope)
         }
+        isFiltered={isFiltered && list.total > 0}
+        onClearFilter={() => change({ q: undefined, scope: undefined, lambda: undefined })}
+        empty={
+          <EmptyState title="Nothing has run yet" text="Every call of a lambda shows up here as soon as it begins.">
+            <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
+            <PlaceLink to={{ screen: 'lambdas' }}>Run a lambda by hand</PlaceLink>
+          </EmptyState>
+        }
+        detailLabel="Invocation"
         detail={
           sel === undefined ? undefined : (
             <InvocationDetailPane
@@ -145,9 +166,16 @@ function countText(shown: number, total: number, isFiltered: boolean, hasMore: b
 
 function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
   return [
-    { id: 'status', header: 'Status', width: 104, cell: (row) => <State is={conditionOf(row)}>{statusOf(row)}</State> },
+    {
+      id: 'status',
+      sortBy: (row) => statusOf(row),
+      header: 'Status',
+      width: 104,
+      cell: (row) => <State is={conditionOf(row)}>{statusOf(row)}</State>,
+    },
     {
       id: 'time',
+      sortBy: (row) => row.acceptedAt,
       header: 'Time',
       width: 104,
       isMono: true,
@@ -157,15 +185,25 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
         </span>
       ),
     },
-    { id: 'lambda', header: 'Lambda', width: { share: 1, minWidth: 110 }, cell: ({ lambdaName }) => lambdaName },
+    {
+      id: 'lambda',
+      sortBy: (row) => row.lambdaName,
+      header: 'Lambda',
+      width: { share: 1, minWidth: 110 },
+      cell: ({ lambdaName }) => lambdaName,
+    },
     {
       id: 'trigger',
+      sortBy: (row) => row.trigger,
+      gives: 4,
       header: 'Trigger',
       width: 80,
       cell: ({ trigger }) => <span className="text-muted">{trigger}</span>,
     },
     {
       id: 'duration',
+      sortBy: (row) => row.durationMs,
+      gives: 1,
       header: 'Duration',
       width: 136,
       align: 'end',
@@ -178,6 +216,8 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     },
     {
       id: 'http',
+      sortBy: (row) => row.httpStatus,
+      gives: 3,
       header: 'HTTP',
       width: 52,
       align: 'end',
@@ -185,6 +225,8 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     },
     {
       id: 'out',
+      sortBy: (row) => row.outboundFailures || row.outboundCalls,
+      gives: 2,
       header: 'Out',
       width: 64,
       align: 'end',
@@ -199,6 +241,8 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     },
     {
       id: 'result',
+      sortBy: (row) => row.excerpt,
+      gives: 5,
       header: 'Result',
       width: { share: 2, minWidth: 120 },
       isMono: true,
@@ -206,6 +250,7 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     },
     {
       id: 'id',
+      gives: 6,
       header: 'Execution',
       width: 84,
       isMono: true,

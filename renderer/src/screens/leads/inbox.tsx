@@ -1,11 +1,12 @@
-import { useCallback, useMemo } from 'react';
+import { useMemo } from 'react';
 import { parseQuery, type QueryField } from '../../../../server/model/query-language.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
-import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
+import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { SplitPane } from '../../parts/split-pane.tsx';
+import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
 import { State } from '../../parts/state.tsx';
+import type { SavedView } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { hrefOf, useSearch } from '../../url.ts';
 import { LeadDetail } from './lead-detail.tsx';
@@ -21,12 +22,13 @@ const FIELDS: readonly QueryField<Lead>[] = [
   { name: 'company', valueOf: ({ mapped }) => mapped.company },
   { name: 'email', valueOf: ({ mapped }) => mapped.email },
   { name: 'oid', valueOf: ({ oid }) => oid },
-  { name: 'is', valueOf: ({ refused }) => (refused ? 'refused' : 'taken') },
+  { name: 'is', valueOf: ({ refused }) => (refused ? 'refused' : 'taken'), words: ['refused', 'taken'] },
+  { name: 'time', valueOf: ({ receivedAt }) => Date.parse(receivedAt), isMoment: true },
   { name: 'lambda', valueOf: ({ sender }) => sender?.lambdaName },
   { name: 'execution', valueOf: ({ executionId }) => executionId },
 ];
-const readQuery = (text: string) =>
-  parseQuery(text, FIELDS, ({ fields, id }) => `${id} ${fields.map(({ value }) => value).join(' ')}`);
+const textsOf = ({ fields, id }: Lead) => [`${id} ${fields.map(({ value }) => value).join(' ')}`];
+const readQuery = (text: string) => parseQuery(text, { fields: FIELDS, textsOf, nowMs: Date.now() });
 
 /** What is wrong with a query of the inbox, if anything is. */
 export function faultOf(text: string) {
@@ -45,6 +47,7 @@ export function fitting(leads: readonly Lead[] | undefined, q: string): readonly
 
 const TIME: GridColumn<Lead> = {
   id: 'time',
+  sortBy: ({ receivedAt }) => receivedAt,
   header: 'Time',
   width: 112,
   isMono: true,
@@ -56,6 +59,7 @@ const TIME: GridColumn<Lead> = {
 };
 const NAME: GridColumn<Lead> = {
   id: 'name',
+  sortBy: nameOf,
   header: 'Name',
   width: { share: 2, minWidth: 110 },
   cell: (lead) => (
@@ -66,12 +70,16 @@ const NAME: GridColumn<Lead> = {
 };
 const COMPANY: GridColumn<Lead> = {
   id: 'company',
+  sortBy: ({ mapped }) => mapped.company,
+  gives: 2,
   header: 'Company',
   width: { share: 2, minWidth: 100 },
   cell: ({ mapped }) => <Marked>{mapped.company ?? ''}</Marked>,
 };
 const EMAIL: GridColumn<Lead> = {
   id: 'email',
+  sortBy: ({ mapped }) => mapped.email,
+  gives: 1,
   header: 'Email',
   width: { share: 2, minWidth: 120 },
   cell: ({ mapped }) => (
@@ -82,6 +90,8 @@ const EMAIL: GridColumn<Lead> = {
 };
 const SENDER: GridColumn<Lead> = {
   id: 'lambda',
+  sortBy: ({ sender }) => sender?.lambdaName,
+  gives: 3,
   header: 'Sent by',
   width: { share: 1, minWidth: 110 },
   cell: ({ sender }) => (
@@ -90,10 +100,23 @@ const SENDER: GridColumn<Lead> = {
     </span>
   ),
 };
-const OID: GridColumn<Lead> = { id: 'oid', header: 'CRM', width: 92, cell: (lead) => <CrmState lead={lead} /> };
-const COLUMNS = [TIME, NAME, COMPANY, EMAIL, SENDER, OID];
-/** Beside a detail there is room for less: what tells them apart comes first; who sent it stands in there. */
-const FEW_COLUMNS = [OID, TIME, NAME, COMPANY, EMAIL];
+const OID: GridColumn<Lead> = {
+  id: 'oid',
+  header: 'CRM',
+  width: 92,
+  sortBy: ({ refused }) => (refused ? 'refused' : 'taken'),
+  cell: (lead) => <CrmState lead={lead} />,
+};
+const COLUMNS = [OID, TIME, NAME, COMPANY, EMAIL, SENDER];
+const STATES: readonly RowState<Lead>[] = [
+  { is: 'ok', text: 'taken', term: 'is:taken', has: ({ refused }) => !refused },
+  { is: 'error', text: 'refused', term: 'is:refused', has: ({ refused }) => refused !== undefined },
+];
+const VIEWS: readonly SavedView[] = [
+  { name: 'Refused', search: { q: 'is:refused' } },
+  { name: 'Last ten minutes', search: { q: 'time:>10m' } },
+];
+const pointOf = ({ receivedAt, refused }: Lead) => ({ atMs: Date.parse(receivedAt), hasFailed: refused !== undefined });
 
 /** What the CRM makes of it: taken, under the right organization or another one, or refused. */
 function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {
@@ -104,45 +127,43 @@ function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {
 
 /** What the CRM stand-in has caught, and one of it in detail. */
 export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
-  const [{ q = '', sel, scope }, change] = useSearch();
+  const [{ q = '', sel, sort, scope }, change] = useSearch();
   const rows = useMemo(() => fitting(leads.data, q), [leads.data, q]);
-  const select = useCallback((id: string) => change({ sel: id }), [change]);
   const chosen = leads.data?.find(({ id }) => id === sel);
   return (
     <MarkWanted query={q}>
-      <SplitPane
+      <ListPane
         name="leads"
-        width={560}
-        detailLabel="Lead"
-        list={
-          <DataGrid
-            label="Leads"
-            rows={rows}
-            columns={sel === undefined ? COLUMNS : FEW_COLUMNS}
-            keyOf={keyOf}
-            selectedKey={sel}
-            onSelect={select}
-            hrefOf={({ id }) => hrefOf({ screen: 'leads', search: { q, sel: id } }, scope)}
-            isLoading={leads.isPending}
-            error={leads.error}
-            onRetry={() => void leads.refetch()}
-            isFiltered={q !== ''}
-            onClearFilter={() => change({ q: undefined })}
-            empty={
-              <EmptyState
-                title="The inbox is empty"
-                text={
-                  <>
-                    A form that a lambda sends to its CRM is caught here; the real CRM never sees it. A form without{' '}
-                    <code>oid</code> is refused, as the CRM would, and stands here in red.
-                  </>
-                }
-              >
-                <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
-              </EmptyState>
+        label="Leads"
+        list={{
+          rows,
+          isPending: leads.isPending,
+          hasMore: false,
+          error: leads.error,
+          refetch: () => void leads.refetch(),
+        }}
+        columns={COLUMNS}
+        keyOf={keyOf}
+        pointOf={pointOf}
+        states={STATES}
+        views={VIEWS}
+        hrefOf={({ id }) => hrefOf({ screen: 'leads', search: { q, sort, sel: id } }, scope)}
+        isFiltered={q !== ''}
+        onClearFilter={() => change({ q: undefined })}
+        empty={
+          <EmptyState
+            title="The inbox is empty"
+            text={
+              <>
+                A form that a lambda sends to its CRM is caught here; the real CRM never sees it. A form without{' '}
+                <code>oid</code> is refused, as the CRM would, and stands here in red.
+              </>
             }
-          />
+          >
+            <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
+          </EmptyState>
         }
+        detailLabel="Lead"
         detail={
           sel === undefined ? undefined : chosen ? (
             <LeadDetail lead={chosen} onClose={() => change({ sel: undefined })} />

@@ -1,0 +1,138 @@
+import { Bookmark, Columns3, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { prefer, preferences, type SavedView } from '../../preferences/preferences.ts';
+import { type Search, useSearch } from '../../url.ts';
+import { useValue } from '../../value-store.ts';
+import { Button, IconButton } from '../button.tsx';
+import { Dialog } from '../dialog.tsx';
+import { TextField } from '../fields.tsx';
+import type { GridColumn } from '../grid-layout.ts';
+import { Menu } from '../menu.tsx';
+
+/** Words of an address that say what a list is narrowed to; the others say where one is in it. */
+const NOT_OF_A_VIEW = new Set(['scope', 'sel', 'tab', 'with', 'replay']);
+
+export interface ViewsMenuProps {
+  /** Of the list. */
+  name: string;
+  /** Views that everybody has. */
+  presets: readonly SavedView[];
+}
+
+/** What the list was narrowed to before: views that everybody has, and those that one has kept. */
+export function ViewsMenu({ name, presets }: ViewsMenuProps) {
+  const saved = useValue(preferences).views[name] ?? [];
+  const [search, change] = useSearch();
+  const [isNaming, setNaming] = useState(false);
+  const now = wordsOf(search);
+  const keep = (views: readonly SavedView[]) => prefer({ views: { ...preferences.value.views, [name]: views } });
+  const show = ({ search: wanted }: SavedView) => {
+    const none = Object.fromEntries(Object.keys(now).map((word) => [word, undefined]));
+    change({ ...none, sel: undefined, ...wanted }, { isNewStep: true });
+  };
+  const entryOf = (view: SavedView, group: string) => ({
+    id: `${group} ${view.name}`,
+    text: view.name,
+    onAction: () => show(view),
+  });
+  return (
+    <>
+      <Menu
+        label="Views"
+        trigger={<Button icon={Bookmark}>Views</Button>}
+        entries={[
+          ...presets.map((view) => entryOf(view, 'preset')),
+          ...saved.map((view, index) => ({ ...entryOf(view, 'saved'), startsGroup: index === 0 })),
+          {
+            id: 'keep',
+            text: 'Save this view...',
+            startsGroup: true,
+            isDisabled: Object.keys(now).length === 0,
+            onAction: () => setNaming(true),
+          },
+          ...saved.map((view) => ({
+            id: `forget ${view.name}`,
+            text: `Delete "${view.name}"`,
+            icon: Trash2,
+            isDanger: true,
+            onAction: () => keep(saved.filter((one) => one !== view)),
+          })),
+        ]}
+      />
+      {isNaming && (
+        <NameDialog
+          onClose={() => setNaming(false)}
+          onName={(given) => {
+            keep([...saved.filter((view) => view.name !== given), { name: given, search: now }]);
+            setNaming(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function NameDialog({ onClose, onName }: { onClose(): void; onName(name: string): void }) {
+  const [name, setName] = useState('');
+  return (
+    <Dialog
+      title="Save this view"
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          <Button look="primary" isDisabled={name.trim() === ''} onPress={() => onName(name.trim())}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label="Name"
+        value={name}
+        onChange={setName}
+        description="What is searched, sorted and filtered now is kept in this browser."
+      />
+    </Dialog>
+  );
+}
+
+function wordsOf(search: Search): Record<string, string> {
+  const words = Object.entries(search).flatMap(([word, value]) =>
+    value === undefined || value === '' || NOT_OF_A_VIEW.has(word) ? [] : [[word, value]],
+  );
+  return Object.fromEntries(words);
+}
+
+/** Which columns of a list are seen. */
+export function ColumnsMenu<Row>({ name, columns }: { name: string; columns: readonly GridColumn<Row>[] }) {
+  const hidden = useValue(preferences).hiddenColumns[name] ?? [];
+  const toggle = (id: string) =>
+    prefer({
+      hiddenColumns: {
+        ...preferences.value.hiddenColumns,
+        [name]: hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id],
+      },
+    });
+  // The first one says what a row is, and is its link.
+  const [, ...rest] = columns;
+  return (
+    <Menu
+      label="Columns"
+      trigger={<IconButton icon={Columns3} label="Columns" />}
+      entries={rest.map(({ id, header }) => ({
+        id,
+        text: typeof header === 'string' ? header : id,
+        isOn: !hidden.includes(id),
+        onAction: () => toggle(id),
+      }))}
+    />
+  );
+}
+
+/** The columns that one has not hidden. */
+export function useShownColumns<Row>(name: string, columns: readonly GridColumn<Row>[]): readonly GridColumn<Row>[] {
+  const hidden = useValue(preferences).hiddenColumns[name];
+  return hidden ? columns.filter(({ id }, index) => index === 0 || !hidden.includes(id)) : columns;
+}
