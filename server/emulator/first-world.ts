@@ -7,6 +7,7 @@ import type { StoredResource, World } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
 import { packageFile } from '../package-file.ts';
 import { hashPassword } from '../security/passwords.ts';
+import { publishedHash } from '../security/published-hashes.ts';
 import { applySeed } from '../seed/apply-seed.ts';
 import { readGivenSeed, readSeed } from '../seed/read-seed.ts';
 import { SeedError } from '../seed/seed-error.ts';
@@ -49,6 +50,7 @@ export async function makeFirstWorld(config: Config, { seed: given, ...options }
       invoker: idleInvoker,
       containers: idleContainers,
       isSilent: true,
+      hashPassword: hashOf,
     });
     await applySeed(seed, seedTarget(core, rootAct(store.view.root, 'seed')));
     return { format: 1, id: store.world.id, resources: Object.fromEntries(store.world.resources) };
@@ -100,7 +102,10 @@ async function bareWorld(rootPassword: string, nowMs: number): Promise<World> {
     name: 'root',
     parent: rootId,
     ...common,
-    properties: { password: await hashPassword(rootPassword), platform_home: 'root' },
+    properties: { password: await hashOf(rootPassword), platform_home: 'root' },
   };
   return { format: 1, id: randomUUID(), resources: { [rootId]: root, [userId]: user } };
 }
+
+/** A first world is where the published passwords are given. */
+const hashOf = async (password: string) => publishedHash(password) ?? (await hashPassword(password));
