@@ -177,13 +177,16 @@ describe('events (D-124, D-125, D-126)', () => {
     const logged = async () => (await root.send('GET', `/../log/lambda/${failing.id}`)).body.join('\n');
     await expect.poll(logged, { timeout: 10_000 }).toContain('no luck today');
   });
-  it('a deleted lambda is no reason to refuse', async () => {
+  it('a deleted lambda is no reason to refuse, and what is left of it in the rule is a link without a name (D-076)', async () => {
     const gone = await root.create('/root/lambdas', lambdaBody(place, make.fresh('gone')));
     const properties = { match_actions: [{ action: 'container.create' }], lambda: gone.id };
     const rule = await make.rule(place.environment, 'Event', properties);
     expect((await root.delete(`/root/lambdas/${gone.id}`)).status).toBe(204);
     expect((await container()).status).toBe(201);
-    expect((await root.get(`/root/rules/${rule.id}`)).body.properties.lambda).toBe(gone.id);
+    expect((await root.get(`/root/rules/${rule.id}`)).body.properties.lambda).toEqual({
+      typeId: 'e3a463fc-e51f-4166-8cec-3d9a54f7babd',
+      id: gone.id,
+    });
   });
 });
 

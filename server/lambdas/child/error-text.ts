@@ -19,7 +19,7 @@ export function hideFolders(ofCode: readonly string[], home: string): void {
 /** The text of whatever was thrown, rejected with or called back as an error, without a stack trace (D-139). */
 export function messageOf(thrown: unknown): string {
   try {
-    return withoutFolders(plainMessageOf(thrown).split('\nRequire stack:', 1)[0] ?? '') + adviceFor(thrown);
+    return withoutFolders(withoutTrace(plainMessageOf(thrown))) + adviceFor(thrown);
   } catch {
     return 'an error that cannot be shown as text';
   }
@@ -32,6 +32,12 @@ function plainMessageOf(thrown: unknown): string {
     return String(thrown.message) || name;
   }
   return stringify(thrown) ?? String(thrown);
+}
+
+/** Some give their trace, or a list of who required whom, as the text of an error. */
+function withoutTrace(text: string): string {
+  const [head = ''] = text.split('\nRequire stack:', 1);
+  return head.replace(/\n +at [^\n]+(?=\n|$)/g, '');
 }
 
 function withoutFolders(text: string): string {
@@ -47,9 +53,10 @@ function adviceFor(thrown: unknown): string {
   return `; put it into the lambda's package, or run 'npm install ${name}' in the folder that a file: package_url names or in the one that the setting lambdas.modules does`;
 }
 
-/** What goes to the log for it: the stack trace of an error object. */
+/** What goes to the log for it: the stack trace of an error object, or of the text of one. */
 export function traceOf(thrown: unknown): string | undefined {
   try {
+    if (typeof thrown === 'string' && withoutTrace(thrown) !== thrown) return thrown;
     if (typeof thrown === 'object' && thrown !== null && 'stack' in thrown) return String(thrown.stack);
   } catch {
     // A getter that throws: there is no trace then.

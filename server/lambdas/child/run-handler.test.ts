@@ -1,17 +1,20 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { canCallBack } from './call-back-ability.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
 
 const LIMIT = 1_000;
 
-async function outcomeOf(handler: (...args: never[]) => unknown) {
+async function outcomeOf(handler: (...args: never[]) => unknown, note: (text: string) => void = () => {}) {
   const { head, body } = await new Promise<HandlerOutcome>((done) =>
     // As: a handler may declare as many parameters as it likes.
     runHandler({ call: handler as Handler['call'], canCallBack: canCallBack(handler) }, 'event', 'context', {
       limitBytes: LIMIT,
       // Those of these tests have something left to do for one turn of the event loop.
       whenNothingIsLeft: (then) => void setTimeout(then, 20),
-      note: () => {},
+      note,
       done,
     }),
   );
@@ -104,6 +107,60 @@ describe('the outcome of a handler (D-138)', () => {
         failure: 'crash',
         message: expect.stringContaining('cannot be turned into JSON'),
       });
+    }
+  });
+
+  it('is a failure that names what was started when that is the result of a handler that cannot call back', async () => {
+    const timer = setTimeout(() => {});
+    const byproducts = [
+      timer,
+      setImmediate(() => {}),
+      Readable.from(['a']),
+      new ServerResponse(new IncomingMessage(new Socket())),
+    ];
+    for (const result of byproducts) {
+      const message = `the handler's result is ${/^I/.test(result.constructor.name) ? 'an' : 'a'} ${result.constructor.name}, which cannot be sent: return a string or a plain value, a Promise of one, or declare (event, context, callback) and call back`;
+      expect(await outcomeOf(() => result)).toEqual({ kind: 'nothing', failure: 'crash', message });
+      expect(await outcomeOf(async () => result)).toEqual({ kind: 'nothing', failure: 'crash', message });
+    }
+    clearTimeout(timer);
+    // What knows its JSON is a result like any other.
+    const model = Object.assign(Readable.from(['a']), { toJSON: () => ({ a: 1 }) });
+    expect(await outcomeOf(() => model)).toEqual({ kind: 'json', value: '{"a":1}' });
+  });
+
+  it('is JSON of an instance too, and the log says so when nothing of it is left', async () => {
+    const notes: string[] = [];
+    for (const result of [new Map([[1, 2]]), new Response('hi'), new Error('x')]) {
+      expect(
+        await outcomeOf(
+          async () => result,
+          (text) => notes.push(text),
+        ),
+      ).toEqual({ kind: 'json', value: '{}' });
+    }
+    expect(notes).toEqual(
+      ['Map', 'Response', 'Error'].map(
+        (name) =>
+          `the handler's result is ${name === 'Error' ? 'an' : 'a'} ${name}, of which JSON keeps nothing: the answer is {}`,
+      ),
+    );
+    expect(
+      await outcomeOf(
+        () => ({}),
+        (text) => notes.push(text),
+      ),
+    ).toEqual({ kind: 'json', value: '{}' });
+    expect(notes).toHaveLength(3);
+  });
+
+  it('has no stack trace in an error called back as one (D-139)', async () => {
+    const trace = 'Error: bad\n    at run (/home/ada/index.js:1:2)\n    at async go (node:internal:3:4)';
+    for (const handler of [
+      (_e: string, _c: string, callback: Callback) => callback(trace),
+      async () => Promise.reject(new Error(trace)),
+    ]) {
+      expect(await outcomeOf(handler)).toEqual({ kind: 'nothing', failure: 'error', message: 'Error: bad' });
     }
   });
 

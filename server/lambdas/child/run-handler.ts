@@ -31,6 +31,8 @@ export interface HandlerSurroundings {
 }
 
 const NOTHING = Buffer.alloc(0);
+const WHAT_TO_RETURN =
+  'return a string or a plain value, a Promise of one, or declare (event, context, callback) and call back';
 
 // Taken at start, like Buffer: a lambda may replace the globals of its own process.
 const { stringify } = JSON;
@@ -62,7 +64,9 @@ export function runHandler(handler: Handler, event: string, context: string, sur
     isDone = true;
     done(outcome);
   };
-  const succeed = (value: unknown): void => end(success(value, limitBytes));
+  const succeed = (value: unknown): void => {
+    if (!isDone) end(success(value, limitBytes, note));
+  };
   const fail = (error: unknown, value?: unknown): void => end(failure(error, value, limitBytes));
   const takeSettled = (value: unknown): void => {
     isPending = false;
@@ -116,6 +120,19 @@ function isByproduct(value: unknown): boolean {
   return typeof value === 'function' || STARTED.some((kind) => value instanceof kind);
 }
 
+/** A timer, a request or another stream, which is no value yet. What knows its JSON is none of these. */
+function isUnderWay(value: unknown): boolean {
+  if (!STARTED.some((kind) => value instanceof kind)) return false;
+  // As: it is an object.
+  const { pipe, toJSON } = value as { pipe?: unknown; toJSON?: unknown };
+  return toJSON === undefined && (typeof pipe === 'function' || !(value instanceof EventEmitter));
+}
+
+function nameOf(value: unknown): string {
+  const name = (value as object).constructor?.name || 'nameless object';
+  return `${/^[AEIOU]/i.test(name) ? 'an' : 'a'} ${name}`;
+}
+
 function failure(error: unknown, value: unknown, limitBytes: number): HandlerOutcome {
   const { head, body } = success(value, limitBytes);
   // A second argument that cannot be sent is left out: the error is the news.
@@ -128,18 +145,23 @@ function failure(error: unknown, value: unknown, limitBytes: number): HandlerOut
 }
 
 /** Text as it is, other values as JSON, undefined and null as nothing (D-137). */
-function success(value: unknown, limitBytes: number): HandlerOutcome {
+function success(value: unknown, limitBytes: number, note?: (text: string) => void): HandlerOutcome {
   if (value === undefined || value === null) return { head: { kind: 'nothing' }, body: NOTHING };
   try {
+    if (isUnderWay(value))
+      return unsendable(`the handler's result is ${nameOf(value)}, which cannot be sent: ${WHAT_TO_RETURN}`);
     const text = typeof value === 'string' ? value : stringify(value);
-    if (text === undefined) return unsendable(`a ${typeof value} cannot be sent`);
+    if (text === undefined) return notJson(`a ${typeof value} cannot be sent`);
     // A string has at least as many bytes as characters: no need to encode what is too long anyway.
     const sizeBytes = text.length > limitBytes ? text.length : Buffer.byteLength(text);
     if (sizeBytes > limitBytes) return tooLarge(`has ${sizeBytes} bytes`, limitBytes);
+    // A Map, a Response, an Error.
+    if (text === '{}' && !isPlain(value))
+      note?.(`the handler's result is ${nameOf(value)}, of which JSON keeps nothing: the answer is {}`);
     return { head: { kind: typeof value === 'string' ? 'text' : 'json' }, body: Buffer.from(text) };
   } catch (thrown) {
     const isTooLong = thrown instanceof RangeError && /string length/i.test(thrown.message);
-    return isTooLong ? tooLarge('is longer than a string can be', limitBytes) : unsendable(messageOf(thrown));
+    return isTooLong ? tooLarge('is longer than a string can be', limitBytes) : notJson(messageOf(thrown));
   }
 }
 
@@ -150,16 +172,13 @@ function tooLarge(what: string, limitBytes: number): HandlerOutcome {
   };
 }
 
-function unsendable(reason: string): HandlerOutcome {
+function notJson(reason: string): HandlerOutcome {
   const [firstLine] = reason.split('\n');
-  return {
-    head: {
-      kind: 'nothing',
-      failure: 'crash',
-      message: `the handler's result cannot be turned into JSON: ${firstLine}; give a string or a plain value`,
-    },
-    body: NOTHING,
-  };
+  return unsendable(`the handler's result cannot be turned into JSON: ${firstLine}; give a string or a plain value`);
+}
+
+function unsendable(message: string): HandlerOutcome {
+  return { head: { kind: 'nothing', failure: 'crash', message }, body: NOTHING };
 }
 
 /** Node does not export the classes of its timers. */

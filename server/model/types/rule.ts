@@ -6,6 +6,7 @@ import { EVENT_RULE, LIMIT_RULE, limitOperators, parsePredicate } from '../polic
 import { idOrLinkOf } from '../reference-facts.ts';
 import type { Draft, ResourceType } from '../resource-type.ts';
 import { RULE, typeIdOf } from '../type-names.ts';
+import { LAMBDA } from './lambda.ts';
 import { typed } from './schema-parts.ts';
 
 /** The one action that can be suppressed (D-127). */
@@ -21,7 +22,7 @@ const properties = z.strictObject({
     )
     .optional(),
   actions: z.array(z.string().min(1)).optional().describe('Older form of match_actions'),
-  // A rule whose lambda is gone stays, and names it by id (D-076).
+  // A rule whose lambda is gone stays (D-076).
   lambda: idOrLinkOf(
     { to: { word: 'lambdas', right: 'invoke' }, whenGone: 'keeps', missing: 400 },
     'must be the id of a lambda',
@@ -95,9 +96,11 @@ export const rule: ResourceType = {
   },
 
   present(record, { view, link }) {
-    const lambda = view.find(lambdaId(record.properties.lambda) ?? '');
+    const id = lambdaId(record.properties.lambda);
+    const found = view.find(id ?? '');
+    const lambda = found ? link(found) : id && { typeId: typeIdOf(LAMBDA), id };
     const policy = view.find(record.parent ?? '');
     const node = view.find(policy?.parent ?? '');
-    return { ...record.properties, ...(lambda && { lambda: link(lambda) }), ...(node && { defined_at: link(node) }) };
+    return { ...record.properties, ...(lambda && { lambda }), ...(node && { defined_at: link(node) }) };
   },
 };
