@@ -76,6 +76,14 @@ describe('an http-aware result (D-140)', () => {
     expect(aware({ status: 200, body: null })).toMatchObject({ headers: [], body: '' });
   });
 
+  it.each([204, 205, 304])('of status %i has no body, and no content type that it did not ask for', (status) => {
+    expect(aware({ status, body: 'x' }, 'c/d')).toMatchObject({ status, headers: [], body: '' });
+    expect(aware({ status, headers: { ETag: '"a"' }, body: { a: 1 } })).toMatchObject({
+      headers: ['ETag', '"a"'],
+      body: '',
+    });
+  });
+
   it('keeps its own content type over Accept, and Accept over the default', () => {
     expect(aware({ status: 200, headers: { 'content-type': 'a/b' }, body: 'x' }, 'c/d').headers).toEqual([
       'content-type',

@@ -20,6 +20,9 @@ const FAILURE_STATUS: Readonly<Record<FailureKind, number>> = {
   interrupted: 503,
 };
 
+/** Statuses that have no body (RFC 9110), whatever the lambda gives. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
 /** Header names that a lambda's answer may not set: of the connection, and the gateway's own (D-157). */
 const RESERVED =
   /^(connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-length|x-terrarium-.*|x-ratelimit-(limit|remaining)-minute)$/i;
@@ -85,6 +88,7 @@ function isStatus(value: Json | undefined): value is number {
 
 function httpAnswer({ status, result }: { status: number; result: JsonObject }, accept: string | undefined): Answer {
   const headers = headerLines(memberOf(result, 'headers') ?? {});
+  if (WITHOUT_BODY.has(status)) return { status, headers, body: '' };
   const { body, contentType } = bodyOf(result);
   if (body.length > 0 && !hasHeader(headers, 'Content-Type'))
     headers.push('Content-Type', acceptOr(contentType, accept));
