@@ -24,7 +24,7 @@ test('a run that fails says how, and the editor marks where', async ({ page, pla
 
   await save('exports.run = async () => {\n\n  throw new TypeError("<b>no</b> such thing");\n};\n');
   await expect(console).toContainText('<b>no</b> such thing');
-  await expect(console).toContainText('In line 3 of the code.');
+  await expect(console).toContainText('In line 3, column 9 of the code.');
   await expect(mark).toHaveText('throw new TypeError("<b>no</b> such thing");');
   // What is stored by somebody else is another code: nothing is marked in it.
   await workshop.patch(lambda.id, { op: 'replace', path: '/properties/code', value: HELLO });

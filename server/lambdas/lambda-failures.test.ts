@@ -57,12 +57,12 @@ describe('each failure of D-139 is an outcome of its own that says what happened
     expect(failureOf(await bed.run('exports.run = 5'))).toBe("load: handler 'run' is a number, not a function");
   });
 
-  it('a syntax error names its line, in either kind of module', async () => {
+  it('a syntax error names its line and column, in either kind of module', async () => {
     expect(failureOf(await bed.run('exports.run = () => {\n  const x = ;\n}'))).toBe(
-      "load: syntax error in index.js, line 2: Unexpected token ';'",
+      "load: syntax error in index.js, line 2, column 13: Unexpected token ';'",
     );
     expect(failureOf(await bed.run('import fs from "fs";\n\nexport const run = () => {\n  const x = ;\n}'))).toBe(
-      "load: syntax error in index.js, line 4: Unexpected token ';'",
+      "load: syntax error in index.js, line 4, column 13: Unexpected token ';'",
     );
   });
 

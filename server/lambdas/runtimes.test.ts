@@ -61,16 +61,18 @@ import { basename } from 'node:path';
 class Reader<T extends Lead> { constructor(private readonly lead: T) {} name(): string { return this.lead!.name as string } }
 export const run = async (event: string, context: string): Promise<string> => {
   const lead = JSON.parse(event) satisfies Lead;
-  if (lead.name === 'bad') throw new Error(basename('/x/bad'));
+  if ((lead as Lead).name! === 'bad') throw new Error(basename<string>('/x/bad'));
   return new Reader<Lead>(lead).name() + Kind.form;
 };`;
 
-  it('runs inline, and a trace names the right line', async () => {
+  it('runs inline, and a trace names line and column of the source', async () => {
     const id = bed.lambda(SOURCE);
     expect(answerOf(await bed.invoke(id, '{"name":"Ada"}'))).toBe('Adaform');
     const failed = await bed.invoke(id, '{"name":"bad"}');
     expect(failureOf(failed)).toBe('error: bad');
-    expect(failed.logs.some(({ text }) => /index\.js:8:/.test(text))).toBe(true);
+    const line = SOURCE.split('\n')[7] ?? '';
+    const place = `index.js:8:${line.indexOf('new Error') + 1})`;
+    expect(failed.logs.map(({ text }) => text)).toContainEqual(expect.stringContaining(place));
   });
 
   it('in the older style of modules runs, too', async () => {
@@ -96,13 +98,13 @@ export const run = async (event: string, context: string): Promise<string> => {
     }
   });
 
-  it('that does not parse says in which line', async () => {
+  it('that does not parse says in which line and column', async () => {
     expect(
       failureOf(await bed.run('const a: string = "x";\nexport function run(event: string) {\n  const x: = 1;\n}')),
-    ).toBe('load: syntax error in index.js, line 3: Unexpected token');
+    ).toBe('load: syntax error in index.js, line 3, column 12: Unexpected token');
     // What is JavaScript up to its mistake is told of as JavaScript.
     expect(failureOf(await bed.run('exports.run = () => {\n  const x = ;\n}'))).toBe(
-      "load: syntax error in index.js, line 2: Unexpected token ';'",
+      "load: syntax error in index.js, line 2, column 13: Unexpected token ';'",
     );
   });
 });

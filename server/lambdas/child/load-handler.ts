@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { canCallBack } from './call-back-ability.ts';
 import { messageOf, traceOf } from './error-text.ts';
 import type { Handler } from './run-handler.ts';
-import { lineOfSyntaxError } from './syntax-error-line.ts';
+import { placeOfSyntaxError, toldPlace } from './syntax-error-place.ts';
 import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from './typescript.ts';
 
 // Taken at start: a lambda may replace the globals of its own process.
@@ -75,12 +75,14 @@ async function loadModule(file: string): Promise<unknown> {
 /** Source that is no JavaScript may be TypeScript. If it is neither, the reader that came further says why. */
 function loadAsTypeScript(thrown: unknown, file: string, require: NodeJS.Require): unknown {
   if (!(thrown instanceof SyntaxError) || !file.endsWith('.js')) throw explained(thrown, file);
-  const place = lineOfSyntaxError(thrown, file);
+  const place = placeOfSyntaxError(thrown, file);
   if (place && place.file !== basename(file)) throw explained(thrown, file);
   try {
     withoutTypes(file);
   } catch (failed) {
-    throw failed instanceof TypeScriptError && failed.line > (place?.line ?? 0) ? failed : explained(thrown, file);
+    throw failed instanceof TypeScriptError && failed.place.line > (place?.line ?? 0)
+      ? failed
+      : explained(thrown, file);
   }
   acceptTypeScript(file);
   try {
@@ -95,8 +97,8 @@ function explained(thrown: unknown, file: string): Error {
   process.stderr.write(`${traceOf(thrown) ?? messageOf(thrown)}\n`);
   const [message] = messageOf(thrown).split('\n');
   if (!(thrown instanceof SyntaxError)) return new Error(`${basename(file)} failed to load: ${message}`);
-  const place = lineOfSyntaxError(thrown, file);
-  return new Error(`syntax error in ${place ? `${place.file}, line ${place.line}` : basename(file)}: ${message}`);
+  const place = placeOfSyntaxError(thrown, file);
+  return new Error(`${place ? toldPlace(place) : `syntax error in ${basename(file)}`}: ${message}`);
 }
 
 function memberOf(value: unknown, name: string): unknown {

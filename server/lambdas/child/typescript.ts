@@ -1,29 +1,33 @@
 import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { type SyntaxErrorPlace, toldPlace } from './syntax-error-place.ts';
 
 const EXTENSIONS = ['.ts', '.cts', '.mts'];
+/** `Error transforming index.ts: Unexpected token (3:11)` */
+const READER_SAYS = /^(?:Error transforming .*?: )?(.*) \((\d+):(\d+)\)$/;
 
 type Load = (module: { _compile(code: string, file: string): void }, file: string) => void;
 
-/** A source that cannot be read as TypeScript; `line` is counted from 1. */
+/** A source that cannot be read as TypeScript. */
 export class TypeScriptError extends Error {
-  readonly line: number;
+  readonly place: SyntaxErrorPlace;
 
-  constructor(message: string, line: number) {
-    super(message);
-    this.line = line;
+  constructor(reason: string, place: SyntaxErrorPlace) {
+    super(`${toldPlace(place)}: ${reason}`);
+    this.place = place;
   }
 }
 
 /**
- * From now on modules in TypeScript can be required: types are left out, imports become requires, and every line stays where it
- * is, so that traces need no map. With `also`, that file is one of them, whatever it is called.
+ * From now on modules in TypeScript can be required: types are left out, and imports become requires. Traces name lines and columns
+ * of the source. With `also`, that file is one of them, whatever it is called.
  */
 export function acceptTypeScript(also?: string): void {
   // As: deprecated in words, and what every tool of this kind relies on.
   const extensions = (Module as unknown as { _extensions: Record<string, Load> })._extensions;
   const load: Load = (module, file) => module._compile(withoutTypes(file), file);
+  process.setSourceMapsEnabled(true);
   for (const extension of EXTENSIONS) extensions[extension] = load;
   const own = extensions['.js'];
   if (also === undefined || !own) return;
@@ -35,19 +39,27 @@ export function isTypeScript(file: string): boolean {
   return EXTENSIONS.some((extension) => file.endsWith(extension));
 }
 
-/** The source as CommonJS. Throws TypeScriptError. */
+/** The source as CommonJS, with a map of its columns. Throws TypeScriptError. */
 export function withoutTypes(file: string): string {
   // Beside the child's bundle (scripts/build-child.mjs), not in it: hardly any lambda needs it.
   const parser: string = join(dirname(__filename), 'lambda-typescript.cjs');
   const { transform } = require(parser) as typeof import('./typescript-parser.ts');
   try {
     const transforms: ('typescript' | 'imports')[] = ['typescript', 'imports'];
-    const options = { transforms, disableESTransforms: true, preserveDynamicImport: true, keepUnusedImports: false };
-    return transform(readFileSync(file, 'utf8'), options).code;
+    const { code, sourceMap } = transform(readFileSync(file, 'utf8'), {
+      transforms,
+      disableESTransforms: true,
+      preserveDynamicImport: true,
+      keepUnusedImports: false,
+      filePath: file,
+      sourceMapOptions: { compiledFilename: file },
+    });
+    const map = Buffer.from(JSON.stringify(sourceMap)).toString('base64');
+    return `${code}\n//# sourceMappingURL=data:application/json;base64,${map}`;
   } catch (thrown) {
-    const [, reason = String(thrown), line] = /^(?:Error: )?(.*) \((\d+):\d+\)$/.exec(messageIn(thrown)) ?? [];
-    const place = `${basename(file)}, line ${line ?? 1}`;
-    throw new TypeScriptError(`syntax error in ${place}: ${reason}`, Number(line ?? 1));
+    const said = messageIn(thrown);
+    const [, reason = said, line = 1, column = 1] = READER_SAYS.exec(said) ?? [];
+    throw new TypeScriptError(reason, { file: basename(file), line: Number(line), column: Number(column) });
   }
 }
 

@@ -16,8 +16,11 @@ function failed(message: string, ...stderr: string[]): RunResult {
   };
 }
 
-it('takes the line of a syntax error from the message', () => {
-  expect(faultPlaceOf(failed("syntax error in index.js, line 2: Unexpected token ';'"))).toEqual({ line: 2 });
+it('takes the place of a syntax error from the message', () => {
+  expect(faultPlaceOf(failed("syntax error in index.js, line 2, column 9: Unexpected token ';'"))).toEqual({
+    line: 2,
+    column: 9,
+  });
 });
 
 it('takes the first frame in the code of the lambda from a stack trace', () => {
@@ -37,7 +40,9 @@ it('takes the first frame in the code of the lambda from a stack trace', () => {
 it('knows no place where none is told', () => {
   expect(faultPlaceOf(failed('it took too long'))).toBeUndefined();
   expect(faultPlaceOf(failed('x', 'at other/index.js:3:1'))).toBeUndefined();
-  expect(faultPlaceOf({ ...failed('syntax error in index.js, line 2: x'), outcome: { ok: true } })).toBeUndefined();
+  expect(
+    faultPlaceOf({ ...failed('syntax error in index.js, line 2, column 1: x'), outcome: { ok: true } }),
+  ).toBeUndefined();
 });
 
 it('marks the line without its indentation, and nothing beyond the end', () => {

@@ -4,26 +4,34 @@ import type { RunResult } from './runs.ts';
 /** A place in the lambda's code, both from 1. */
 export interface FaultPlace {
   line: number;
-  column?: number;
+  column: number;
 }
 
-const SYNTAX_ERROR = /^syntax error in \S+, line (\d+):/;
+const SYNTAX_ERROR = /^syntax error in \S+, line (\d+), column (\d+):/;
 
 /** Where in its one file of code a run went wrong: what the message says, or the first frame of a stack trace in the log. */
 export function faultPlaceOf({ outcome, logs, lambdaId }: RunResult): FaultPlace | undefined {
   if (outcome.ok) return undefined;
-  const [, syntaxLine] = SYNTAX_ERROR.exec(outcome.message ?? '') ?? [];
-  if (syntaxLine !== undefined) return { line: Number(syntaxLine) };
+  const syntax = SYNTAX_ERROR.exec(outcome.message ?? '');
+  if (syntax) return placeOf(syntax);
   for (const { stream, text } of logs) {
     if (stream !== 'stderr' || !text.includes(lambdaId)) continue;
-    const [, line, column] = /index\.js:(\d+):(\d+)\)?$/.exec(text) ?? [];
-    if (line !== undefined) return { line: Number(line), column: Number(column) };
+    const frame = /index\.js:(\d+):(\d+)\)?$/.exec(text);
+    if (frame) return placeOf(frame);
   }
   return undefined;
 }
 
+function placeOf([, line, column]: RegExpExecArray): FaultPlace {
+  return { line: Number(line), column: Number(column) };
+}
+
 /** The same as something to mark in an editor: the line, without what it is indented by. */
-export function problemAt(source: string, { line }: FaultPlace, message: string): EditorProblem | undefined {
+export function problemAt(
+  source: string,
+  { line }: Pick<FaultPlace, 'line'>,
+  message: string,
+): EditorProblem | undefined {
   let from = 0;
   for (let at = 1; at < line; at += 1) {
     from = source.indexOf('\n', from) + 1;

@@ -26,8 +26,7 @@ export function Outcome({ result, isMarked }: { result: RunResult; isMarked: boo
       {outcome.message && <p className="mono break-words text-error">{outcome.message}</p>}
       {place && (
         <p className="text-muted">
-          {/* A syntax error says its line itself. */}
-          {place.column !== undefined && `In line ${place.line} of the code. `}
+          {`In line ${place.line}, column ${place.column} of the code. `}
           {isMarked ? 'The line is marked in the code.' : 'The code has changed since.'}
         </p>
       )}
