@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from './account.ts';
 import { send } from './client.ts';
@@ -15,6 +18,7 @@ let root: Voice;
 let acme: Place;
 let make: Maker;
 let rootPair: string;
+let mirror: Awaited<ReturnType<typeof publish>>['call'];
 
 beforeAll(async () => {
   process.env.TERRARIUM_TEST_SECRET = 'of the host';
@@ -23,6 +27,7 @@ beforeAll(async () => {
   make = makerFor(root);
   acme = await makePlace(root, 'acme');
   rootPair = rootPairOf(platform);
+  mirror = (await publish(MIRROR)).call;
 });
 afterAll(() => {
   delete process.env.TERRARIUM_TEST_SECRET;
@@ -97,6 +102,46 @@ describe('what a handler is called with (D-135, D-136)', () => {
     const response = await fetch(endpoint.properties.public_url, { method: 'POST', body: bytes });
     expect(response.headers.get('content-type')).toBe('image/png');
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
+  });
+});
+
+describe('a body (D-135)', () => {
+  const FORM = 'application/x-www-form-urlencoded';
+  const PART = 'multipart/form-data; boundary=X';
+  const multipart = (content: Uint8Array) =>
+    Buffer.concat([
+      Buffer.from('--X\r\nContent-Disposition: form-data; name="cv"; filename="cv.bin"\r\n\r\n'),
+      content,
+      Buffer.from('\r\n--X--\r\n'),
+    ]);
+  const gzipped = gzipSync('{"eventName":"packed"}');
+  it.each<[string, Record<string, string>, string | Uint8Array | undefined, string, boolean]>([
+    ['a form', { 'content-type': FORM }, 'a=1&b=%C3%A4+c', 'a=1&b=%C3%A4+c', false],
+    [
+      'a form of several parts, all of them text',
+      { 'content-type': PART },
+      multipart(Buffer.from('ü')),
+      multipart(Buffer.from('ü')).toString(),
+      false,
+    ],
+    [
+      'a form with a file',
+      { 'content-type': PART },
+      multipart(Uint8Array.of(0, 255)),
+      multipart(Uint8Array.of(0, 255)).toString('base64'),
+      true,
+    ],
+    // Nobody unpacks it: the header says how it is packed.
+    ['what is packed', { 'content-encoding': 'gzip' }, gzipped, gzipped.toString('base64'), true],
+    ['an empty one', { 'content-type': 'application/json' }, '', '{}', false],
+    ['none', {}, undefined, '{}', false],
+    ['no JSON', { 'content-type': 'application/json' }, '{"a":', '{"a":', false],
+    ['one with a byte order mark', {}, '\ufeff{"eventName":"x"}', '\ufeff{"eventName":"x"}', false],
+  ])('arrives as it was sent: %s', async (_what, headers, sent, event, isBase64Encoded) => {
+    const { status, body } = await mirror({ headers, ...(sent !== undefined && { body: sent }) });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ event, context: { headers, eventName: '' } });
+    expect(body.context.isBase64Encoded).toBe(isBase64Encoded || undefined);
   });
 });
 
@@ -221,6 +266,27 @@ describe('the environment of a process (D-111, D-113, D-114)', () => {
 });
 
 describe('a change of a lambda (D-057, D-142)', () => {
+  it('has its package fetched again where package_url is given again, and by no other patch', async () => {
+    let fetched = 0;
+    const source = createServer((_request, response) => {
+      fetched += 1;
+      response.end(`exports.run = () => ${fetched}`);
+    });
+    await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
+    // As: a listening TCP server has such an address.
+    const package_url = `http://127.0.0.1:${(source.address() as AddressInfo).port}/index.js`;
+    const { call, set } = await publish('', { code_type: 'package', package_url });
+    expect([(await call()).body, (await call()).body]).toEqual([1, 1]);
+    await set('env', { A: 'b' });
+    await set('timeout', 7);
+    expect((await call()).body).toBe(1);
+    expect((await set('package_url', package_url)).status).toBe(200);
+    expect([(await call()).body, (await call()).body]).toEqual([2, 2]);
+    expect(fetched).toBe(2);
+    source.close();
+    source.closeAllConnections();
+  });
+
   it('holds from the next invocation on; module state survives between calls of the same code', async () => {
     const counting = (step: number) => `let calls = 0; exports.run = () => (calls += ${step});`;
     const { call, set } = await publish(counting(1));

@@ -31,6 +31,11 @@ export async function workshopIn(platform: WindowPlatform, page: Page) {
       const body = { name, properties: { ...common, ...properties } };
       return (await ask('POST', `/meta/demo/environments/${environment?.id}/lambdas`, body)) as LambdaRecord; // as above
     },
+    /** When it runs next by the clock. */
+    async scheduleOf({ id }: LambdaRecord): Promise<{ nextAt: string }> {
+      // As: what the API document says of a lambda with a period.
+      return ((await ask('GET', `/inspect/lambdas/${id}/workbench`)) as { schedule: { nextAt: string } }).schedule;
+    },
     patch: (id: string, ...operations: object[]) => ask('PATCH', `/meta/root/resources/${id}`, operations),
     remove: (id: string) => ask('DELETE', `/meta/root/resources/${id}`),
   };

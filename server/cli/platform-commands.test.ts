@@ -12,7 +12,7 @@ let platform: Run;
 beforeAll(async () => {
   await buildCommand();
   place = new Workplace();
-  platform = place.start(['--base-port', '0', '--gateway-port', '0']);
+  platform = place.start(['--base-port', '0', '--gateway-port', '0', '--lambdas-periodic']);
   await platform.said('Ctrl+C');
 }, BUILD_TIMEOUT_MS);
 afterAll(() => place?.close());
@@ -28,8 +28,8 @@ const lambdaProperties = {
   code: 'exports.run = () => 1;',
 };
 /** Adds a lambda to the demo world, beside the contact form. */
-async function createLambda(name: string, code: string): Promise<void> {
-  const properties = { ...lambdaProperties, code };
+async function createLambda(name: string, code: string, more: object = {}): Promise<void> {
+  const properties = { ...lambdaProperties, code, ...more };
   const environments = { development: { lambdas: { [name]: { properties } } } };
   const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
   expect(await place.run(['apply', '-f', '-'], { input: JSON.stringify(seed) })).toMatchObject({
@@ -303,6 +303,21 @@ describe('what others have sent', () => {
     for (const [name, { out, err }] of Object.entries({ invoked, logs, leads, refused, json })) {
       expect(`${out}${err}`, name).not.toMatch(ACTING);
     }
+  });
+});
+
+describe('terrarium schedule', () => {
+  it('says when a lambda runs next by the clock, and when it has run', async () => {
+    expect(await place.run(['schedule', CONTACT_FORM])).toMatchObject({
+      exitCode: 0,
+      out: 'the lambda has no periodic_info with cron or interval_seconds: nothing runs it by the clock\n',
+    });
+    await createLambda('new-year', 'exports.run = () => 1;', { periodic_info: { cron: '0 0 1 1 *' } });
+    expect((await place.run(['schedule', 'new-year'])).out).toMatch(/^next {2}\d{4}-01-01T00:00:00\.000Z\n$/);
+    expect(await place.json('schedule', 'new-year')).toEqual({ nextAt: expect.stringMatching(/-01-01T/), leftOut: 0 });
+    await createLambda('often', 'exports.run = () => 1;', { periodic_info: { interval_seconds: 1 } });
+    const said = async () => (await place.run(['schedule', 'often'])).out;
+    await expect.poll(said, { timeout: 20_000 }).toMatch(/^next {2}\S+Z\nlast {2}\S+Z\n/);
   });
 });
 
