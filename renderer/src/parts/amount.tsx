@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { agoText, bytesText, clockText, durationText, fullTimeText } from './amounts.ts';
+import { agoText, bytesText, clockText, dayText, durationText, fullTimeText } from './amounts.ts';
 
 const TICK_MS = 5000;
 let nowMs = Date.now();
@@ -28,8 +28,8 @@ export function useNowMs(): number {
 export interface TimeProps {
   /** ISO text or ms since 1970. */
   at: string | number;
-  /** `ago` (the default): `3 min ago`; `clock`: `22:41:07.318`. */
-  as?: 'ago' | 'clock';
+  /** `ago` (the default): `3 min ago`; `clock`: `22:41:07.318`; `day`: `22 Nov 2026, 22:41:07`. */
+  as?: 'ago' | 'clock' | 'day';
 }
 
 /** A moment; the full time is its title. */
@@ -38,7 +38,7 @@ export function Time({ at, as = 'ago' }: TimeProps) {
   if (Number.isNaN(atMs)) return <span>{at}</span>;
   return (
     <time dateTime={new Date(atMs).toISOString()} title={fullTimeText(atMs)} className="whitespace-nowrap">
-      {as === 'clock' ? clockText(atMs) : <Ago atMs={atMs} />}
+      {as === 'clock' ? clockText(atMs) : as === 'day' ? dayText(atMs) : <Ago atMs={atMs} />}
     </time>
   );
 }

@@ -53,7 +53,12 @@ export function clockText(atMs: number): string {
   return CLOCK.format(atMs);
 }
 
-/** Day and time, local and with the ISO time: for titles. */
+/** Day and time, local: `22 Nov 2026, 22:41:07`. */
+export function dayText(atMs: number): string {
+  return FULL.format(atMs);
+}
+
+/** The same with the ISO time: for titles. */
 export function fullTimeText(atMs: number): string {
-  return `${FULL.format(atMs)} (${new Date(atMs).toISOString()})`;
+  return `${dayText(atMs)} (${new Date(atMs).toISOString()})`;
 }

@@ -90,7 +90,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
           <span className="text-muted">
             {schedule.nextAt ? (
               <>
-                runs next <Time at={schedule.nextAt} as="clock" />
+                runs next <Time at={schedule.nextAt} as="day" />
               </>
             ) : (
               'not run by the clock: lambdas.periodic is off'
