@@ -1,0 +1,42 @@
+import { memberOf } from "./json.ts";
+
+/** What every lambda has (D-113). */
+const GIVEN = new Set(['META_URL', 'SECURITY_URL', 'GATEWAY_URL', 'PATH', 'TZ', 'LANG', 'HOME', 'TMPDIR', 'NODE_ENV']);
+
+const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|[\s;{}(,])\/\/.*$/gm;
+/** `process.env.NAME` or `process.env['NAME']`, unless it is given a value or has another one in reserve. */
+const READ = /\bprocess\.env(?:\.([A-Za-z_]\w*)(?!\w)|\[\s*(['"])([\w.-]+)\2\s*\])(?!\s*(?:\|\||\?\?|=(?!=)))/g;
+/** `const { A, B: b } = process.env` */
+const UNPACKED = /\{([^{}]*)\}\s*=\s*process\.env\b(?!\s*[.[])/g;
+
+/**
+ * The variables that a lambda's code reads and cannot do without, in the order in which it reads them.
+ *
+ * @param properties of the lambda; what its secrets are mounted as counts as set
+ * @param set names of the variables that it has, its own and those from above
+ */
+export function unsetVariables(source: string, properties: unknown, set: Iterable<string>): string[] {
+  const isSet = new Set([...GIVEN, ...set, ...mountedIn(properties)]);
+  return [...readIn(source.replace(COMMENT, ' '))].filter((name) => !isSet.has(name));
+}
+
+function readIn(code: string): Set<string> {
+  const direct = [...code.matchAll(READ)].map(([, plain, , quoted]) => plain ?? quoted ?? '');
+  const unpacked = [...code.matchAll(UNPACKED)].flatMap(([, names = '']) =>
+    names
+      .split(',')
+      .filter((part) => !part.includes('=') && !part.includes('...'))
+      .map((part) => part.split(':', 1)[0]?.trim() ?? ''),
+  );
+  return new Set([...direct, ...unpacked].filter((name) => name !== ''));
+}
+
+/** Names that secrets give their values to. */
+function mountedIn(properties: unknown): string[] {
+  const secrets = memberOf(properties, 'secrets');
+  if (!Array.isArray(secrets)) return [];
+  return secrets.flatMap((one) => {
+    const path = memberOf(one, 'path');
+    return memberOf(one, 'mount_type') === 'env' && typeof path === 'string' ? [path] : [];
+  });
+}

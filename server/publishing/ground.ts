@@ -1,0 +1,95 @@
+import { PlatformError } from '../model/errors.ts';
+import type { Platform, PlatformRecord } from './platform.ts';
+
+/** What is meant of an environment: all of it, or one lambda or API with what belongs to it. */
+export interface Selection {
+  word: 'lambdas' | 'apis';
+  name: string;
+}
+
+export interface PlaceName {
+  fqon: string;
+  workspace: string;
+  environment: string;
+  selection: Selection | undefined;
+}
+
+/** An environment with what is in it, as its platform tells it. */
+export interface Ground {
+  platform: Platform;
+  /** Address and path, for people. */
+  title: string;
+  fqon: string;
+  environment: PlatformRecord;
+  lambdas: PlatformRecord[];
+  apis: PlatformRecord[];
+  /** With the API that each is below. */
+  endpoints: { api: PlatformRecord; record: PlatformRecord }[];
+}
+
+const FORM = 'FQON/WORKSPACE/ENVIRONMENT, or that and /lambdas/NAME or /apis/NAME';
+
+/** @throws PlatformError 400 */
+export function parsePlace(path: string): PlaceName {
+  const [fqon, workspace, environment, word, ...rest] = path.replace(/^\/+|\/+$/g, '').split('/');
+  const name = rest.join('/');
+  const isPart = word === undefined || ((word === 'lambdas' || word === 'apis') && name !== '');
+  if (!fqon || !workspace || !environment || !isPart || !/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(fqon)) {
+    throw new PlatformError(400, `"${path.slice(0, 200)}" is no path of an environment: it has to be ${FORM}`);
+  }
+  return { fqon, workspace, environment, selection: word === undefined ? undefined : { word, name } };
+}
+
+/**
+ * Reads the environment of that name and all that is in it.
+ *
+ * @throws PlatformError 404 when there is none; as `Platform`
+ */
+export async function readGround(platform: Platform, { fqon, workspace, environment }: PlaceName): Promise<Ground> {
+  const found = await named(platform, `/${fqon}/workspaces`, 'workspace', workspace);
+  const { id } = await named(platform, `/${fqon}/workspaces/${found.id}/environments`, 'environment', environment);
+  return groundOf(platform, fqon, id, `${fqon}/${workspace}/${environment}`);
+}
+
+async function named(platform: Platform, path: string, noun: string, name: string): Promise<PlatformRecord> {
+  const all = await platform.list(`${path}?expand=true`);
+  const found = all.find((one) => one.name === name);
+  if (found) return found;
+  const known = all.map((one) => one.name).join(', ') || 'none that you may see';
+  throw new PlatformError(404, `${platform.metaUrl}${path} has no ${noun} '${name}': there is ${known}`);
+}
+
+/** The same of one that is known by its id. */
+export async function groundOf(platform: Platform, fqon: string, id: string, path: string): Promise<Ground> {
+  const at = `/${fqon}/environments/${id}`;
+  const environment = await platform.get(at);
+  const lambdas = await platform.list(`${at}/lambdas?expand=true`);
+  const apis = await platform.list(`${at}/apis?expand=true`);
+  const endpoints: Ground['endpoints'] = [];
+  for (const api of apis) {
+    const records = await platform.list(`/${fqon}/apis/${api.id}/apiendpoints?expand=true`);
+    endpoints.push(...records.map((record) => ({ api, record })));
+  }
+  for (const [noun, records] of [
+    ['lambda', lambdas],
+    ['API', apis],
+  ] as const) {
+    const twice = records.find(({ name }, at) => records.findIndex((one) => one.name === name) !== at);
+    if (twice) throw new PlatformError(502, `${platform.metaUrl}${at} names two ${noun}s '${twice.name}'`);
+  }
+  return { platform, title: `${platform.metaUrl} ${path}`, fqon, environment, lambdas, apis, endpoints };
+}
+
+/** Of a ground what is meant: a lambda with its endpoints and their APIs, an API with its endpoints and their lambdas. */
+export function selected(ground: Ground, selection: Selection | undefined): Ground {
+  if (!selection) return ground;
+  const { word, name } = selection;
+  const one = ground[word].find((record) => record.name === name);
+  if (!one) throw new PlatformError(404, `${ground.title} has no ${word.slice(0, -1)} '${name}'`);
+  const endpoints = ground.endpoints.filter(({ api, record }) =>
+    word === 'apis' ? api.id === one.id : record.properties.implementation_id === one.id,
+  );
+  const isNamed = ({ id }: PlatformRecord) =>
+    id === one.id || endpoints.some(({ api, record }) => api.id === id || record.properties.implementation_id === id);
+  return { ...ground, lambdas: ground.lambdas.filter(isNamed), apis: ground.apis.filter(isNamed), endpoints };
+}
