@@ -21,6 +21,7 @@ const rooms = {
   workbench: ['model', 'contract', 'http', 'store'],
   delivery: ['model', 'contract', 'http', 'store'],
   window: ['model', 'contract', 'http', 'access'],
+  publishing: ['model', 'contract', 'http'],
   resources: ['model', 'contract', 'http', 'store', 'security'],
   openapi: ['model', 'contract'],
 };

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEmulator } from '../emulator.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from './command-for-tests.ts';
 
 const CONTACT_FORM = '/demo/website/development/contact-form';
@@ -339,5 +340,69 @@ describe('a lambda by its name alone', () => {
     expect(await place.json('leads', 'clear')).toEqual({ deleted: expect.any(Number) });
     expect(await place.json('leads')).toEqual([]);
     expect(await place.run(['leads', 'clear'])).toMatchObject({ exitCode: 0, out: '0 deleted\n' });
+  });
+});
+
+describe('terrarium push and pull', () => {
+  let other: Awaited<ReturnType<typeof startEmulator>>;
+  let env: Record<string, string>;
+  const FORM = 'demo/website/development/lambdas/contact-form';
+
+  beforeAll(async () => {
+    other = await startEmulator({ seed: 'empty', containers: { engine: 'none' }, typePrefix: 'Acme' });
+    const { apiKey, apiSecret = '' } = other.rootCredentials;
+    env = { TERRARIUM_REMOTE_USER: apiKey, TERRARIUM_REMOTE_PASSWORD: apiSecret };
+    const auth = { Authorization: `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}` };
+    const make = async (path: string, body?: object) => {
+      const headers = { ...auth, 'Content-Type': 'application/json' };
+      const init = { method: 'POST', headers, ...(body && { body: JSON.stringify(body) }) };
+      return (await fetch(`${other.metaUrl}${path}`, init)).json();
+    };
+    await make('/root/providers/initialize');
+    await make('/root', { name: 'demo' });
+    const { id } = await make('/demo/workspaces', { name: 'website' });
+    await make(`/demo/workspaces/${id}/environments`, {
+      name: 'development',
+      properties: { environment_type: 'production' },
+    });
+  });
+  afterAll(() => other?.stop());
+
+  it('carry a lambda there and back, with the plan first and what should hold', async () => {
+    const push = (...more: string[]) => place.run(['push', other.metaUrl, FORM, ...more], { env });
+    const dry = await push('--dry-run');
+    expect(dry.out).toContain('+ lambda contact-form\n');
+    expect(dry.out).toMatch(/\[.\] Tried since the last change: /);
+    expect(await push()).toMatchObject({ exitCode: expect.any(Number), err: expect.stringMatching(/--(yes|anyway)/) });
+    const done = await push('--yes', '--anyway');
+    expect([done.exitCode, done.out]).toEqual([0, expect.stringContaining('done: lambda contact-form')]);
+    expect((await push()).out).toMatch(/0 create, 0 update, \d+ unchanged\n$/);
+
+    const pull = await place.run(['pull', other.metaUrl, FORM, '--here', 'demo/new/place', '--yes'], { env });
+    // The address is taken by the endpoint that was pushed.
+    expect(pull).toMatchObject({ exitCode: 1, err: expect.stringMatching(/already serves \/lead.*\n.*run it again/) });
+    expect(pull.out).toContain('done: lambda contact-form');
+    expect(
+      await place.json('invoke', '/demo/new/place/contact-form', '--event', formOf('x@example.com')),
+    ).toBeDefined();
+  });
+
+  it('say what has to be put right', async () => {
+    const run = (args: string[], more = env) => place.run(args, { env: more });
+    for (const [args, more, exitCode, reason] of [
+      [['pull', other.metaUrl, FORM], {}, 2, 'set TERRARIUM_REMOTE_USER'],
+      [
+        ['pull', other.metaUrl, FORM],
+        { ...env, TERRARIUM_REMOTE_PASSWORD: 'no' },
+        2,
+        'does not take these credentials',
+      ],
+      [['pull', other.metaUrl, 'demo'], env, 2, 'no path of an environment'],
+      [['pull', 'http://127.0.0.1:2/meta', FORM], env, 1, 'nothing listens there'],
+      [['push', other.metaUrl, 'demo/website/none'], env, 2, "there is no environment 'demo/website/none' here"],
+    ] as const) {
+      const ended = await run([...args], more as Record<string, string>);
+      expect([ended.exitCode, ended.err]).toEqual([exitCode, expect.stringContaining(reason)]);
+    }
   });
 });

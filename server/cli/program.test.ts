@@ -31,6 +31,9 @@ class TestTerminal extends EventEmitter implements Terminal {
   readInput(): Promise<string> {
     return Promise.resolve('');
   }
+  ask(): Promise<string> {
+    return Promise.resolve('');
+  }
   print(line: string): void {
     this.out.push(line);
     this.emit('line');

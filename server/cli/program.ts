@@ -15,6 +15,7 @@ import { addInvokeCommand } from './invoke-command.ts';
 import { addLeadsCommand } from './leads-command.ts';
 import { addLogsCommand } from './logs-command.ts';
 import { addPipelineCommand } from './pipeline-command.ts';
+import { addPublishingCommands } from './publishing-command.ts';
 import { addResetCommand } from './reset-command.ts';
 import type { EmulatorStarter } from './running-platform.ts';
 import { addScheduleCommand } from './schedule-command.ts';
@@ -57,6 +58,7 @@ function makeProgram(args: readonly string[], terminal: Terminal, startEmulator:
   addApplyCommand(program, terminal);
   addExportCommand(program, terminal);
   addImportCommand(program, terminal);
+  addPublishingCommands(program, terminal);
   addHistoryCommand(program, terminal);
   addSnapshotCommand(program, terminal);
   addResetCommand(program, terminal);

@@ -1,7 +1,11 @@
 import type { EventEmitter } from 'node:events';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { onOneLine, shownText } from './shown-text.ts';
+
+/** How long a question stands. */
+const ASK_TIMEOUT_MS = 600_000;
 
 /** What a command sees of the process that runs it; handed in, so that a test can be one. */
 export interface Terminal {
@@ -13,6 +17,8 @@ export interface Terminal {
   printDocument(text: string): void;
   /** All of standard input. */
   readInput(): Promise<string>;
+  /** What whoever sits at it answers. @param options.isHidden nothing of it is shown */
+  ask(question: string, options?: { isHidden?: boolean }): Promise<string>;
   /** Emits `SIGINT`, `SIGTERM`, `SIGHUP`. */
   signals: EventEmitter;
   /** Ends the process at once. */
@@ -44,6 +50,7 @@ export function processTerminal(): Terminal {
     complain: (lines) => process.stderr.write(`${shownText(lines, { hasColour })}\n`),
     printDocument: (text) => (isScreen ? print(text) : process.stdout.write(`${text}\n`)),
     readInput: () => text(process.stdin),
+    ask: (question, { isHidden = false } = {}) => askPerson(question, isHidden),
     signals: process,
     exit: (code) => process.exit(code),
     nowMs: () => performance.now(),
@@ -53,6 +60,20 @@ export function processTerminal(): Terminal {
     hasColour,
     isInteractive: process.stdin.isTTY === true,
   };
+}
+
+async function askPerson(question: string, isHidden: boolean): Promise<string> {
+  // Loaded only now: hardly a command asks.
+  const { createInterface } = await import('node:readline/promises');
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: isHidden ? nowhere : process.stderr, terminal: true });
+  try {
+    return await lines.question('', { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) });
+  } finally {
+    lines.close();
+    if (isHidden) process.stderr.write('\n');
+  }
 }
 
 /** The text in a style, where there is colour. */

@@ -1,15 +1,19 @@
 import { z } from 'zod';
 import { named } from './named.ts';
-import { id } from './parts.ts';
 import { may } from './right.ts';
 import { json, ok, rowsOf } from './row.ts';
+
+/** The one here. */
+const AN_ENVIRONMENT = { id: 'environment_id', of: ['environments'] } as const;
 
 const credentials = z
   .union([
     z.strictObject({ user: z.string().min(1).max(255), password: z.string().min(1).max(1024) }),
     z.strictObject({ token: z.string().min(1).max(4096) }),
   ])
-  .describe('A key and its secret, or a user name and its password; or an access token. Used for this request and not kept');
+  .describe(
+    'A key and its secret, or a user name and its password; or an access token. Used for this request and not kept',
+  );
 
 const place = {
   direction: z.enum(['pull', 'push']).describe('From there to here, or from here to there'),
@@ -26,7 +30,6 @@ const place = {
         'with what belongs to it',
     )
     .meta({ examples: ['demo/website/development', 'demo/website/development/lambdas/contact-form'] }),
-  environmentId: id.describe('The environment here'),
   credentials,
 };
 
@@ -73,31 +76,36 @@ export type Carried = z.output<typeof carried>;
 /** Between this platform and another one. */
 export const publishingRows = rowsOf('Publishing', {
   planPublishing: {
-    route: 'post /inspect/publishing/plan',
+    route: 'post /inspect/publishing/{environment_id}/plan',
     summary: 'What a pull or a push would change',
     description:
       'Lambdas with their APIs and endpoints, carried between an environment here and one of another platform by nothing but the ' +
       'resource service of both. Values of secrets are never carried.',
-    right: may('lambda.create', 'environmentId'),
+    right: may('lambda.create', 'environment_id'),
+    target: AN_ENVIRONMENT,
     body: json(named('PublishingWish', z.strictObject(place))),
     answer: ok(plan),
     errors: [404, 409, 502],
     isPrivate: true,
   },
   carryPublishing: {
-    route: 'post /inspect/publishing/carry',
+    route: 'post /inspect/publishing/{environment_id}/carry',
     summary: 'Pull or push',
     description:
       'Does the steps of a plan one after the other and stops at the first that fails; carried again it does the rest. 409 when what ' +
       'would be done is no longer what the plan said. Nothing is deleted.',
-    right: may('lambda.create', 'environmentId'),
+    right: may('lambda.create', 'environment_id'),
+    target: AN_ENVIRONMENT,
     body: json(
       named(
         'CarryWish',
         z.strictObject({
           ...place,
           seen: z.string().describe('Of the plan'),
-          overwrite: z.array(z.string()).optional().describe('Ids of the steps that are done in spite of their conflict'),
+          overwrite: z
+            .array(z.string())
+            .optional()
+            .describe('Ids of the steps that are done in spite of their conflict'),
         }),
       ),
     ),

@@ -8,6 +8,7 @@ import { globalTables, organizationRows, platformRows } from './meta-global.ts';
 import { recordRows } from './meta-records.ts';
 import { typeTables } from './meta-types.ts';
 import { outboundRows } from './outbound.ts';
+import { publishingRows } from './publishing.ts';
 import { failureRows, recordedRows } from './recorded.ts';
 import type { Rows } from './row.ts';
 import { accountRows, directoryRows, keyRows, statusRows, tokenRows } from './security.ts';
@@ -45,6 +46,7 @@ const emulatorTables: readonly Rows[] = [
   settingsRows,
   accessRows,
   deliveryRows,
+  publishingRows,
   historyRows,
   snapshotRows,
   outboundRows,

@@ -43,6 +43,11 @@ export class Addresses {
   /** As anybody may know them. */
   readonly ours = (): ServiceAddresses => this.#below(this.#config.publicBaseUrl ?? this.#baseUrl);
 
+  /** Where this very process listens, whatever it is called from outside. */
+  get listening(): string {
+    return this.#baseUrl;
+  }
+
   /** Where the window is, without its path: under its own name where that leads here (D-214). */
   readonly window = (): string => this.#config.publicBaseUrl ?? this.#windowUrl ?? this.#baseUrl;
 

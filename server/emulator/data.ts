@@ -8,6 +8,7 @@ import { KeptLines } from '../logs/kept-lines.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { PipelineRun } from '../model/pipeline-run.ts';
 import type { World } from '../model/record.ts';
+import type { Meeting } from '../publishing/routes.ts';
 import type { KeyRecord, TokenRecord } from '../security/credentials.ts';
 import type { PastAccount } from '../security/past-accounts.ts';
 import { type Certificate, loadOrCreateCertificate } from '../standins/certificate.ts';
@@ -54,6 +55,8 @@ export interface Data {
   linkedFiles: KeyedLog<FileLink>;
   /** Events to try lambdas with, by lambda. */
   testEvents: KeyedLog<{ events: TestEvent[] }>;
+  /** What was last carried between here and other platforms. */
+  meetings: KeyedLog<Meeting>;
   /** Whoever has or had an account, by id. */
   pastAccounts: KeyedLog<PastAccount>;
   /** Ports of the emulator's own that containers are published on (D-047). */
@@ -133,6 +136,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     outbound: await log('outbound-rules'),
     linkedFiles: await log('linked-files'),
     testEvents: await log('test-events'),
+    meetings: await log('meetings'),
     pastAccounts: await log('past-accounts'),
     servicePorts: await log('service-ports'),
     recorder,

@@ -17,6 +17,7 @@ import { PlatformError } from '../model/errors.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
+import { type PublishingOptions, publishingRoutes } from '../publishing/routes.ts';
 import { type SeedDesk, seedRoutes } from '../seed/seed-routes.ts';
 import { type LeadDesk, leadRoutes } from '../standins/lead-routes.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
@@ -54,6 +55,7 @@ export interface InspectorOptions {
   keys: KeyMaker;
   freshWorld: FreshWorld;
   delivery: DeliveryOptions;
+  publishing: PublishingOptions;
   machine: TimeMachine;
   snapshots: NamedSnapshots;
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
@@ -90,6 +92,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     recorderRoutes({ recorder, invoker, secrets, nowMs: options.archive.nowMs }, gate),
     failureRoutes({ recorder, view, machine, invoker, refusalOf }, gate),
     deliveryRoutes(options.delivery, gate),
+    publishingRoutes(options.publishing, gate),
     workbenchRoutes(options.workbench, gate),
     outboundRoutes(options.outbound, gate),
     settingsRoutes(() => options.settings, gate),

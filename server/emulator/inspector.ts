@@ -13,6 +13,7 @@ import type { Credentials } from '../security/credentials.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { parseLead, parseLeadFilter } from '../standins/lead.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
+import { callsOf } from '../traffic/calls-since.ts';
 import type { LimitUse } from '../traffic/endpoint-activity.ts';
 import { OutboundRules } from '../workbench/outbound-rules.ts';
 import type { Addresses } from './addresses.ts';
@@ -154,6 +155,11 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     }),
     access: accessDesk(credentials, parts.firstKey),
     delivery: { scm: scmInspection(scm, scmToken), runs: parts.pipelines, starter: parts.pipelineStarter },
+    publishing: {
+      meetings: data.meetings,
+      calls: callsOf(watch.recorder),
+      own: () => ({ metaUrl: `${parts.addresses.listening}/meta`, hosts: Object.values(allAddresses()).map(hostOf) }),
+    },
     workbench: parts.workbench,
     outbound: { rules: parts.outboundRules, crm: config.outbound.crm },
     freshWorld: freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess),
@@ -162,6 +168,8 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     onFault,
   });
 }
+
+const hostOf = (url: string): string => new URL(url).host;
 
 /** An address of the window that signs in with a code. */
 export function windowUrlOf(addresses: Addresses, code: string): string {

@@ -1,4 +1,4 @@
-import { memberOf } from "./json.ts";
+import { memberOf } from './json.ts';
 
 /** What every lambda has (D-113). */
 const GIVEN = new Set(['META_URL', 'SECURITY_URL', 'GATEWAY_URL', 'PATH', 'TZ', 'LANG', 'HOME', 'TMPDIR', 'NODE_ENV']);

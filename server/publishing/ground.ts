@@ -62,10 +62,13 @@ async function named(platform: Platform, path: string, noun: string, name: strin
 /** The same of one that is known by its id. */
 export async function groundOf(platform: Platform, fqon: string, id: string, path: string): Promise<Ground> {
   const at = `/${fqon}/environments/${id}`;
-  const environment = await platform.get(at);
-  const lambdas = await platform.list(`${at}/lambdas?expand=true`);
-  const apis = await platform.list(`${at}/apis?expand=true`);
+  const [environment, lambdas, apis] = await Promise.all([
+    platform.get(at),
+    platform.list(`${at}/lambdas?expand=true`),
+    platform.list(`${at}/apis?expand=true`),
+  ]);
   const endpoints: Ground['endpoints'] = [];
+  // One after the other: an environment can have many.
   for (const api of apis) {
     const records = await platform.list(`/${fqon}/apis/${api.id}/apiendpoints?expand=true`);
     endpoints.push(...records.map((record) => ({ api, record })));

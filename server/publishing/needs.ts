@@ -18,21 +18,19 @@ const items = z.array(z.looseObject({ key: z.string() })).catch([]);
 export async function readSurroundings({ platform, fqon, environment }: Ground): Promise<Surroundings> {
   const at = `/${fqon}/environments/${environment.id}`;
   const records = z.array(z.looseObject({ id: z.string(), name: z.string() })).catch([]);
-  const own = (await platform.find(`${at}/secrets?expand=true`, records)) ?? [];
-  const above = (await platform.find(`/${fqon}/secrets?expand=true`, records)) ?? [];
+  const [own = [], above = [], variables = {}, providers] = await Promise.all([
+    platform.find(`${at}/secrets?expand=true`, records),
+    platform.find(`/${fqon}/secrets?expand=true`, records),
+    platform.find(`${at}/env`, z.record(z.string(), z.unknown())),
+    platform.list(`${at}/providers?type=Lambda&expand=true`),
+  ]);
   const workspace = memberOf(environment.properties.workspace, 'id');
-  const isAbove = (record: unknown) => {
-    const parent = memberOf(memberOf(memberOf(record, 'properties'), 'parent'), 'id');
-    return parent === undefined || parent !== environment.id;
-  };
-  const near = above.filter((one) => isAbove(one) && isSeen(one, workspace));
+  const near = above.filter((one) => isSeen(one, workspace));
   const secrets = [...own, ...near].map((one) => ({
     id: one.id,
     name: one.name,
     keys: items.parse(memberOf(memberOf(one, 'properties'), 'items')).map(({ key }) => key),
   }));
-  const variables = (await platform.find(`${at}/env`, z.record(z.string(), z.unknown()))) ?? {};
-  const providers = await platform.list(`${at}/providers?type=Lambda&expand=true`);
   return { secrets, providers, variables: Object.keys(variables) };
 }
 
@@ -79,7 +77,8 @@ export function propertiesFor(
       return { missing: `${what}: make it there first; what a secret holds is never carried` };
     }
     if (before === undefined) {
-      const provider = providers.find((one) => one.name === wanted.provider) ?? (providers.length === 1 ? providers[0] : undefined);
+      const provider =
+        providers.find((one) => one.name === wanted.provider) ?? (providers.length === 1 ? providers[0] : undefined);
       if (!provider) {
         const known = providers.map((one) => one.name).join(', ');
         const choice = known === '' ? 'there is no Lambda provider' : `there are ${known}`;

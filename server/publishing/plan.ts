@@ -87,5 +87,8 @@ async function readableDiff(before: object | undefined, after: object): Promise<
   const [{ structuredPatch }, { stringify }] = await Promise.all([import('diff'), import('yaml')]);
   const text = (form: object | undefined) => (form ? stringify(form, { lineWidth: 0 }) : '');
   const { hunks } = structuredPatch('', '', text(before), text(after), undefined, undefined, { context: 2 });
-  return hunks.flatMap(({ lines }, at) => [...(at > 0 ? [' ...'] : []), ...lines.filter((line) => !line.startsWith('\\'))]);
+  return hunks.flatMap(({ lines }, at) => [
+    ...(at > 0 ? [' ...'] : []),
+    ...lines.filter((line) => !line.startsWith('\\')),
+  ]);
 }

@@ -42,8 +42,7 @@ export class Platform {
   static async signIn(metaUrl: string, credentials: Credentials, fqon: string): Promise<Platform> {
     if ('token' in credentials) return new Platform(metaUrl, `Bearer ${credentials.token}`);
     const { user, password } = credentials;
-    if (UUID.test(user))
-      return new Platform(metaUrl, `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`);
+    if (UUID.test(user)) return new Platform(metaUrl, `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`);
     const url = `${metaUrl.replace(/\/+$/, '').replace(/\/meta$/, '/security')}/${fqon}/oauth/issue`;
     const body = new URLSearchParams({ grant_type: 'password', username: user, password });
     const { status, text } = await send(url, { method: 'POST', body });
@@ -94,7 +93,9 @@ export class Platform {
       const means = status === 404 || status === 403 || status === 409 ? status : status < 500 ? 400 : 502;
       throw new PlatformError(means, `${request} is refused with ${status}: ${said}`);
     }
-    const answer = schema.safeParse(parsed(text));
+    const told = parsed(text);
+    if (told === undefined) throw notUnderstood(request, status);
+    const answer = schema.safeParse(told);
     if (answer.success) return answer.data;
     const [issue] = answer.error.issues;
     throw notUnderstood(request, status, issue && `/${issue.path.join('/')}: ${issue.message}`);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { decodeSource } from '../model/base64-text.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { typeOfWord } from '../model/registry.ts';
@@ -22,7 +23,11 @@ export interface Portable {
 }
 
 /** What stays where it is: each platform has its own providers, and its own people. */
-const STAYING: Record<Kind, readonly string[]> = { lambda: ['provider'], api: ['provider'], endpoint: ['implementation_id'] };
+const STAYING: Record<Kind, readonly string[]> = {
+  lambda: ['provider'],
+  api: ['provider'],
+  endpoint: ['implementation_id'],
+};
 const WORDS = { lambda: 'lambdas', api: 'apis', endpoint: 'apiendpoints' } as const;
 
 /**
@@ -65,7 +70,8 @@ export function portablesOf(
 
 function portableOf(kind: Kind, name: string, record: PlatformRecord, left: (sentence: string) => void): Portable {
   const { properties: schema, serverSet = [] } = typeOfWord(WORDS[kind]);
-  const isCarried = (property: string) => Object.hasOwn(schema.shape, property) && !STAYING[kind].includes(property);
+  const shape = schema instanceof z.ZodObject ? schema.shape : {};
+  const isCarried = (property: string) => Object.hasOwn(shape, property) && !STAYING[kind].includes(property);
   const ignored = new Set([...STAYING[kind], ...serverSet, 'parent', 'apiendpoints']);
   const properties: JsonObject = {};
   for (const [property, value] of Object.entries(record.properties)) {

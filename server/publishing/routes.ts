@@ -2,13 +2,12 @@ import type { Request, Router } from 'express';
 import type { z } from 'zod';
 import { type PublishingPlan, publishingRows } from '../contract/publishing.ts';
 import type { BodyOf } from '../contract/row.ts';
-import { type Gate, serve, targetOf } from '../http/serve.ts';
+import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
-import { fqonOf } from '../model/hierarchy.ts';
-import { pathOf } from '../model/resource-path.ts';
-import { demandRight } from '../model/rights.ts';
+import { fqonOf, owningOrganization } from '../model/hierarchy.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
-import type { Caller } from '../model/caller.ts';
+import type { StoredResource } from '../model/record.ts';
+import { pathOf } from '../model/resource-path.ts';
 import { carrySteps } from './carry.ts';
 import { type Calls, checksBeforePush } from './checks.ts';
 import { groundOf, parsePlace, readGround, selected } from './ground.ts';
@@ -47,17 +46,22 @@ interface Prepared {
  */
 export function publishingRoutes(options: PublishingOptions, gate: Gate): Router {
   return serve(publishingRows, gate, {
-    planPublishing: async ({ caller, body, req }) => (await prepare(options, gate, caller, body, req)).plan,
-    async carryPublishing({ caller, body: { seen, overwrite = [], ...wish }, req }) {
-      const { plan, steps, ...sides } = await prepare(options, gate, caller, wish, req);
+    planPublishing: async ({ resource, body, req }) => (await prepare(options, gate, resource, body, req)).plan,
+    async carryPublishing({ resource, body: { seen, overwrite = [], ...wish }, req }) {
+      const { plan, steps, ...sides } = await prepare(options, gate, resource, wish, req);
       if (plan.seen !== seen)
         throw new PlatformError(409, 'something has changed since the plan was made: look at it again');
       const unseen = plan.steps.filter(({ id, conflict }) => conflict !== undefined && !overwrite.includes(id));
       if (unseen.length > 0) {
         const sentences = unseen.map(({ id, conflict }) => `${id}: ${conflict}`);
-        throw new PlatformError(409, `nothing was done, since it would overwrite what others did. ${sentences.join('; ')}`);
+        throw new PlatformError(
+          409,
+          `nothing was done, since it would overwrite what others did. ${sentences.join('; ')}`,
+        );
       }
-      const missing = plan.steps.flatMap((step) => (step.missing === undefined ? [] : [`${step.id} needs ${step.missing}`]));
+      const missing = plan.steps.flatMap((step) =>
+        step.missing === undefined ? [] : [`${step.id} needs ${step.missing}`],
+      );
       if (missing.length > 0) throw new PlatformError(409, `nothing was done. ${missing.join('; ')}`);
       return carrySteps({ ...sides, steps });
     },
@@ -66,22 +70,19 @@ export function publishingRoutes(options: PublishingOptions, gate: Gate): Router
 
 async function prepare(
   { meetings: log, calls, own }: PublishingOptions,
-  gate: Gate,
-  caller: Caller,
+  { view }: Gate,
+  environment: StoredResource,
   wish: z.output<z.ZodType<Wish>>,
   req: Request,
 ): Promise<Prepared> {
-  const { view, judge } = gate;
-  const environment = targetOf(gate, wish.environmentId, ['environments']);
-  demandRight(judge, { caller, action: 'lambda.create', resource: environment, pointer: '/environmentId' });
   const place = parsePlace(wish.path);
   const { metaUrl, hosts } = own();
   const here = new Platform(metaUrl, req.headers.authorization ?? '');
   const there = await Platform.signIn(wish.metaUrl, wish.credentials, place.fqon);
-  const path = pathOf(view, environment);
+  const path = pathOf(environment, (id) => view.find(id));
   const isPush = wish.direction === 'push';
   const grounds = {
-    here: await groundOf(here, fqonOf(view, environment), environment.id, path),
+    here: await groundOf(here, fqonOf(view, owningOrganization(view, environment)), environment.id, path),
     there: await readGround(there, place),
   };
   const [from, to] = isPush ? [grounds.here, grounds.there] : [grounds.there, grounds.here];
