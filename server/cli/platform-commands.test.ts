@@ -353,10 +353,10 @@ describe('terrarium push and pull', () => {
     const { apiKey, apiSecret = '' } = other.rootCredentials;
     env = { TERRARIUM_REMOTE_USER: apiKey, TERRARIUM_REMOTE_PASSWORD: apiSecret };
     const auth = { Authorization: `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}` };
-    const make = async (path: string, body?: object) => {
+    const make = async (path: string, body?: object): Promise<{ id: string }> => {
       const headers = { ...auth, 'Content-Type': 'application/json' };
       const init = { method: 'POST', headers, ...(body && { body: JSON.stringify(body) }) };
-      return (await fetch(`${other.metaUrl}${path}`, init)).json();
+      return JSON.parse(await (await fetch(`${other.metaUrl}${path}`, init)).text());
     };
     await make('/root/providers/initialize');
     await make('/root', { name: 'demo' });
