@@ -8,7 +8,10 @@ import { findShellFile, windowSurroundings } from '../server/cli/window-surround
 // The desktop shell in the real Electron, wherever its binary is installed. Everything that needs no Electron is tested in
 // electron/*.test.ts.
 
-const { electron, hasDisplay } = windowSurroundings({ env: process.env, isInteractive: false }, undefined);
+const { electron, hasDisplay } = windowSurroundings(
+  { env: process.env, isInteractive: false, nodeVersion: process.versions.node },
+  { isHeadless: undefined, window: 'auto' },
+);
 const obstacle = 'missing' in electron ? electron.missing : hasDisplay ? undefined : 'there is no display';
 if (obstacle) console.log(`e2e/shell.spec.ts is skipped: ${obstacle}.`);
 

@@ -57,6 +57,11 @@ export const configSchema = z.strictObject({
     .boolean()
     .default(false)
     .register(settingNotes, { description: 'start without a window', expected: 'true or false' }),
+  window: z.enum(['auto', 'electron', 'browser', 'none']).default('auto').register(settingNotes, {
+    description: 'what the window opens in: Electron where that can be and else a browser, one of both, or nothing',
+    expected: 'auto, electron, browser or none',
+    placeholder: 'KIND',
+  }),
   basePort: port(4700, 'port of {base_url}: resources, security, logs'),
   gatewayPort: port(4701, 'port of {gateway_url}: public endpoints of lambdas'),
   crmPort: port(0, 'port of the CRM stand-in'),

@@ -4,6 +4,7 @@ import { chooseWindow, type WindowSurroundings } from './choose-window.ts';
 /** A desktop with everything on it. */
 const desktop: WindowSurroundings = {
   isHeadless: undefined,
+  window: 'auto',
   isCi: false,
   isTerminal: true,
   isSsh: false,
@@ -22,6 +23,17 @@ it.each<[string, Partial<WindowSurroundings>, string, RegExp | undefined]>([
   ['the default browser', { ...noElectron, chromium: undefined }, 'browser', /default browser, because .*no Chromium/],
   ['nothing to open it in', { ...noElectron, chromium: undefined, opener: undefined }, 'headless', /^No window: .*nor/],
   ['--headless', { isHeadless: true }, 'headless', undefined],
+  ['--window none', { window: 'none' }, 'headless', undefined],
+  ['--window browser', { window: 'browser' }, 'app', /in Chromium, because --window browser was asked for\.$/],
+  ['--window electron in a script', { window: 'electron', isTerminal: false, isCi: true }, 'electron', /Electron/],
+  [
+    '--window electron where it is not',
+    { ...noElectron, window: 'electron' },
+    'app',
+    /because Electron's binary is not/,
+  ],
+  ['--window electron, without a display', { window: 'electron', hasDisplay: false }, 'headless', /no display/],
+  ['--headless all the same', { isHeadless: true, window: 'electron' }, 'headless', undefined],
   ['a CI system', { isCi: true }, 'headless', /variable CI is set/],
   ['a script', { isTerminal: false }, 'headless', /no terminal/],
   ['a script that asks for a window', { isTerminal: false, isHeadless: false }, 'electron', /Electron/],

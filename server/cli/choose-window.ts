@@ -1,7 +1,12 @@
+import type { Config } from '../config-schema.ts';
+import type { ElectronBinary } from './find-electron.ts';
+
 /** What decides whether the platform opens a window, and in what. */
 export interface WindowSurroundings {
   /** `headless` of the configuration; undefined when nobody said. */
   isHeadless: boolean | undefined;
+  /** `window` of the configuration. */
+  window: Config['window'];
   /** Does a CI system run us? */
   isCi: boolean;
   /** Does a person sit at a terminal? */
@@ -11,8 +16,7 @@ export interface WindowSurroundings {
   platform: NodeJS.Platform;
   /** Is there a display of X11 or Wayland? macOS and Windows always have one. */
   hasDisplay: boolean;
-  /** Path of Electron's binary, or why there is none. */
-  electron: { path: string } | { missing: string };
+  electron: ElectronBinary;
   /** A browser of the Chromium family, which can show one page as an application. */
   chromium?: { path: string; name: string } | undefined;
   /** The words that open an address in the default browser. */
@@ -31,10 +35,12 @@ export type WindowChoice =
  * reasons for none come first: whoever runs us in a script or on a server wants no window, whatever is installed.
  */
 export function chooseWindow(surroundings: WindowSurroundings): WindowChoice {
-  if (surroundings.isHeadless) return { kind: 'headless' };
+  const { window } = surroundings;
+  if (surroundings.isHeadless || window === 'none') return { kind: 'headless' };
   const obstacle = obstacleOf(surroundings);
   if (obstacle) return { kind: 'headless', line: `No window: ${obstacle}.` };
-  const { electron, chromium, opener } = surroundings;
+  const { chromium, opener } = surroundings;
+  const electron = window === 'browser' ? { missing: '--window browser was asked for' } : surroundings.electron;
   if ('path' in electron) return { kind: 'electron', path: electron.path, line: 'Opening the window in Electron.' };
   if (chromium) {
     const line = `Opening the window in ${chromium.name}, because ${electron.missing}.`;
@@ -46,9 +52,9 @@ export function chooseWindow(surroundings: WindowSurroundings): WindowChoice {
 }
 
 function obstacleOf(surroundings: WindowSurroundings): string | undefined {
-  const { isHeadless, isCi, isTerminal, isSsh, isRoot, platform, hasDisplay } = surroundings;
-  // Who sets headless to false knows that scripts, too, shall open one; what can't work stays impossible.
-  const isAskedFor = isHeadless === false;
+  const { isHeadless, window, isCi, isTerminal, isSsh, isRoot, platform, hasDisplay } = surroundings;
+  // Who sets headless to false, or names a window, knows that scripts, too, shall open one; what can't work stays impossible.
+  const isAskedFor = isHeadless === false || window !== 'auto';
   if (isCi && !isAskedFor) return 'the variable CI is set';
   if (isSsh && (!hasDisplay || platform !== 'linux')) return 'an SSH session has no display';
   if (!hasDisplay) return 'there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)';

@@ -5,6 +5,7 @@ import { checkTools } from './doctor-tools.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { printAnswer } from './print-answer.ts';
 import { styled, type Terminal } from './terminal.ts';
+import { windowWish } from './window-surroundings.ts';
 
 const NOTES = `
 Exit codes: 0 all that is needed works; 1 something that is needed does not; 2 a setting is wrong.`;
@@ -17,14 +18,15 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     .option('--json', 'as JSON: {ok, checks: [{name, ok, isNeeded, message}]}')
     .addHelpText('after', NOTES);
   addConfigOptions(command).action(async () => {
-    const { config } = configOf(command, terminal);
+    const configured = configOf(command, terminal);
+    const { config } = configured;
     const found = await Promise.all([
       checkNode(process.versions.node),
       checkPorts(config),
       checkDataFolder(config),
       checkDiskSpace(config),
       checkEngine(config, { ...terminal.env }),
-      checkTools(terminal),
+      checkTools(terminal, windowWish(configured)),
     ]);
     const checks = found.flat();
     const isWell = checks.every(({ ok, isNeeded }) => ok || !isNeeded);

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
+import { chooseWindow } from './choose-window.ts';
 import type { Check } from './doctor-checks.ts';
 import type { Terminal } from './terminal.ts';
-import { windowSurroundings } from './window-surroundings.ts';
+import { type Onlooker, type WindowWish, windowSurroundings } from './window-surroundings.ts';
 
 const ASK_TIMEOUT_MS = 5_000;
 
@@ -15,9 +16,9 @@ const PROGRAMS = [
 ] as const;
 
 /** What nothing but pipelines and the window's own shell needs, each with the line that installs it. */
-export async function checkTools(terminal: Pick<Terminal, 'env' | 'isInteractive'>): Promise<Check[]> {
+export async function checkTools(terminal: Onlooker, wish: WindowWish): Promise<Check[]> {
   const programs = PROGRAMS.map((one) => checkProgram(one, terminal.env));
-  return [...(await Promise.all(programs)), checkRunner(), checkElectron(terminal)];
+  return [...(await Promise.all(programs)), checkRunner(), ...checkWindow(terminal, wish)];
 }
 
 async function checkProgram({ name, why }: (typeof PROGRAMS)[number], env: Terminal['env']): Promise<Check> {
@@ -46,10 +47,16 @@ function checkRunner(): Check {
   }
 }
 
-function checkElectron(terminal: Pick<Terminal, 'env' | 'isInteractive'>): Check {
-  const { electron } = windowSurroundings(terminal, undefined);
-  const said = (ok: boolean, message: string) => ({ name: 'Electron', ok, isNeeded: false, message });
-  return 'path' in electron
-    ? said(true, electron.path)
-    : said(false, `${electron.missing}: the window opens in a browser instead`);
+/** What the window would open in, and why; and Electron, which it opens in where that can be. */
+function checkWindow(terminal: Onlooker, wish: WindowWish): Check[] {
+  const surroundings = windowSurroundings(terminal, wish);
+  const { electron } = surroundings;
+  const said = (name: string, ok: boolean, message: string) => ({ name, ok, isNeeded: false, message });
+  const how = 'fetchInto' in electron ? ': the first start that opens a browser fetches it in the background' : '';
+  return [
+    'path' in electron
+      ? said('Electron', true, electron.path)
+      : said('Electron', false, `${electron.missing}${how || ': the window opens in a browser instead'}`),
+    said('window', true, chooseWindow(surroundings).line ?? 'No window: that was asked for.'),
+  ];
 }

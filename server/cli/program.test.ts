@@ -24,6 +24,7 @@ class TestTerminal extends EventEmitter implements Terminal {
   readonly exits: number[] = [];
   readonly signals = new EventEmitter();
   readonly pid = 4242;
+  readonly nodeVersion = '20.19.0';
   readonly folder = folder;
   env: Record<string, string | undefined> = {};
   hasColour = false;

@@ -3,6 +3,7 @@ import { UserError } from '../config.ts';
 import { chooseWindow } from './choose-window.ts';
 import { addConfigOptions, configOf } from './config-options.ts';
 import { startDetached } from './detach.ts';
+import { fetchForLater } from './electron-for-later.ts';
 import { ExitWith } from './exit-with.ts';
 import { greeting } from './greeting.ts';
 import { withKeptPorts } from './kept-ports.ts';
@@ -12,7 +13,7 @@ import { type EmulatorStarter, withPlatform } from './running-platform.ts';
 import { showWindow } from './show-window.ts';
 import { untilStopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';
-import { findShellFile, windowSurroundings } from './window-surroundings.ts';
+import { findShellFile, windowSurroundings, windowWish } from './window-surroundings.ts';
 
 const NO_JSON = '--json goes with --detach; of a platform in the foreground a --ready-file tells where it is';
 
@@ -47,10 +48,8 @@ export function addStartCommand(
     if (command.getOptionValue('json') === true) throw new UserError(NO_JSON);
     const isNamed = command.getOptionValue('instance') !== undefined;
     const found = isNamed ? await withKeptPorts(configured) : configured;
-    const { config, origins } = found;
     const stopSignal = untilStopSignal(terminal);
-    const isHeadless = origins.get('headless') === 'default' ? undefined : config.headless;
-    let surroundings = windowSurroundings(terminal, isHeadless);
+    let surroundings = windowSurroundings(terminal, windowWish(found));
     const shell = chooseWindow(surroundings);
     if (shell.kind === 'electron') {
       terminal.print(shell.line);
@@ -62,7 +61,9 @@ export function addStartCommand(
     await withPlatform(found, terminal, startEmulator, async (emulator) => {
       for (const line of greeting(emulator, terminal)) terminal.print(line);
       await showWindow(window, surroundings, emulator.windowUrl(), terminal);
+      const stopFetching = fetchForLater(window, surroundings, terminal);
       terminal.print(`\n${await stopSignal}: stopping ...`);
+      await stopFetching();
     });
   });
 }

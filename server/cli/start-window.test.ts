@@ -1,9 +1,19 @@
 import { EventEmitter, once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from './command-for-tests.ts';
+import { fetchForLater } from './electron-for-later.ts';
+import {
+  type ElectronMirror,
+  type MirrorMood,
+  makeElectronPackage,
+  startElectronMirror,
+} from './electron-mirror-for-tests.ts';
+import { type FetchOptions, fetchElectron } from './fetch-electron.ts';
+import { findElectron } from './find-electron.ts';
 import { openWindow } from './open-window.ts';
 import { runShell, SHELL_ARGUMENTS } from './run-shell.ts';
 import { windowSurroundings } from './window-surroundings.ts';
@@ -22,6 +32,10 @@ async function program(name: string, script: string): Promise<string> {
   await chmod(path, 0o755);
   return path;
 }
+
+/** What is seen of this machine where nobody has said anything of a window. */
+const looked = (terminal: { env: Record<string, string>; isInteractive: boolean }) =>
+  windowSurroundings({ ...terminal, nodeVersion: '22.12.0' }, { isHeadless: undefined, window: 'auto' });
 
 describe('a browser', () => {
   const line = '';
@@ -43,7 +57,7 @@ describe('a browser', () => {
   });
 
   it('is found on the path; CI, SSH and the display are read from the environment', () => {
-    const surroundings = (env: Record<string, string>) => windowSurroundings({ env, isInteractive: true }, undefined);
+    const surroundings = (env: Record<string, string>) => looked({ env, isInteractive: true });
     expect(surroundings({ PATH: folder, CI: 'true' })).toMatchObject({ isCi: true, isSsh: false, isTerminal: true });
     expect(surroundings({ CI: 'false', SSH_CONNECTION: '1 2 3 4' })).toMatchObject({ isCi: false, isSsh: true });
   });
@@ -52,7 +66,7 @@ describe('a browser', () => {
     const path = await program('google-chrome', ':');
     const opener = [await program('xdg-open', ':')];
     const env = { PATH: `/nowhere:${folder}`, WAYLAND_DISPLAY: 'wayland-0' };
-    const found = windowSurroundings({ env, isInteractive: false }, undefined);
+    const found = looked({ env, isInteractive: false });
     expect(found).toMatchObject({ hasDisplay: true, chromium: { path, name: 'Chrome' }, opener });
   });
 });
@@ -63,8 +77,7 @@ describe('the Electron shell', () => {
   it.runIf(process.platform === 'linux')(
     'runs in the Electron that is there, and nothing is downloaded for it',
     async () => {
-      const electronIn = (env: Record<string, string>) =>
-        windowSurroundings({ env, isInteractive: true }, undefined).electron;
+      const electronIn = (env: Record<string, string>) => looked({ env, isInteractive: true }).electron;
       expect(electronIn({ ELECTRON_OVERRIDE_DIST_PATH: folder })).toEqual({
         missing: expect.stringContaining('not installed'),
       });
@@ -109,5 +122,109 @@ describe('the Electron shell', () => {
     const end = await runShell(electron, 'main.js', [], terminalOf(), never);
     expect(end).toEqual({ failure: expect.stringMatching(reason) });
     expect(await runShell(join(folder, 'none'), 'main.js', [], terminalOf(), never)).toHaveProperty('failure');
+  });
+});
+
+describe("Electron's binary, which is not there yet", () => {
+  let mirror: ElectronMirror;
+  let into: string;
+
+  beforeAll(async () => {
+    mirror = await startElectronMirror(':');
+  });
+  afterAll(() => mirror.stop());
+  beforeEach(async () => {
+    mirror.mood = 'well';
+    into = await makeElectronPackage(folder);
+  });
+
+  const env = (): Record<string, string> => ({ PATH: process.env.PATH ?? '', ...mirror.env(folder) });
+  const binary = (more: Record<string, string> = {}, nodeVersion = '22.12.0') =>
+    findElectron({ env: more, nodeVersion }, into);
+  const fetching = (more: Partial<FetchOptions> = {}) =>
+    fetchElectron(into, { env: env(), signal: new AbortController().signal, onProgress: () => undefined, ...more });
+  /** Fetches as a start does that has opened a browser; resolves to what it says. */
+  const inBackground = async (isStopped = false) => {
+    const lines: string[] = [];
+    const shown = { kind: 'browser', opener: [], line: '' } as const;
+    const terminal = { env: env(), print: (line: string) => void lines.push(line) };
+    const stop = fetchForLater(shown, { electron: binary(), window: 'auto' }, terminal);
+    if (isStopped) await vi.waitUntil(() => lines.length > 0, { timeout: 15_000 });
+    else await vi.waitUntil(() => /is here|could not/.test(lines.at(-1) ?? ''), { timeout: 15_000 });
+    await stop();
+    return lines;
+  };
+
+  it('is fetched, told of on the way, and there for the next start', async () => {
+    expect(binary()).toEqual({ missing: "Electron's binary is not installed yet", fetchInto: into });
+    expect(await inBackground()).toEqual([
+      expect.stringMatching(/^Fetching Electron's binary \(1 MB\) in the background: the next start/),
+      "Electron's binary is here: the next start opens the window in it.",
+    ]);
+    expect(binary()).toEqual({ path: join(into, 'dist', 'electron') });
+  });
+
+  it('is left where a browser was asked for, where Node is too old, and where somebody said so', async () => {
+    const { asked } = mirror;
+    const stop = fetchForLater(
+      { kind: 'app', path: '', name: '', line: '' },
+      { electron: binary(), window: 'browser' },
+      { env: env(), print: () => expect.unreachable('there is nothing to say') },
+    );
+    await stop();
+    expect(mirror.asked).toBe(asked);
+    expect(binary({}, '20.19.0')).toEqual({
+      missing: "Electron's binary is not installed, and to fetch it takes Node 22.12.0 or newer (this is 20.19.0)",
+    });
+    expect(binary({ ELECTRON_SKIP_BINARY_DOWNLOAD: '1' })).toEqual({ missing: expect.stringContaining('SKIP_BINARY') });
+  });
+
+  it.each<[string, MirrorMood, RegExp]>([
+    ['has none', 'without', /404/],
+    ['has another than it should', 'changed', /checksum|did not match/i],
+    ['breaks off', 'cut', /terminated|closed|aborted/],
+  ])('is not installed from a mirror that %s, in one line more at most', async (_why, mood, reason) => {
+    mirror.mood = mood;
+    const lines = await inBackground();
+    expect(lines.at(-1)).toMatch(/^Electron's binary could not be fetched \(.*\): the window stays in the browser\.$/);
+    expect(lines.at(-1)).toMatch(reason);
+    expect(lines.length).toBeLessThanOrEqual(2);
+    expect(binary()).toHaveProperty('fetchInto');
+  });
+
+  it('is not had without a network: one line', async () => {
+    await expect(fetching({ env: { ...env(), ELECTRON_MIRROR: 'http://127.0.0.1:9/' } })).rejects.toThrow(
+      /ECONNREFUSED|bad port/,
+    );
+  });
+
+  it('is unpacked only with the checksum that its package has, unless others are asked for', async () => {
+    const { electron_use_remote_checksums: _, ...plain } = env();
+    await expect(fetching({ env: plain })).rejects.toThrow(/checksum|did not match/i);
+    expect(binary()).toHaveProperty('fetchInto');
+  });
+
+  it('is given up after a while, and when the platform stops; nothing of it stays', async () => {
+    mirror.mood = 'slow';
+    await expect(fetching({ limitMs: 1_000 })).rejects.toThrow('it took longer than 1 s');
+    expect(await inBackground(true)).toHaveLength(1);
+    expect((await readdir(into)).sort()).toEqual(['checksums.json', 'index.js', 'install.js', 'package.json']);
+    mirror.mood = 'well';
+    await fetching();
+    expect(binary()).toHaveProperty('path');
+  });
+
+  it('is fetched by one start at a time, and by the next when that was killed', async () => {
+    mirror.mood = 'slow';
+    const stop = new AbortController();
+    const first = fetching({ signal: stop.signal });
+    await vi.waitUntil(() => existsSync(join(into, '.terrarium-fetching')));
+    await expect(fetching()).rejects.toThrow(`process ${process.pid} is fetching it`);
+    stop.abort();
+    await expect(first).rejects.toThrow();
+    await writeFile(join(into, '.terrarium-fetching'), '2147483646');
+    mirror.mood = 'well';
+    await fetching();
+    expect(binary()).toHaveProperty('path');
   });
 });

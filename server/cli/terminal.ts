@@ -29,6 +29,8 @@ export interface Terminal {
   /** The working directory. */
   folder: string;
   pid: number;
+  /** Of Node.js, as in `20.19.0`. */
+  nodeVersion: string;
   hasColour: boolean;
   /** Does a person sit at it? Then its Ctrl+C reaches our children, too. */
   isInteractive: boolean;
@@ -57,6 +59,7 @@ export function processTerminal(): Terminal {
     env: process.env,
     folder: process.cwd(),
     pid: process.pid,
+    nodeVersion: process.versions.node,
     hasColour,
     isInteractive: process.stdin.isTTY === true,
   };

@@ -67,6 +67,7 @@ describe('a browser that cannot be opened', () => {
     };
     const surroundings: WindowSurroundings = {
       isHeadless: undefined,
+      window: 'auto',
       isCi: false,
       isTerminal: true,
       isSsh: false,

@@ -7,7 +7,7 @@ import { addPlatformOptions, connect } from './instance-options.ts';
 import { printAnswer } from './print-answer.ts';
 import { showWindow } from './show-window.ts';
 import type { Terminal } from './terminal.ts';
-import { windowSurroundings } from './window-surroundings.ts';
+import { windowSurroundings, windowWish } from './window-surroundings.ts';
 
 /** `terrarium ui`: an address of the running platform's window that signs in once, opened in a browser where there can be one. */
 export function addUiCommand(program: Command, terminal: Terminal): void {
@@ -25,15 +25,12 @@ export function addUiCommand(program: Command, terminal: Terminal): void {
     printAnswer(command, terminal, { url }, () => terminal.print(url));
     if (command.getOptionValue('print') === true || command.getOptionValue('json') === true) return;
     const surroundings = {
-      ...windowSurroundings(terminal, isHeadless(terminal)),
+      ...windowSurroundings(
+        terminal,
+        windowWish(readConfig({ flags: {}, env: terminal.env, folder: terminal.folder })),
+      ),
       electron: { missing: 'a window of Electron has a platform of its own' },
     };
     await showWindow(chooseWindow(surroundings), surroundings, url, terminal);
   });
-}
-
-/** What the environment or terrarium.json say; undefined when they say nothing. */
-function isHeadless({ env, folder }: Terminal): boolean | undefined {
-  const { config, origins } = readConfig({ flags: {}, env, folder });
-  return origins.get('headless') === 'default' ? undefined : config.headless;
 }

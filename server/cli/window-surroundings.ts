@@ -1,8 +1,9 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { delimiter, dirname, join } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ConfigWithOrigins } from '../config-sources.ts';
 import type { WindowSurroundings } from './choose-window.ts';
+import { findElectron } from './find-electron.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Browsers that know `--app`, by the names of their commands; the first that is there is taken. */
@@ -29,21 +30,29 @@ const WINDOWS_APPS: readonly (readonly [file: string, name: string])[] = [
 /** The shell as it is built, seen from this file bundled (dist/server) and from source. */
 const SHELL_FILES = ['../electron/main.js', '../../dist/electron/main.js'];
 
+/** What of a terminal decides where a window opens. */
+export type Onlooker = Pick<Terminal, 'env' | 'isInteractive' | 'nodeVersion'>;
+/** What the configuration says of the window. */
+export type WindowWish = Pick<WindowSurroundings, 'isHeadless' | 'window'>;
+
+/** The wish of a configuration: `headless` that nobody has set says nothing. */
+export function windowWish({ config, origins }: ConfigWithOrigins): WindowWish {
+  return { isHeadless: origins.get('headless') === 'default' ? undefined : config.headless, window: config.window };
+}
+
 /** Looks at the machine. Nothing is downloaded and nothing is started. */
-export function windowSurroundings(
-  { env, isInteractive }: Pick<Terminal, 'env' | 'isInteractive'>,
-  isHeadless: boolean | undefined,
-): WindowSurroundings {
+export function windowSurroundings(onlooker: Onlooker, wish: WindowWish): WindowSurroundings {
   const { platform } = process;
+  const { env, isInteractive } = onlooker;
   return {
-    isHeadless,
+    ...wish,
     isCi: Boolean(env.CI) && env.CI !== 'false' && env.CI !== '0',
     isTerminal: isInteractive,
     isSsh: Boolean(env.SSH_CONNECTION ?? env.SSH_TTY),
     isRoot: platform === 'linux' && process.getuid?.() === 0,
     platform,
     hasDisplay: platform === 'darwin' || platform === 'win32' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY),
-    electron: findElectron(env),
+    electron: findShellFile() ? findElectron(onlooker) : { missing: 'the Electron shell is not built' },
     chromium: findChromium(platform, env),
     opener: findOpener(platform, env),
   };
@@ -52,25 +61,6 @@ export function windowSurroundings(
 /** The shell's main process, when it is built. */
 export function findShellFile(): string | undefined {
   return SHELL_FILES.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
-}
-
-/**
- * Electron's binary, if it is there. The package itself is not asked: it downloads what is missing, and a start never does
- * that unbidden.
- */
-function findElectron(env: Terminal['env']): WindowSurroundings['electron'] {
-  if (!findShellFile()) return { missing: 'the Electron shell is not built' };
-  const missing = { missing: "Electron's binary is not installed (npx install-electron brings it)" };
-  try {
-    const folder = dirname(createRequire(import.meta.url).resolve('electron/package.json'));
-    const override = env.ELECTRON_OVERRIDE_DIST_PATH;
-    const named = join(folder, 'path.txt');
-    const name = override && !existsSync(named) ? 'electron' : readFileSync(named, 'utf8').trim();
-    const path = join(override || join(folder, 'dist'), name);
-    return existsSync(path) ? { path } : missing;
-  } catch {
-    return missing;
-  }
 }
 
 function findChromium(platform: NodeJS.Platform, env: Terminal['env']): WindowSurroundings['chromium'] {
