@@ -143,6 +143,17 @@ const failureReplayed = named(
 );
 export type FailureReplayed = z.output<typeof failureReplayed>;
 
+const lambdaUse = z.object({
+  lambdaId: id,
+  calls: count,
+  failed: count.describe('Those that failed, or made a call that came to nothing'),
+  last: z.object({ executionId: id, at: time }),
+  lastFailure: z
+    .object({ executionId: id, at: time, text: z.string().describe('What went wrong, in words') })
+    .optional(),
+});
+export type LambdaUse = z.output<typeof lambdaUse>;
+
 /** What may replay an invocation: whoever may run its lambda. */
 const mayReplay = [...SEES_ALL, ...may('lambda.invoke', 'execution_id')];
 
@@ -174,6 +185,13 @@ export const recordedRows = rowsOf('Window', {
         }),
       ),
     ),
+  },
+  listLambdaUse: {
+    route: 'get /inspect/lambda-use',
+    summary: 'How often each lambda ran, and how often it failed',
+    description: 'Counted over the newest 20,000 invocations; lambdas that did not run among these are left out.',
+    right: SEES_ALL,
+    answer: ok(named('LambdaUseList', z.object({ lambdas: z.array(lambdaUse) }))),
   },
   readInvocation: {
     route: 'get /inspect/invocations/{execution_id}',

@@ -60,6 +60,7 @@ export interface InspectorOptions {
   snapshots: NamedSnapshots;
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
   securityUrlFor(request: Request): string;
+  nowMs(): number;
   onFault(fault: unknown): void;
 }
 
@@ -89,7 +90,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     logRoutes(logs, gate),
     containerRoutes(options.containers, gate),
     windowRoutes(window, gate),
-    recorderRoutes({ recorder, invoker, secrets, nowMs: options.archive.nowMs }, gate),
+    recorderRoutes({ recorder, invoker, secrets, nowMs: options.nowMs, refusalOf }, gate),
     failureRoutes({ recorder, view, machine, invoker, refusalOf }, gate),
     deliveryRoutes(options.delivery, gate),
     publishingRoutes(options.publishing, gate),

@@ -165,6 +165,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     freshWorld: freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess),
     seeds: new WorldSeeds({ store, config, addresses, scm: scmAccess, nowMs, onWarning }),
     securityUrlFor: (req) => parts.addresses.seenBy(req).securityUrl,
+    nowMs,
     onFault,
   });
 }

@@ -92,6 +92,14 @@ describe('A run of failures', () => {
       { mapped: { lastName: 'Hopper' }, refused: { status: 400 } },
     ]);
 
+    const { lambdas } = (await inspect('GET', '/lambda-use')).body;
+    expect(lambdas.find(({ lambdaId }: Body) => lambdaId === form.lambda.id)).toMatchObject({
+      calls: 3,
+      failed: 2,
+      last: { executionId: second },
+      lastFailure: { executionId: second, text: told.text },
+    });
+
     const mended = await inspect('POST', `/failures/${second}/replay`, { revert: seq });
     expect(mended).toMatchObject({
       status: 200,

@@ -8,6 +8,7 @@ import type { Query, ReadQuery } from '../model/query-language.ts';
 import { exchangeQuery, invocationQuery } from '../model/recorded-queries.ts';
 import { scopeOf } from '../model/scope.ts';
 import { hiding } from './hiding.ts';
+import { lambdaUse } from './lambda-use.ts';
 import { factsOfExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
 import { factsOfInvocation, shownRecorded, shownSummary } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
@@ -31,10 +32,15 @@ export interface RecorderRoutesOptions {
   secrets(): readonly string[];
   /** Epoch milliseconds. */
   nowMs(): number;
+  /** What the CRM told the sender of a form that it refused, if this invocation sent one. */
+  refusalOf(executionId: Uuid): string | undefined;
 }
 
 /** What was recorded, newest first; a page may hold fewer than asked for, even none, and go on. */
-export function recorderRoutes({ recorder, invoker, secrets, nowMs }: RecorderRoutesOptions, gate: Gate): Router {
+export function recorderRoutes(
+  { recorder, invoker, secrets, nowMs, refusalOf }: RecorderRoutesOptions,
+  gate: Gate,
+): Router {
   const { view } = gate;
   const { invocations, exchanges } = recorder;
   const statusOf = (executionId: Uuid) => recorder.statusOf(executionId);
@@ -72,6 +78,7 @@ export function recorderRoutes({ recorder, invoker, secrets, nowMs }: RecorderRo
           ...(next !== undefined && { next }),
         };
       },
+      listLambdaUse: () => hiding(secrets()).value({ lambdas: lambdaUse(invocations, recorder.whole, refusalOf) }),
       readInvocation({ path }) {
         const { item, seq } = getInvocation(recorder, path.execution_id);
         const exchange = exchanges.find(item.executionId);

@@ -64,8 +64,9 @@ export function SplitPane({
     resize(current + (fixed === 'detail' ? -step : step));
   };
 
-  // What is beside the one with a width of its own has room to tell its rows apart.
-  const share = `max(45%, min(${current}px, 100% - ${OTHER_PX}px))`;
+  // Rows beside a detail have room to be told apart; a list beside what one works on takes no more than it needs.
+  const ofDetail = `max(45%, min(${current}px, 100% - ${OTHER_PX}px))`;
+  const share = fixed === 'detail' ? ofDetail : `min(${current}px, ${kept === undefined ? 32 : 75}%)`;
   const columns = fixed === 'detail' ? `minmax(0,1fr) 1px ${share}` : `${share} 1px minmax(0,1fr)`;
   // The list stays where it is in the tree: opening a detail takes neither its focus nor its place.
   return (

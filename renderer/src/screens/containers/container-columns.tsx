@@ -16,6 +16,7 @@ import type { ContainerRow } from './use-containers.ts';
 export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   {
     id: 'status',
+    sortBy: ({ record }) => statusOf(record),
     header: 'Status',
     width: 128,
     cell: ({ record, pull }) =>
@@ -24,10 +25,17 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   {
     id: 'name',
     header: 'Name',
-    width: { share: 3, minWidth: 150 },
-    cell: ({ record, addresses }) => (
+    width: { share: 3, minWidth: 110 },
+    sortBy: ({ record }) => record.name.toLowerCase(),
+    cell: ({ record }) => <Name record={record} />,
+  },
+  {
+    id: 'address',
+    header: 'Address',
+    width: { share: 2, minWidth: 130 },
+    gives: 2,
+    cell: ({ addresses }) => (
       <span className="flex items-center gap-2">
-        <Name record={record} />
         {addresses.slice(0, 2).map((address) => (
           <AddressLink key={address.href} address={address} />
         ))}
@@ -36,6 +44,8 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   },
   {
     id: 'image',
+    sortBy: ({ record }) => String(record.properties.image ?? ''),
+    gives: 6,
     header: 'Image',
     width: { share: 3, minWidth: 120 },
     isMono: true,
@@ -43,21 +53,27 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   },
   {
     id: 'environment',
+    sortBy: ({ record }) => referenceName(record.properties.parent),
+    gives: 5,
     header: 'Environment',
     width: { share: 2, minWidth: 110 },
     cell: ({ record }) => <span className="text-muted">{referenceName(record.properties.parent)}</span>,
   },
   {
     id: 'instances',
+    sortBy: ({ record }) => runningOf(record),
+    gives: 4,
     header: 'Runs',
     width: 52,
     align: 'end',
     cell: ({ record }) => `${runningOf(record)}/${wishedOf(record)}`,
   },
-  { id: 'cpu', header: 'CPU', width: 104, cell: ({ record }) => <CpuMeter record={record} /> },
-  { id: 'memory', header: 'Memory', width: 116, cell: ({ record }) => <MemoryMeter record={record} /> },
+  { id: 'cpu', gives: 3, header: 'CPU', width: 104, cell: ({ record }) => <CpuMeter record={record} /> },
+  { id: 'memory', gives: 1, header: 'Memory', width: 116, cell: ({ record }) => <MemoryMeter record={record} /> },
   {
     id: 'age',
+    sortBy: ({ record }) => record.created?.timestamp,
+    gives: 7,
     header: 'Created',
     width: 84,
     align: 'end',
@@ -77,13 +93,6 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
     ),
   },
 ];
-
-const WITH_DETAIL = ['status', 'name', 'instances', 'cpu', 'memory', 'actions'];
-
-/** What of it there is room for beside a detail, which has the addresses. */
-export const COLUMNS_BESIDE_DETAIL = CONTAINER_COLUMNS.filter(({ id }) => WITH_DETAIL.includes(id)).map((column) =>
-  column.id === 'name' ? { ...column, cell: ({ record }: ContainerRow) => <Name record={record} /> } : column,
-);
 
 function Name({ record }: Pick<ContainerRow, 'record'>) {
   return (

@@ -2,12 +2,13 @@ import { useCallback, useMemo } from 'react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { DataGrid } from '../../parts/data-grid.tsx';
 import { FilterField } from '../../parts/fields.tsx';
+import { parseSorting, sortedRows } from '../../parts/grid-layout.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
 import { State } from '../../parts/state.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useGo, usePlaceId, useSearch } from '../../url.ts';
-import { COLUMNS_BESIDE_DETAIL, CONTAINER_COLUMNS } from './container-columns.tsx';
+import { CONTAINER_COLUMNS } from './container-columns.tsx';
 import { ContainerDetail } from './container-detail.tsx';
 import { referenceName } from './container-place.ts';
 import { isUp } from './container-status.ts';
@@ -19,7 +20,7 @@ const keyOf = ({ record }: ContainerRow) => record.id;
 /** Every container and job, how it is, and one of them in detail. */
 export default function ContainersScreen() {
   const placeId = usePlaceId();
-  const [{ show = 'all', sel, q = '', scope: scopeId }, change] = useSearch();
+  const [{ show = 'all', sel, q = '', sort, scope: scopeId }, change] = useSearch();
   const go = useGo();
   const engines = usePlatformStatus().data?.engines;
   const { rows: all, ...list } = useContainers();
@@ -34,11 +35,15 @@ export default function ContainersScreen() {
   ];
   const rows = useMemo(() => {
     const text = q.trim().toLowerCase();
-    return all.filter(
+    const some = all.filter(
       ({ record }) => (show === 'all' || (show === 'running') === isUp(record)) && textOf(record).includes(text),
     );
-  }, [all, show, q]);
-  const filters = useMemo(() => ({ show: show === 'all' ? undefined : show, q: q || undefined }), [show, q]);
+    return sortedRows(some, CONTAINER_COLUMNS, parseSorting(sort));
+  }, [all, show, q, sort]);
+  const filters = useMemo(
+    () => ({ show: show === 'all' ? undefined : show, q: q || undefined, sort }),
+    [show, q, sort],
+  );
   const select = useCallback((id: string) => go({ screen: 'containers', id, search: filters }), [go, filters]);
 
   const isReady = engines?.some(({ state }) => state === 'ready');
@@ -79,11 +84,14 @@ export default function ContainersScreen() {
       <SplitPane
         name="containers"
         detailLabel="Container"
+        onClose={() => go({ screen: 'containers', search: filters })}
         list={
           <DataGrid
             label="Containers"
             rows={rows}
-            columns={chosen ? COLUMNS_BESIDE_DETAIL : CONTAINER_COLUMNS}
+            columns={CONTAINER_COLUMNS}
+            sort={sort}
+            onSort={(next) => change({ sort: next })}
             keyOf={keyOf}
             selectedKey={chosenId}
             onSelect={select}

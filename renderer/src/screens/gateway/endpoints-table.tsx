@@ -48,7 +48,7 @@ export function EndpointsTable() {
             <th className="px-3.5 font-normal">Methods</th>
             <th className="px-2 font-normal">Public address</th>
             <th className="px-2 font-normal">Target</th>
-            <th className="px-2 font-normal">Who may call</th>
+            <th className="px-2 font-normal max-[1100px]:hidden">Who may call</th>
             <th className="px-2 font-normal">Limit</th>
             <th className="px-2 font-normal">Requests</th>
             <th className="px-2 font-normal">Last answer</th>
@@ -116,7 +116,7 @@ function Row({ row: { record, target, use } }: { row: EndpointRow }) {
           </PlaceLink>
         </span>
       </td>
-      <td className="px-2 whitespace-nowrap text-muted">{access}</td>
+      <td className="px-2 whitespace-nowrap text-muted max-[1100px]:hidden">{access}</td>
       <td className="px-2 whitespace-nowrap">
         <Limit name={record.name} use={use} />
       </td>
@@ -135,7 +135,7 @@ function Row({ row: { record, target, use } }: { row: EndpointRow }) {
         {use?.last ? (
           <span className="flex items-center gap-2">
             <StatusState status={use.last.status} />
-            <span className="text-muted">
+            <span className="text-muted max-[1100px]:hidden">
               <Time at={use.last.at} />
             </span>
           </span>
@@ -162,7 +162,9 @@ function Target({ target: { kind, id, name, isGone, status, reason } }: { target
         {name ?? kind}
       </PlaceLink>
       {kind === 'lambda' ? (
-        <Badge>lambda</Badge>
+        <span className="max-[1100px]:hidden">
+          <Badge>lambda</Badge>
+        </span>
       ) : (
         <span title={reason}>
           <State is={containerCondition(status ?? '')}>{status?.toLowerCase() ?? 'container'}</State>

@@ -195,7 +195,7 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     {
       id: 'trigger',
       sortBy: (row) => row.trigger,
-      gives: 4,
+      gives: 5,
       header: 'Trigger',
       width: 80,
       cell: ({ trigger }) => <span className="text-muted">{trigger}</span>,
@@ -203,7 +203,7 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     {
       id: 'duration',
       sortBy: (row) => row.durationMs,
-      gives: 1,
+      gives: 2,
       header: 'Duration',
       width: 136,
       align: 'end',
@@ -217,7 +217,7 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     {
       id: 'http',
       sortBy: (row) => row.httpStatus,
-      gives: 3,
+      gives: 4,
       header: 'HTTP',
       width: 52,
       align: 'end',
@@ -226,7 +226,7 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     {
       id: 'out',
       sortBy: (row) => row.outboundFailures || row.outboundCalls,
-      gives: 2,
+      gives: 3,
       header: 'Out',
       width: 64,
       align: 'end',
@@ -242,7 +242,7 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
     {
       id: 'result',
       sortBy: (row) => row.excerpt,
-      gives: 5,
+      gives: 1,
       header: 'Result',
       width: { share: 2, minWidth: 120 },
       isMono: true,

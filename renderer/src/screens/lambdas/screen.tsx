@@ -1,69 +1,37 @@
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { useAllOfType } from '../../api/all-of-type.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
-import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
-import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
+import { DataGrid } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterField } from '../../parts/fields.tsx';
+import { parseSorting, sortedRows } from '../../parts/grid-layout.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
-import { Badge } from '../../parts/state.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useGo, usePlaceId, useSearch } from '../../url.ts';
-import { useValue } from '../../value-store.ts';
-import { codeDrafts, variableDrafts } from './drafts.ts';
 import { GoneLambda } from './gone-lambda.tsx';
+import { LAMBDA_COLUMNS, type LambdaRow, placeTextOf } from './lambda-columns.tsx';
 import { NewLambdaDialog } from './new-lambda-dialog.tsx';
+import { useLambdaRows } from './use-lambda-rows.ts';
 import { Workbench } from './workbench.tsx';
 
-const keyOf = ({ id }: PlatformRecord) => id;
-const COLUMNS: readonly GridColumn<PlatformRecord>[] = [
-  {
-    id: 'name',
-    header: 'Name',
-    width: { share: 2, minWidth: 120 },
-    cell: (lambda) => <Name lambda={lambda} />,
-  },
-  {
-    id: 'runtime',
-    header: 'Runtime',
-    width: 84,
-    cell: ({ properties }) => <Badge>{String(properties.runtime)}</Badge>,
-  },
-  {
-    id: 'changed',
-    header: 'Changed',
-    width: 100,
-    align: 'end',
-    cell: ({ modified }) => <span className="text-muted">{modified && <Time at={modified.timestamp} />}</span>,
-  },
-];
-
-/** Its name, and whether something of it is not saved. */
-function Name({ lambda: { id, name } }: { lambda: PlatformRecord }) {
-  const isCode = useValue(codeDrafts).has(id);
-  const isEnv = useValue(variableDrafts).has(id);
-  return (
-    <>
-      <span className="font-medium">{name}</span>
-      {(isCode || isEnv) && <span className="ml-1.5 text-[12px] text-warn">not saved</span>}
-    </>
-  );
-}
+const keyOf = ({ record }: LambdaRow) => record.id;
 
 /** Every lambda, and a workbench for one of them. */
 export default function LambdasScreen() {
   const id = usePlaceId();
-  const [{ scope: scopeId, q = '', new: created }, change] = useSearch();
+  const [{ scope: scopeId, q = '', sort, new: created }, change] = useSearch();
   const go = useGo();
   const { scope } = useScope();
-  const lambdas = useAllOfType('lambdas');
-  const rows = useMemo(() => matching(lambdas.records, q), [lambdas.records, q]);
-  const keptQuery = useMemo(() => (q === '' ? {} : { q }), [q]);
+  const lambdas = useLambdaRows();
+  const rows = useMemo(
+    () => sortedRows(matching(lambdas.rows, q), LAMBDA_COLUMNS, parseSorting(sort)),
+    [lambdas.rows, q, sort],
+  );
+  const keptQuery = useMemo(() => ({ ...(q !== '' && { q }), ...(sort !== undefined && { sort }) }), [q, sort]);
   const select = useCallback((next: string) => go({ screen: 'lambdas', id: next, search: keptQuery }), [go, keptQuery]);
   const chosen = lambdas.records.find((lambda) => lambda.id === id);
   const nameOfGone = useLastName(id, chosen);
@@ -76,7 +44,7 @@ export default function LambdasScreen() {
       <div ref={filter} className="border-b border-line p-2">
         <FilterField
           label="Filter the lambdas"
-          placeholder="Name or id"
+          placeholder="Name, place or error"
           value={q}
           onChange={(next) => change({ q: next === '' ? undefined : next })}
         />
@@ -84,11 +52,13 @@ export default function LambdasScreen() {
       <DataGrid
         label="Lambdas"
         rows={rows}
-        columns={COLUMNS}
+        columns={LAMBDA_COLUMNS}
         keyOf={keyOf}
         selectedKey={id}
         onSelect={select}
-        hrefOf={(lambda) => hrefOf({ screen: 'lambdas', id: lambda.id, search: keptQuery }, scopeId)}
+        hrefOf={({ record }) => hrefOf({ screen: 'lambdas', id: record.id, search: keptQuery }, scopeId)}
+        sort={sort}
+        onSort={(next) => change({ sort: next })}
         isLoading={lambdas.isPending}
         error={lambdas.error}
         onRetry={lambdas.refetch}
@@ -117,19 +87,15 @@ export default function LambdasScreen() {
       <SplitPane
         name="lambdas"
         fixed="list"
-        width={360}
+        width={340}
+        onClose={() => go({ screen: 'lambdas', search: keptQuery })}
         list={list}
         detailLabel="Workbench"
         detail={
           chosen ? (
             <Workbench key={chosen.id} lambda={chosen} />
-          ) : lambdas.isPending ? (
+          ) : id === undefined ? undefined : lambdas.isPending ? (
             <Skeleton />
-          ) : id === undefined ? (
-            <EmptyState
-              title="Choose a lambda"
-              text="Its code, an event to try it with, its log and its endpoints show up here."
-            />
           ) : (
             <GoneLambda key={id} id={id} name={nameOfGone} />
           )
@@ -146,11 +112,15 @@ export default function LambdasScreen() {
   );
 }
 
-/** Those with the text in their name, or with this id. */
-function matching(lambdas: readonly PlatformRecord[], text: string): readonly PlatformRecord[] {
+/** Those with the text in their name, their place or their last error, or with this id. */
+function matching(rows: readonly LambdaRow[], text: string): readonly LambdaRow[] {
   const wanted = text.trim().toLowerCase();
-  if (wanted === '') return lambdas;
-  return lambdas.filter(({ id, name }) => name.toLowerCase().includes(wanted) || id === wanted);
+  if (wanted === '') return rows;
+  return rows.filter(
+    (row) =>
+      row.record.id === wanted ||
+      `${row.record.name} ${placeTextOf(row)} ${row.use?.lastFailure?.text ?? ''}`.toLowerCase().includes(wanted),
+  );
 }
 
 /** What the lambda of this id was called when it was last there. */

@@ -6,13 +6,17 @@ import { childrenPage, TREE_PAGE_ROWS, type TreeNode, type TreePage, type TreePl
 import { Time } from '../../parts/amount.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { State } from '../../parts/state.tsx';
 import { hrefOf, useGo, useSearch } from '../../url.ts';
+import { AddressLink, ContainerState } from '../containers/container-columns.tsx';
 import { NewMenu } from './new-menu.tsx';
+import { type LiveFacts, useLiveFacts } from './use-live-facts.ts';
 
 /** A row that may not be read yet: then it only knows its place. */
 interface Row {
   key: string;
   node?: TreeNode;
+  facts?: LiveFacts | undefined;
 }
 
 /** How often what came into sight is asked for: who scrolls on does not wait for what has gone by. */
@@ -28,18 +32,41 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
   {
     id: 'kind',
+    gives: 1,
     header: 'Type',
     width: 120,
     cell: ({ node }) => <span className="text-muted">{node && kindOfWord(node.word).title}</span>,
   },
   {
+    id: 'state',
+    header: 'State',
+    width: 112,
+    gives: 2,
+    cell: ({ node, facts }) =>
+      typeof facts?.record.properties.status === 'string' ? (
+        <ContainerState record={facts.record} />
+      ) : (
+        node?.isDisabled && <State is="idle">disabled</State>
+      ),
+  },
+  {
+    id: 'address',
+    header: 'Address',
+    width: { share: 2, minWidth: 130 },
+    gives: 3,
+    cell: ({ facts }) =>
+      facts?.address && <AddressLink address={{ ...facts.address, kind: 'endpoint', name: facts.record.name }} />,
+  },
+  {
     id: 'about',
+    gives: 4,
     header: 'Description',
     width: { share: 3, minWidth: 120 },
     cell: ({ node }) => <span className="text-muted">{node?.description}</span>,
   },
   {
     id: 'inside',
+    gives: 5,
     header: 'Inside',
     width: 72,
     align: 'end',
@@ -49,12 +76,15 @@ const COLUMNS: readonly GridColumn<Row>[] = [
   },
   {
     id: 'changed',
+    gives: 6,
     header: 'Changed',
     width: 104,
     align: 'end',
     cell: ({ node }) => <span className="text-muted">{node && <Time at={node.modified} />}</span>,
   },
 ];
+/** Where nothing inside has a state or an address, nobody is told of them. */
+const PLAIN_COLUMNS = COLUMNS.filter(({ id }) => id !== 'state' && id !== 'address');
 const keyOf = ({ key }: Row) => key;
 
 /** What is directly inside a place; also of a place with 100,000 things in it only what one looks at is read. Enter goes there. */
@@ -82,6 +112,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
       setAsked((before) => (inSight.every((page) => before.has(page)) ? before : new Set([...before, ...inSight])));
     }, ASK_EVERY_MS);
   }, []);
+  const facts = useLiveFacts(place);
   // Each page that comes changes its own rows; the rest of what may be 100,000 stays.
   const unread = useMemo(() => Array.from({ length: total }, (_, index): Row => ({ key: `row ${index}` })), [total]);
   const rows = useMemo(() => {
@@ -89,11 +120,11 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     numbers.forEach((number, index) => {
       pages[index]?.rows.forEach((node, at) => {
         const place = number * TREE_PAGE_ROWS + at;
-        if (place < all.length) all[place] = { key: node.id, node };
+        if (place < all.length) all[place] = { key: node.id, node, facts: facts.get(node.id) };
       });
     });
     return all;
-  }, [unread, numbers, pages]);
+  }, [unread, numbers, pages, facts]);
   const select = useCallback((key: string) => change({ sel: key }), [change]);
   // One has gone to a row before it was read, e.g. with End: what it is goes into the address once it is known.
   const reached = sel === undefined ? undefined : rows[Number(/^row (\d+)$/.exec(sel)?.[1] ?? -1)]?.node?.id;
@@ -105,7 +136,7 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
       <DataGrid
         label="Inside"
         rows={rows}
-        columns={COLUMNS}
+        columns={facts.size > 0 ? COLUMNS : PLAIN_COLUMNS}
         keyOf={keyOf}
         selectedKey={reached ?? sel}
         onSelect={select}

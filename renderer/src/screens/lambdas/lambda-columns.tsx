@@ -1,0 +1,131 @@
+import type { LambdaUse } from '../../../../server/contract/recorded.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import { Time } from '../../parts/amount.tsx';
+import type { GridColumn } from '../../parts/data-grid.tsx';
+import { Badge, State } from '../../parts/state.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import { useValue } from '../../value-store.ts';
+import { codeDrafts, variableDrafts } from './drafts.ts';
+
+/** A lambda, with how it fared of late; without that it did not run. */
+export interface LambdaRow {
+  record: PlatformRecord;
+  use: LambdaUse | undefined;
+}
+
+/** Where it is: the environment, and the organization that it is of. */
+export function placeTextOf({ record: { properties, org } }: LambdaRow): string {
+  const { parent } = properties;
+  const name = typeof parent === 'object' && parent !== null && 'name' in parent ? String(parent.name) : '';
+  return [org.properties?.fqon ?? org.name, name].filter(Boolean).join(' / ');
+}
+
+/** What tells lambdas apart; beside a workbench there is room for the first two or three. */
+export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    width: { share: 2, minWidth: 120 },
+    sortBy: ({ record }) => record.name.toLowerCase(),
+    cell: ({ record }) => <Name lambda={record} />,
+  },
+  {
+    id: 'state',
+    header: 'Last call',
+    width: 108,
+    sortBy: ({ use }) => stateOf(use),
+    cell: ({ use }) => <LastCall use={use} />,
+  },
+  {
+    id: 'failed',
+    header: 'Failed',
+    width: 72,
+    align: 'end',
+    gives: 1,
+    sortBy: ({ use }) => use && use.failed / use.calls,
+    cell: ({ use }) =>
+      use && (
+        <span className={use.failed > 0 ? 'text-error' : 'text-muted'} title={`${use.failed} of ${use.calls}`}>
+          {Math.round((100 * use.failed) / use.calls)} %
+        </span>
+      ),
+  },
+  {
+    id: 'calls',
+    header: 'Calls',
+    width: 64,
+    align: 'end',
+    gives: 2,
+    sortBy: ({ use }) => use?.calls ?? 0,
+    cell: ({ use }) => (use?.calls ?? 0).toLocaleString('en'),
+  },
+  {
+    id: 'place',
+    header: 'Place',
+    width: { share: 2, minWidth: 150 },
+    gives: 4,
+    sortBy: placeTextOf,
+    cell: (row) => <span className="text-muted">{placeTextOf(row)}</span>,
+  },
+  {
+    id: 'error',
+    header: 'Last error',
+    width: { share: 3, minWidth: 190 },
+    gives: 3,
+    sortBy: ({ use }) => use?.lastFailure?.at,
+    cell: ({ use }) =>
+      use?.lastFailure && (
+        <PlaceLink
+          to={{ screen: 'invocations', search: { sel: use.lastFailure.executionId } }}
+          className="relative z-1 text-error hover:underline"
+        >
+          <span title={use.lastFailure.text}>
+            <Time at={use.lastFailure.at} />: {use.lastFailure.text}
+          </span>
+        </PlaceLink>
+      ),
+  },
+  {
+    id: 'runtime',
+    header: 'Runtime',
+    width: 84,
+    gives: 6,
+    sortBy: ({ record }) => String(record.properties.runtime),
+    cell: ({ record }) => <Badge>{String(record.properties.runtime)}</Badge>,
+  },
+  {
+    id: 'changed',
+    header: 'Changed',
+    width: 100,
+    align: 'end',
+    gives: 5,
+    sortBy: ({ record }) => record.modified?.timestamp,
+    cell: ({ record: { modified } }) => (
+      <span className="text-muted">{modified && <Time at={modified.timestamp} />}</span>
+    ),
+  },
+];
+
+/** In the order of how urgent it is. */
+function stateOf(use: LambdaUse | undefined): number {
+  if (!use) return 0;
+  return use.lastFailure?.executionId === use.last.executionId ? 2 : 1;
+}
+
+function LastCall({ use }: Pick<LambdaRow, 'use'>) {
+  const state = stateOf(use);
+  if (state === 0) return <State is="idle">not called</State>;
+  return state === 2 ? <State is="error">failed</State> : <State is="ok">ok</State>;
+}
+
+/** Its name, and whether something of it is not saved. */
+function Name({ lambda: { id, name } }: { lambda: PlatformRecord }) {
+  const isCode = useValue(codeDrafts).has(id);
+  const isEnv = useValue(variableDrafts).has(id);
+  return (
+    <>
+      <span className="font-medium">{name}</span>
+      {(isCode || isEnv) && <span className="ml-1.5 text-[12px] text-warn">not saved</span>}
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { LambdaUse } from '../../../../server/contract/recorded.ts';
+import { useAllOfType } from '../../api/all-of-type.ts';
+import { load } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
+import type { LambdaRow } from './lambda-columns.tsx';
+
+/** Every lambda of the scope, with how it fared of late. */
+export function useLambdaRows() {
+  const lambdas = useAllOfType('lambdas');
+  const use = useQuery({
+    queryKey: [keys.invocations, 'lambda use'],
+    queryFn: ({ signal }) => load<{ lambdas: LambdaUse[] }>('/inspect/lambda-use', {}, signal),
+    placeholderData: keepPreviousData,
+  });
+  const rows = useMemo(() => {
+    const byId = new Map(use.data?.lambdas.map((one) => [one.lambdaId, one]));
+    return lambdas.records.map((record): LambdaRow => ({ record, use: byId.get(record.id) }));
+  }, [lambdas.records, use.data]);
+  return { ...lambdas, rows };
+}
