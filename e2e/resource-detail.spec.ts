@@ -1,3 +1,4 @@
+import { PlatformHere } from './platform-here.ts';
 import { askerOf, lineOf, paneOf, pick, pickResource, tabOf, writeJson } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
@@ -262,4 +263,41 @@ test('an account is disabled and enabled again; a lambda is promoted: the action
   await expect(page.getByRole('dialog')).toBeHidden();
   const copies = (await ask('GET', '/meta/demo/lambdas')) as { name: string }[]; // as the document says
   expect(copies.filter(({ name }) => name === 'order-status')).toHaveLength(2);
+});
+
+test('a lambda is pushed to a real platform: the plan, the check list and what would be overwritten come first', async ({
+  page,
+  platform,
+}, info) => {
+  const real = new PlatformHere(info.outputPath('real'), { containers: { engine: 'none' } });
+  await real.start();
+  try {
+    await platform.open(page);
+    const { ask, find } = askerOf(platform, page);
+    const { id } = await find('lambdas', 'contact-form');
+    await ask('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'replace', path: '/properties/env/CRM_OID', value: 'live' }]);
+    await platform.open(page, `resources/${id}`);
+    await paneOf(page).getByRole('button', { name: 'Actions on contact-form' }).click();
+    await page.getByRole('menuitem', { name: 'Push to a real platform…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Address' }).fill(`${real.ready.baseUrl}/meta`);
+    await expect(dialog.getByRole('textbox', { name: 'There' })).toHaveValue(
+      'demo/website/development/lambdas/contact-form',
+    );
+    await dialog.getByRole('textbox', { name: 'API key, or user name' }).fill('root');
+    await dialog.getByLabel('Its secret, or password').fill('terrarium');
+    await page.keyboard.press('Enter');
+    await expect(dialog.getByRole('list', { name: 'Steps' })).toContainText('+    CRM_OID: live');
+    await expect(dialog.getByRole('list', { name: 'Check list' })).toContainText(
+      'was not called since its last change',
+    );
+    await expect(dialog.getByRole('button', { name: 'Push 1' })).toBeDisabled();
+    await dialog.getByText('Push it all the same').click();
+    await dialog.getByText('Overwrite it').click();
+    await dialog.getByRole('button', { name: 'Push 1' }).click();
+    await expect(page.getByText('1 pushed: lambda contact-form.')).toBeVisible();
+    await expect(dialog).toBeHidden();
+  } finally {
+    await real.end('SIGTERM');
+  }
 });

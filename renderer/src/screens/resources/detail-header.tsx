@@ -1,5 +1,7 @@
 import {
   ArrowRightLeft,
+  CloudDownload,
+  CloudUpload,
   Copy as CopyIcon,
   MoveUpRight,
   RefreshCw,
@@ -21,6 +23,8 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { ActionDialog, type ActionName } from './action-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { NewMenu } from './new-menu.tsx';
+import { PublishDialog } from './publish-dialog.tsx';
+import { publishPlaceOf } from './publish-place.ts';
 
 export interface DetailHeaderProps {
   place: TreePlace;
@@ -43,13 +47,14 @@ const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 
 
 /** What the resource is called, where it is, and what can be done with it. */
 export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
-  const [open, setOpen] = useState<ActionName | 'delete'>();
+  const [open, setOpen] = useState<ActionName | 'delete' | 'push' | 'pull'>();
+  const publishing = publishPlaceOf(place, record);
   const kind = kindOf(record);
   const Icon = kind.icon;
   const workbench = WORKBENCH[kind.word];
   const { status, public_url: publicUrl } = record.properties;
   const { isDisabled } = place.resource;
-  const entry = (id: ActionName, text: string, icon: MenuEntry['icon']): MenuEntry => ({
+  const entry = (id: ActionName | 'push' | 'pull', text: string, icon: MenuEntry['icon']): MenuEntry => ({
     id,
     text,
     ...(icon && { icon }),
@@ -60,6 +65,12 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
     ...(kind.word === 'containers' ? [entry('scale', 'Scale…', Scaling)] : []),
     ...(isWorkload ? [entry('migrate', 'Migrate to another provider…', ArrowRightLeft)] : []),
     ...(isWorkload ? [entry('promote', 'Promote to another environment…', MoveUpRight)] : []),
+    ...(publishing
+      ? [
+          entry('push', 'Push to a real platform…', CloudUpload),
+          entry('pull', 'Pull from a real platform…', CloudDownload),
+        ]
+      : []),
     ...(kind.word === 'users' && !isDisabled ? [entry('disable', 'Disable the account…', UserX)] : []),
     ...(isDisabled ? [entry('enable', 'Enable the account…', UserCheck)] : []),
     ...(kind.word === 'providers' ? [entry('redeploy', 'Redeploy…', RefreshCw)] : []),
@@ -153,7 +164,10 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
       </div>
       {record.description && <p className="break-words text-muted">{record.description}</p>}
       {open === 'delete' && <DeleteDialog record={record} onClose={() => setOpen(undefined)} onDeleting={onDeleting} />}
-      {open !== undefined && open !== 'delete' && (
+      {publishing && (open === 'push' || open === 'pull') && (
+        <PublishDialog direction={open} place={publishing} onClose={() => setOpen(undefined)} />
+      )}
+      {open !== undefined && open !== 'delete' && open !== 'push' && open !== 'pull' && (
         <ActionDialog action={open} place={place} record={record} onClose={() => setOpen(undefined)} />
       )}
     </div>

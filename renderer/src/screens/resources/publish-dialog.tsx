@@ -1,0 +1,145 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { publishingRows } from '../../../../server/contract/publishing.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
+import { send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import type { PublishPlace } from './publish-place.ts';
+import { PublishPlan } from './publish-plan.tsx';
+
+type Plan = AnswerOf<typeof publishingRows.planPublishing>;
+type Carried = AnswerOf<typeof publishingRows.carryPublishing>;
+
+export interface PublishDialogProps {
+  direction: 'pull' | 'push';
+  place: PublishPlace;
+  onClose(): void;
+}
+
+/** Where it went last, until the page is left; who one is there is never kept. */
+let lastAddress = '';
+
+/** Carries lambdas to another platform, or from there: first the plan, then the deed. */
+export function PublishDialog({ direction, place, onClose }: PublishDialogProps) {
+  const [metaUrl, setMetaUrl] = useState(lastAddress);
+  const [path, setPath] = useState(place.path);
+  const [user, setUser] = useState('');
+  const [password, setPassword] = useState('');
+  const [agreed, setAgreed] = useState<ReadonlySet<string>>(new Set());
+  const [isUnticked, setUnticked] = useState(false);
+  const wish = { direction, metaUrl: metaUrl.trim(), path: path.trim(), credentials: { user: user.trim(), password } };
+  const at = `/inspect/publishing/${place.environmentId}`;
+  const planning = useMutation({
+    mutationFn: () => {
+      lastAddress = wish.metaUrl;
+      return send<Plan>('POST', `${at}/plan`, wish);
+    },
+    onSuccess: () => {
+      setAgreed(new Set());
+      setUnticked(false);
+    },
+  });
+  const plan = planning.data;
+  const carrying = useMutation({
+    mutationFn: () => send<Carried>('POST', `${at}/carry`, { ...wish, seen: plan?.seen, overwrite: [...agreed] }),
+    onSuccess: ({ done, failed }) => {
+      void queryClient.invalidateQueries();
+      if (failed) return;
+      toast({ tone: 'ok', text: `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.` });
+      onClose();
+    },
+  });
+  const change = (set: (text: string) => void) => (text: string) => {
+    set(text);
+    planning.reset();
+    carrying.reset();
+  };
+  const todo = plan?.steps.filter(({ action }) => action !== 'unchanged') ?? [];
+  const isBlocked =
+    todo.some(({ id, conflict, missing }) => missing !== undefined || (conflict !== undefined && !agreed.has(id))) ||
+    (plan?.checks.some(({ isGood }) => !isGood) && !isUnticked);
+  const failure = carrying.error ?? planning.error;
+  const failed = carrying.data?.failed;
+  const deed = direction === 'push' ? 'Push' : 'Pull';
+  return (
+    <Dialog
+      title={direction === 'push' ? `Push ${place.name} to a real platform` : `Pull ${place.name} from a real platform`}
+      isOpen
+      onClose={onClose}
+      width="large"
+      actions={
+        <>
+          <Button onPress={onClose}>Cancel</Button>
+          {plan && !failed ? (
+            <Button
+              look="primary"
+              isPending={carrying.isPending}
+              isDisabled={todo.length === 0 || isBlocked === true}
+              onPress={() => carrying.mutate()}
+            >
+              {todo.length === 0 ? 'Nothing to do' : `${deed} ${todo.length}`}
+            </Button>
+          ) : (
+            <Button
+              look="primary"
+              isPending={planning.isPending}
+              isDisabled={!wish.metaUrl || !wish.path || !wish.credentials.user || !password}
+              onPress={() => {
+                carrying.reset();
+                planning.mutate();
+              }}
+            >
+              Show the plan
+            </Button>
+          )}
+        </>
+      }
+    >
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
+        <TextField
+          label="Address of its resource service"
+          placeholder="https://meta.example.com"
+          isMono
+          value={metaUrl}
+          onChange={change(setMetaUrl)}
+        />
+        <TextField
+          label="There"
+          description="Organization / workspace / environment, by name"
+          isMono
+          value={path}
+          onChange={change(setPath)}
+        />
+        <TextField label="API key, or user name" autoComplete="off" value={user} onChange={change(setUser)} />
+        <TextField
+          label="Its secret, or password"
+          description="Sent for this plan, kept nowhere"
+          type="password"
+          autoComplete="off"
+          value={password}
+          onChange={change(setPassword)}
+        />
+      </div>
+      {failure && (
+        <div className="mt-3">
+          <FailureNote failure={failureOf(failure)} />
+        </div>
+      )}
+      {failed && (
+        <p role="alert" className="mt-3 text-error">
+          {failed.step}: {failed.sentence}. Done: {carrying.data?.done.join(', ') || 'nothing'}; not done:{' '}
+          {carrying.data?.notDone.join(', ')}. Show the plan again to go on from there.
+        </p>
+      )}
+      {plan && !failed && (
+        <PublishPlan plan={plan} agreed={agreed} onAgree={setAgreed} isUnticked={isUnticked} onUnticked={setUnticked} />
+      )}
+    </Dialog>
+  );
+}
