@@ -24,13 +24,6 @@ async function ask<T>(platform: WindowPlatform, page: Page, method: string, path
   return answer.body as T;
 }
 
-async function expectNoFaultsInBothThemes(page: Page, state: string) {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await expectNoFaults(page, `${state}, ${colorScheme}`);
-  }
-}
-
 test('endpoints show who may call, how much of the limit is used, and lead to their requests and invocations', async ({
   page,
   platform,
@@ -45,7 +38,7 @@ test('endpoints show who may call, how much of the limit is used, and lead to th
   await expect(lead).toContainText('none yet');
   await expect(endpointRow(page, '/ci/deploy')).toContainText('1 user, 1 group');
   await expect(endpointRow(page, '/api/async')).toContainText('asynchronous');
-  await expectNoFaultsInBothThemes(page, 'endpoints');
+  await expectNoFaults(page, 'endpoints');
 
   for (let count = 0; count < 37; count++) expect((await platform.call('/website/lead', WEB_FORM)).status).toBe(200);
   await expect(lead).toContainText('37/60 a minute');
@@ -68,7 +61,7 @@ test('endpoints show who may call, how much of the limit is used, and lead to th
   const why = detailIn(page).getByRole('region', { name: 'Why it was refused' });
   await expect(why).toContainText('429: API rate limit exceeded');
   await expect(why).toContainText('raise the limit');
-  await expectNoFaultsInBothThemes(page, 'a refused request');
+  await expectNoFaults(page, 'a refused request');
   // It is all in the address.
   await page.reload();
   await expect(why).toBeVisible();
@@ -105,7 +98,7 @@ test('the scope narrows endpoints and traffic; a target that is gone is told', a
   await page.getByRole('button', { name: 'Clear the query' }).click();
   await expect(traffic(page)).toHaveCount(3);
   await expect(endpointsIn(page).getByRole('row')).toHaveCount(5);
-  await expectNoFaultsInBothThemes(page, 'a target that is gone');
+  await expectNoFaults(page, 'a target that is gone');
 });
 
 test.describe('with a container engine', { tag: '@engine' }, () => {
@@ -164,6 +157,6 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(row).toContainText('503');
     await traffic(page).filter({ hasText: '503' }).first().click();
     await expect(detailIn(page).getByRole('region', { name: 'Why it was refused' })).toContainText('is not running');
-    await expectNoFaultsInBothThemes(page, 'a suspended container');
+    await expectNoFaults(page, 'a suspended container');
   });
 });

@@ -11,13 +11,6 @@ const card = (page: Page, name: string) =>
 const guide = (page: Page, title: string) =>
   page.getByRole('article').filter({ has: page.getByRole('heading', { name: title }) });
 
-async function expectNoFaultsInBothThemes(page: Page, state: string) {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await expectNoFaults(page, `${state}, ${colorScheme}`);
-  }
-}
-
 async function changeLambda(platform: WindowPlatform, page: Page, name: string, path: string, value: unknown) {
   const { body } = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
   const found = (body as Named[]).find((one) => one.name === name); // as the API document says
@@ -30,7 +23,7 @@ test('each service counts its requests and links to what went wrong last', async
   const { baseUrl } = platform.ready;
   await expect(card(page, 'Gateway')).toContainText('no requests in the last 30 minutes');
   await expect(card(page, 'Containers')).toContainText('no engine');
-  await expectNoFaultsInBothThemes(page, 'a platform at rest');
+  await expectNoFaults(page, 'a platform at rest');
 
   for (let count = 0; count < 3; count++) {
     await platform.call('/website/orders/1001');
@@ -54,7 +47,7 @@ test('each service counts its requests and links to what went wrong last', async
   await platform.call('/website/orders/1002');
   const fault = card(page, 'Gateway').getByRole('link', { name: '500 GET /website/orders/1002' });
   await expect(fault).toBeVisible();
-  await expectNoFaultsInBothThemes(page, 'a platform with errors');
+  await expectNoFaults(page, 'a platform with errors');
   await fault.click();
   await expect(page.getByRole('heading', { name: 'order-status' })).toBeVisible();
   await expect(page.getByText('<b>out of ferns</b>').first()).toBeVisible();
@@ -67,7 +60,7 @@ test('a form that makes no lead is not called sent', async ({ page, platform }) 
   await form.getByRole('button', { name: 'Send the form' }).click();
   await expect(form.getByRole('alert')).toContainText('No lead came of it');
   await expect(form.getByRole('link', { name: 'Open the inbox' })).toBeVisible();
-  await expectNoFaultsInBothThemes(page, 'a stray form');
+  await expectNoFaults(page, 'a stray form');
   await form.getByRole('link', { name: 'Open the invocation' }).click();
   await expect(page.getByRole('heading', { name: 'contact-form' })).toBeVisible();
 });
@@ -96,7 +89,7 @@ test.describe('in a world without the demo', () => {
     await expect(form).toContainText('The demo world brings one.');
     await expect(form.getByRole('button')).toHaveCount(0);
     await expect(guide(page, 'A pipeline in 60 seconds').getByRole('button')).toHaveCount(0);
-    await expectNoFaultsInBothThemes(page, 'an empty world');
+    await expectNoFaults(page, 'an empty world');
     await page.getByRole('button', { name: 'Bring the demo world' }).click();
     await expect(page.getByText('The demo world is there')).toBeVisible();
     await form.getByRole('button', { name: 'Send the form' }).click();
@@ -110,6 +103,6 @@ test.describe('in a world without the demo', () => {
     expect(await platform.ask(page, 'POST', '/meta/root/orgs', { name: 'mine' })).toMatchObject({ status: 201 });
     await expect(page.getByText('a world of its own')).toBeVisible();
     await expect(page.getByRole('button', { name: 'Bring the demo world' })).toBeHidden();
-    await expectNoFaultsInBothThemes(page, 'a world of its own');
+    await expectNoFaults(page, 'a world of its own');
   });
 });

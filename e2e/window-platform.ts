@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { expect, type Page } from '@playwright/test';
 
 /** For one attempt to load the window, and for all. */
 const LOAD_LIMIT_MS = 10_000;
 const OPEN_LIMIT_MS = 30_000;
+/** Where the window keeps what goes with its cookie. */
+const SESSION_KEY_PLACE = 'terrarium.session-key';
 
 /** Where a platform is: what `--ready-file` says, of which this is a part. */
 interface Addresses {
@@ -46,15 +49,30 @@ export abstract class WindowPlatform {
 
   async #load(page: Page, path: string): Promise<void> {
     const loaded = { timeout: LOAD_LIMIT_MS };
-    const isNew = (await page.context().cookies()).length === 0;
-    if (isNew) {
-      await page.goto(this.ready.windowUrl);
-      await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible(loaded);
-    }
-    if (!isNew || path !== '') await page.goto(`${this.windowOrigin}/ui/${path}`);
+    if ((await page.context().cookies()).length === 0) await this.#signIn(page);
+    await page.goto(`${this.windowOrigin}/ui/${path}`);
     await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible(loaded);
     // Before that a key may come too early to be heard.
     await expect(page.getByRole('contentinfo')).toContainText('live', loaded);
+  }
+
+  /** Begins a session as the page at the printed address does, whose load is saved. */
+  async #signIn(page: Page): Promise<void> {
+    const { baseUrl, windowUrl } = this.ready;
+    const key = randomBytes(32).toString('hex');
+    const begun = await fetch(`${baseUrl}/inspect/session`, {
+      method: 'POST',
+      headers: { Origin: baseUrl, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ code: new URL(windowUrl).searchParams.get('code'), key }),
+    });
+    const [name = '', value = ''] = (begun.headers.get('set-cookie') ?? '').split(';', 1)[0]?.split('=') ?? [];
+    if (begun.status !== 200 || value === '') throw new Error(`no session: ${begun.status} ${await begun.text()}`);
+    const { hostname } = new URL(this.windowOrigin);
+    const cookie = { name, value, domain: hostname, path: '/', expires: -1, httpOnly: true, secure: false };
+    await page.context().setStorageState({
+      cookies: [{ ...cookie, sameSite: 'Strict' }],
+      origins: [{ origin: this.windowOrigin, localStorage: [{ name: SESSION_KEY_PLACE, value: key }] }],
+    });
   }
 
   /** Asks the platform what the signed-in window may ask. */
@@ -69,7 +87,7 @@ export abstract class WindowPlatform {
     // By the plain address: only browsers know the window's name everywhere.
     const { baseUrl } = this.ready;
     const cookies = await page.context().cookies(this.windowOrigin);
-    const key = await page.evaluate<string>("localStorage.getItem('terrarium.session-key') ?? ''");
+    const key = await page.evaluate<string>(`localStorage.getItem('${SESSION_KEY_PLACE}') ?? ''`);
     return fetch(`${baseUrl}${path}`, {
       method,
       headers: {

@@ -90,11 +90,14 @@ export class LambdaProcesses {
     return { processes: this.#living.size, spares: this.#spares.size };
   }
 
-  /** Starts the spares. Throws LambdaFailure when the bootstrap has not been built. */
-  async start(): Promise<void> {
+  /**
+   * Starts the spares, if there are lambdas to call: else the first one brings them. Throws LambdaFailure when the bootstrap has
+   * not been built.
+   */
+  async start(hasLambdas: boolean): Promise<void> {
     await this.#door.open();
     this.#demandBootstrap();
-    this.#spares.refill();
+    if (hasLambdas) this.#spares.refill();
     // Nobody waits for it, and what cannot be ended now is tried again at the next start.
     this.#descendants.endLeftovers().catch(() => {});
   }

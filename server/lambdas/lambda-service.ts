@@ -155,9 +155,10 @@ export class LambdaService implements LambdaInvoker {
    * Starts the spares and what the world's lambdas want kept ready (pre_warm). Rejects when the bootstrap has not been built.
    */
   async start(): Promise<void> {
+    const lambdas = this.#options.view.all('lambdas');
     await this.#code.clear();
-    await this.#processes.start();
-    this.#warm(this.#options.view.all('lambdas'));
+    await this.#processes.start(lambdas.length > 0);
+    this.#warm(lambdas);
     this.#periodic.start();
   }
 
