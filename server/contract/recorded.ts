@@ -96,6 +96,20 @@ const recordedInvocation = named(
 );
 export type ShownRecorded = z.output<typeof recordedInvocation>;
 
+const happening = z.object({
+  at: time,
+  kind: z.enum(['rules', 'engine']).describe('Outbound rules, or a container engine'),
+  text: z.string().describe('What happened, in words'),
+});
+
+const mark = z.object({
+  at: time,
+  kind: z.enum(['commit', 'rules', 'engine']),
+  text: z.string().describe('What happened, in words'),
+  seq: z.int().optional().describe('Of a commit'),
+});
+export type ShownMark = z.output<typeof mark>;
+
 /** A run of invocations of one lambda that came to nothing. */
 const failure = named(
   'Failure',
@@ -126,6 +140,12 @@ const failure = named(
         }),
       )
       .describe('Commits that changed something just before, the likeliest first'),
+    rule: z
+      .object({ id: z.string(), text: z.string() })
+      .optional()
+      .describe('The outbound rule that decided about the call that came to nothing'),
+    happenings: z.array(happening).describe('What else happened just before, the newest first'),
+    historyFrom: time.optional().describe('Nothing is known of commits before it, and the cause may be one of these'),
   }),
 );
 export type ShownFailure = z.output<typeof failure>;
@@ -245,6 +265,14 @@ export const failureRows = rowsOf('Window', {
     description: 'Every lambda whose newest invocation failed, or made a call that came to nothing.',
     right: SEES_ALL,
     answer: ok(named('FailureList', z.object({ failures: z.array(failure) }))),
+  },
+  listMarks: {
+    route: 'get /inspect/marks',
+    summary: 'What was changed since a moment',
+    description: 'Commits, changes of outbound rules and news of container engines, newest first; the newest 100.',
+    right: SEES_ALL,
+    query: { from: amount('Epoch milliseconds', 0) },
+    answer: ok(named('MarkList', z.object({ marks: z.array(mark) }))),
   },
   readFailure: {
     route: 'get /inspect/failures/{execution_id}',

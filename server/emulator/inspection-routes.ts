@@ -22,6 +22,7 @@ import { type SeedDesk, seedRoutes } from '../seed/seed-routes.ts';
 import { type LeadDesk, leadRoutes } from '../standins/lead-routes.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
 import { failureRoutes } from '../traffic/failure-routes.ts';
+import type { Happenings } from '../traffic/happenings.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { type RecorderRoutesOptions, recorderRoutes } from '../traffic/recorder-routes.ts';
 import { type SettingsDesk, settingsRoutes } from '../window/settings-routes.ts';
@@ -46,7 +47,7 @@ export interface InspectorOptions {
   /** What the CRM told the sender of a form that it refused, if this invocation sent one. */
   refusalOf(executionId: string): string | undefined;
   /** What the window is told, and signs in with. */
-  window: WindowDesk & { recorder: Recorder; secrets: RecorderRoutesOptions['secrets'] };
+  window: WindowDesk & { recorder: Recorder; happenings: Happenings; secrets: RecorderRoutesOptions['secrets'] };
   workbench: Workbench;
   outbound: { rules: OutboundRules; crm: 'catch' | 'pass' };
   settings: SettingsDesk;
@@ -69,7 +70,7 @@ export interface InspectorOptions {
  */
 export function inspectorRoutes(options: InspectorOptions): { inspect: Router; log: Router } {
   const { view, judge, arrivals, machine, invoker, refusalOf, lambdaLog, containerLog } = options;
-  const { recorder, secrets, ...window } = options.window;
+  const { recorder, secrets, happenings, ...window } = options.window;
   const gate: Gate = {
     view,
     judge,
@@ -91,7 +92,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     containerRoutes(options.containers, gate),
     windowRoutes(window, gate),
     recorderRoutes({ recorder, invoker, secrets, nowMs: options.nowMs, refusalOf }, gate),
-    failureRoutes({ recorder, view, machine, invoker, refusalOf }, gate),
+    failureRoutes({ recorder, happenings, view, machine, invoker, refusalOf }, gate),
     deliveryRoutes(options.delivery, gate),
     publishingRoutes(options.publishing, gate),
     workbenchRoutes(options.workbench, gate),

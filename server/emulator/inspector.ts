@@ -66,9 +66,9 @@ export function keptOutboundRules(data: Data, watch: Watch, applied: () => void)
   return new OutboundRules({
     log: data.outbound,
     newId: randomUUID,
-    onChange: () => {
+    onChange: (before, after) => {
       applied();
-      watch.onOutboundRules();
+      watch.onOutboundRules(before, after);
     },
   });
 }
@@ -133,6 +133,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       sessions: parts.sessions,
       secrets: () => [...data.scm.entries()].flatMap(([, project]) => maskedValues(project)),
       recorder: watch.recorder,
+      happenings: watch.happenings,
       urlFor: (code) => windowUrlOf(parts.addresses, code),
       status: () => ({
         version: manifest.version,

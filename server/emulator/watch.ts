@@ -5,6 +5,7 @@ import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
 import { LEADS } from '../standins/lead-routes.ts';
 import { EndpointActivity } from '../traffic/endpoint-activity.ts';
+import { Happenings } from '../traffic/happenings.ts';
 import { Pulse } from '../traffic/pulse.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { LiveFeed } from '../window/live-feed.ts';
@@ -18,12 +19,14 @@ export class Watch {
   readonly feed = new LiveFeed(randomUUID().slice(0, 8));
   readonly recorder: Recorder;
   readonly pulse: Pulse;
+  readonly happenings: Happenings;
   readonly endpoints = new EndpointActivity();
   readonly #exchangeHearers: ((exchange: ExchangeRecord) => void)[] = [];
 
   constructor(nowMs: () => number, recorder: Recorder) {
     this.recorder = recorder;
     this.pulse = new Pulse(nowMs);
+    this.happenings = new Happenings(nowMs);
   }
 
   /** Has somebody told of each request to the management API and the gateway. */
@@ -70,6 +73,7 @@ export class Watch {
 
   readonly onContainerNews = (news: ContainerNews): void => {
     this.pulse.beat('containers');
+    if (news.kind === 'engine') this.happenings.sawEngine(news);
     this.feed.tell(news.kind === 'engine' ? 'status' : 'containers', { ...news });
   };
 
@@ -80,7 +84,10 @@ export class Watch {
 
   readonly onWorkbench = (): void => this.feed.tell('workbench', {});
 
-  readonly onOutboundRules = (): void => this.feed.tell('outbound', {});
+  readonly onOutboundRules = (...rules: Parameters<Happenings['sawRules']>): void => {
+    this.happenings.sawRules(...rules);
+    this.feed.tell('outbound', {});
+  };
 
   readonly onPipelineRun = ({ id, state }: { id: string; state: string }): void => {
     this.feed.tell('pipelines', { id, state });

@@ -76,7 +76,7 @@ export function decideOutbound(
 }
 
 /** A rule in words: `delay of 3000 ms for {crm}`. */
-function describeRule({ host, action, delayMs, status, error }: Omit<OutboundRule, 'id' | 'enabled'>): string {
+export function describeRule({ host, action, delayMs, status, error }: Omit<OutboundRule, 'id' | 'enabled'>): string {
   if (action === 'delay') return `delay of ${delayMs} ms for ${host}`;
   return action === 'fail' ? `fail with ${status ?? error} for ${host}` : `${action} for ${host}`;
 }

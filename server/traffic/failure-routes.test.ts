@@ -138,7 +138,15 @@ describe('A run of failures', () => {
       expect(await failureOf(lost)).toMatchObject({
         kind: 'call',
         text: 'POST to 127.0.0.1:9443 was answered 503',
+        rule: { text: expect.stringContaining('503') },
+        happenings: [{ kind: 'rules', text: expect.stringMatching(/^outbound rule on: .*503/) }],
         suspects: [{ resource: { type: expect.stringMatching(/Environment$/) }, deeds: ['changed CRM_API_BASEPATH'] }],
+      });
+      const { marks } = (await inspect('GET', '/marks?from=0')).body;
+      expect(marks[0]).toMatchObject({ kind: 'rules' });
+      expect(marks[1]).toMatchObject({
+        kind: 'commit',
+        text: expect.stringMatching(/^root: .*, changed CRM_API_BASEPATH$/),
       });
       const still = await inspect('POST', `/failures/${lost}/replay`);
       expect(still.body).toMatchObject({ replayed: 1, good: 0, left: 0 });

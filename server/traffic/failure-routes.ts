@@ -5,6 +5,7 @@ import type { TimeMachine } from '../history/time-machine.ts';
 import { demandRoot, type Gate, type Handlers, serve, targetOf } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
 import type { Caller } from '../model/caller.ts';
+import type { Commit } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { failedCalls } from '../model/failed-call.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -12,14 +13,19 @@ import type { Invocation, LambdaInvoker } from '../model/invocation.ts';
 import { pathOf } from '../model/resource-path.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type FailureRun, failureRunOf, failureText, presentFailureRuns, stillLost } from './failure-runs.ts';
+import type { Happenings } from './happenings.ts';
 import type { RecordedInvocation } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
 import { getInvocation } from './recorder-routes.ts';
 import { replay } from './replay.ts';
-import { suspectsOf } from './suspects.ts';
+import { commitText, KnownSuspects } from './suspects.ts';
 
 /** So many lambdas that fail are told of. */
 const MAX_RUNS = 20;
+/** So many things that happened are told of beside a failure. */
+const MAX_HAPPENINGS = 5;
+/** So many changes are told of. */
+const MAX_MARKS = 100;
 /** So many are replayed by one request; the rest by the next. */
 const MAX_REPLAYS = 500;
 /** So many at a time: a lambda has ten processes. */
@@ -27,6 +33,7 @@ const AT_A_TIME = 5;
 
 export interface FailureRoutesOptions {
   recorder: Recorder;
+  happenings: Happenings;
   view: WorldView;
   machine: TimeMachine;
   invoker: LambdaInvoker;
@@ -47,12 +54,32 @@ export function failureRoutes(options: FailureRoutesOptions, gate: Gate): Router
     if (!run) throw new PlatformError(404, `invocation ${found.item.executionId} did not fail, and no call of it did`);
     return run;
   };
+  const known = new KnownSuspects(machine.store.history, view);
   const handlers: Handlers<typeof failureRows> = {
     async listFailures() {
       const runs = presentFailureRuns(invocations).slice(0, MAX_RUNS);
-      return { failures: await Promise.all(runs.map((run) => shownRun(options, run))) };
+      return { failures: await Promise.all(runs.map((run) => shownRun(options, known, run))) };
     },
-    readFailure: ({ path }) => shownRun(options, getRun(path.execution_id)),
+    async listMarks({ query: { from = 0 } }) {
+      const commits: Commit[] = [];
+      for await (const commit of machine.store.history.commits()) {
+        if (commit.atMs < from || commits.length === MAX_MARKS) break;
+        commits.push(commit);
+      }
+      const marks = [
+        ...commits.map((commit) => ({ ...commit, kind: 'commit' as const, text: commitText(commit) })),
+        ...options.happenings.since(from).map((one) => ({ ...one, seq: undefined })),
+      ].sort((one, other) => other.atMs - one.atMs);
+      return {
+        marks: marks.slice(0, MAX_MARKS).map(({ atMs, kind, text, seq }) => ({
+          at: timeOf(atMs),
+          kind,
+          text,
+          ...(seq !== undefined && { seq }),
+        })),
+      };
+    },
+    readFailure: ({ path }) => shownRun(options, known, getRun(path.execution_id)),
     async replayFailure({ caller, path, body: { revert }, req }) {
       const run = getRun(path.execution_id);
       if (revert !== undefined) demandRoot(caller);
@@ -101,19 +128,19 @@ function wentWell({ outcome, outbound }: Invocation): boolean {
 }
 
 async function shownRun(
-  { recorder, view, machine, refusalOf }: FailureRoutesOptions,
+  { recorder, happenings, view, machine, refusalOf }: FailureRoutesOptions,
+  known: KnownSuspects,
   run: FailureRun,
 ): Promise<ShownFailure> {
   const { newest, first, failures, lastGood, isOver, lambdaId } = run;
   const lambda = view.find(lambdaId);
   const crmSaid = refusalOf(newest.executionId);
-  const text = failureText(recorder.whole(newest), crmSaid);
-  const suspects = await suspectsOf(machine.store.history, view, {
-    lambdaId,
-    fromMs: lastGood?.acceptedAtMs,
-    untilMs: first.acceptedAtMs,
-    text,
-  });
+  const whole = recorder.whole(newest);
+  const text = failureText(whole, crmSaid);
+  const [fromMs, untilMs] = [lastGood?.acceptedAtMs, first.acceptedAtMs];
+  const { seq: newestSeq } = machine.store;
+  const { suspects, historyFromMs } = await known.find({ lambdaId, fromMs, untilMs, text, newestSeq });
+  const rule = whole.outcome.ok ? failedCalls(whole.outbound)[0]?.rules?.at(-1) : undefined;
   return {
     lambdaId,
     lambdaName: newest.lambdaName,
@@ -135,6 +162,13 @@ async function shownRun(
       resource: { ...resource },
       deeds,
     })),
+    ...(rule && { rule: { ...rule } }),
+    happenings: happenings
+      .since(fromMs ?? 0)
+      .filter(({ atMs }) => atMs <= untilMs)
+      .slice(0, MAX_HAPPENINGS)
+      .map(({ atMs, kind, text }) => ({ at: timeOf(atMs), kind, text })),
+    ...(historyFromMs !== undefined && { historyFrom: timeOf(historyFromMs) }),
   };
 }
 

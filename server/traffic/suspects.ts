@@ -11,6 +11,7 @@ import type { WorldHistory } from '../store/world-history.ts';
 const MAX_SUSPECTS = 5;
 /** So many commits are looked through. */
 const MAX_SCANNED = 2_000;
+const MAX_DEEDS = 3;
 
 /** A commit that may be why something fails. */
 export interface Suspect {
@@ -18,6 +19,12 @@ export interface Suspect {
   resource: CommitResource;
   /** What it did to the resource, e.g. `removed CRM_OID`. */
   deeds: string[];
+}
+
+export interface Suspects {
+  suspects: Suspect[];
+  /** Where it is later than the last good one: what was changed before it is not known any more, epoch milliseconds. */
+  historyFromMs: number | undefined;
 }
 
 export interface SuspectWish {
@@ -34,13 +41,17 @@ export interface SuspectWish {
  * What was changed before something began to fail: commits on the lambda, its endpoints and secrets, and on the variables of what it
  * is below. The likeliest first: one of something that the failure names, then the newest.
  */
-export async function suspectsOf(history: WorldHistory, view: WorldView, wish: SuspectWish): Promise<Suspect[]> {
+export async function suspectsOf(history: WorldHistory, view: WorldView, wish: SuspectWish): Promise<Suspects> {
   const lambda = view.find(wish.lambdaId);
   const [own, above] = lambda ? involved(view, lambda) : [new Set([wish.lambdaId]), new Set<Uuid>()];
   const suspects: Suspect[] = [];
   let scanned = 0;
+  let earliest: Commit | undefined;
+  let isWhole = false;
   for await (const commit of history.commits()) {
-    if (commit.atMs < (wish.fromMs ?? 0) || scanned++ === MAX_SCANNED || suspects.length === MAX_SUSPECTS) break;
+    isWhole = commit.atMs < (wish.fromMs ?? 0) || suspects.length === MAX_SUSPECTS;
+    if (isWhole || scanned++ === MAX_SCANNED) break;
+    earliest = commit;
     if (commit.atMs > wish.untilMs) continue;
     for (const resource of commit.resources) {
       const deeds = own.has(resource.id)
@@ -52,7 +63,53 @@ export async function suspectsOf(history: WorldHistory, view: WorldView, wish: S
     }
   }
   const named = (suspect: Suspect) => suspect.deeds.some((deed) => isNamedIn(deed, wish.text));
-  return [...suspects.filter(named), ...suspects.filter((one) => !named(one))].slice(0, MAX_SUSPECTS);
+  const ordered = [...suspects.filter(named), ...suspects.filter((one) => !named(one))].slice(0, MAX_SUSPECTS);
+  // The first commit of all makes the world: what it holds was always so.
+  const isCut = !isWhole && earliest !== undefined && earliest.seq > 1;
+  return { suspects: ordered, historyFromMs: isCut ? earliest?.atMs : undefined };
+}
+
+/** So many answers are kept; more lambdas than are told of do not fail at once for long. */
+const MAX_KNOWN = 100;
+
+/** The suspects of each run of failures, found once: they are asked for at each news, and the journal is on disk. */
+export class KnownSuspects {
+  readonly #history: WorldHistory;
+  readonly #view: WorldView;
+  readonly #known = new Map<string, Promise<Suspects>>();
+
+  constructor(history: WorldHistory, view: WorldView) {
+    this.#history = history;
+    this.#view = view;
+  }
+
+  /** @param newestSeq number of the newest commit: another world may suspect others */
+  find(wish: SuspectWish & { newestSeq: number }): Promise<Suspects> {
+    const key = JSON.stringify(wish);
+    const known = this.#known.get(key);
+    if (known) return known;
+    const found = suspectsOf(this.#history, this.#view, wish);
+    this.#known.set(key, found);
+    // What could not be read is tried again.
+    found.catch(() => this.#known.delete(key));
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_KNOWN) break;
+      this.#known.delete(oldest);
+    }
+    return found;
+  }
+}
+
+/** What a commit did, in a few words: `root: contact-form, removed CRM_OID`. */
+export function commitText(commit: Commit): string {
+  const { cause, resources } = commit;
+  const who = cause.actor?.name ?? 'the platform';
+  const through = cause.via === 'api' || cause.via === 'ui' ? '' : ` (${cause.via})`;
+  const [first, ...others] = resources;
+  if (!first) return `${who}${through}: ${cause.action ?? 'a change'}`;
+  const deeds = deedsOn(commit, first.id).slice(0, MAX_DEEDS).join(', ') || 'changed';
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `${who}${through}: ${first.name}, ${deeds}${more}`;
 }
 
 /** What belongs to a lambda, and what it has its variables from. */

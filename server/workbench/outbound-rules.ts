@@ -16,8 +16,8 @@ const KEY = 'rules';
 export interface OutboundRulesOptions {
   log: KeyedLog<KeptOutboundRules>;
   newId(): Uuid;
-  /** Told when other rules hold. */
-  onChange(): void;
+  /** Told when other rules hold: those that held before, and those that do now. */
+  onChange(before: readonly OutboundRule[], after: readonly OutboundRule[]): void;
 }
 
 /** What is to become of the calls that lambdas make, kept with the data. */
@@ -39,7 +39,7 @@ export class OutboundRules {
    */
   async replace({ rules, revision }: OutboundRulesWish): Promise<KeptOutboundRules> {
     const { log, newId, onChange } = this.#options;
-    const { revision: current } = this.kept;
+    const { revision: current, rules: before } = this.kept;
     if (revision !== undefined && revision !== current) {
       throw new PlatformError(409, `the rules have been changed since revision ${revision}; read them again`);
     }
@@ -52,7 +52,7 @@ export class OutboundRules {
     });
     const next = { revision: current + 1, rules: named };
     await log.put(KEY, next);
-    onChange();
+    onChange(before, named);
     return next;
   }
 }

@@ -6,7 +6,11 @@ import { keys } from './query-client.ts';
 const READ_EVERY_MS = 500;
 
 /** What is old as well when something of a topic has changed: the number of the latest commit is part of the platform's status. */
-const ALSO: Readonly<Record<string, readonly string[]>> = { [keys.history]: [keys.status] };
+const ALSO: Readonly<Record<string, readonly string[]>> = {
+  [keys.history]: [keys.status],
+  // Rules that are switched stand among what was changed.
+  [keys.outbound]: [keys.history],
+};
 
 /** Lists whose topic had an event are read anew: at once, then at most every half second for as long as events come. */
 export class LiveCache {

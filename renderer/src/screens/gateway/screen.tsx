@@ -1,5 +1,6 @@
 import { X } from 'lucide-react';
 import { exchangeQuery, howItWent } from '../../../../server/model/recorded-queries.ts';
+import { useMarks } from '../../api/marks.ts';
 import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -114,6 +115,7 @@ const VIEWS: readonly SavedView[] = [
 
 /** The public endpoints above what comes in. */
 export default function GatewayScreen() {
+  const marks = useMarks();
   const [{ q = '', sel, sort, scope, plane = 'gateway', endpoint }, change] = useSearch();
   const go = useGo();
   const traffic = useTraffic({ q: q || undefined, scope, endpoint, plane: plane === 'all' ? undefined : plane });
@@ -158,6 +160,7 @@ export default function GatewayScreen() {
         keyOf={keyOf}
         pointOf={pointOf}
         states={STATES}
+        marks={marks}
         views={VIEWS}
         onOpen={({ executionId }) => executionId && go({ screen: 'invocations', search: { sel: executionId } })}
         hrefOf={(request) =>

@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { Button } from '../../parts/button.tsx';
-import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { Difference, ResourceDifference } from './history-answers.ts';
 import { PatchList } from './patch-list.tsx';
+import { RecordDifference } from './record-difference.tsx';
 import { differenceAddress, type Since } from './use-commits.ts';
 
 export interface ChangeDialogProps {
@@ -64,13 +64,8 @@ export function ChangeDialog({ change, since, onClose }: ChangeDialogProps) {
           {data.before && data.after && (
             <>
               <h3 className="eyebrow mt-3">Then and now</h3>
-              <div className="h-72 overflow-hidden rounded-md border border-line">
-                <DiffEditor
-                  label="Then and now"
-                  before={JSON.stringify(data.before, null, 2)}
-                  after={JSON.stringify(data.after, null, 2)}
-                  language="json"
-                />
+              <div className="overflow-hidden rounded-md border border-line">
+                <RecordDifference label="Then and now" before={data.before} after={data.after} />
               </div>
             </>
           )}

@@ -12,6 +12,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
+import { Comparison } from '../resources/comparison.tsx';
 import { actorOf, deedOf, type WholeCommit } from './history-answers.ts';
 import { PatchList } from './patch-list.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
@@ -85,6 +86,9 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
   );
 }
 
+/** Of a commit that changed more resources each is looked at by itself. */
+const MAX_COMPARED = 3;
+
 /** What one commit changed. */
 function ChangeTab({ seq }: { seq: number }) {
   const { data, error, refetch } = useQuery({
@@ -106,6 +110,13 @@ function ChangeTab({ seq }: { seq: number }) {
           ))}
         </ul>
       </section>
+      {data.resources.length <= MAX_COMPARED &&
+        data.resources.map(({ id, path }) => (
+          <section key={id} aria-label={`Difference of ${path}`}>
+            {data.resources.length > 1 && <h3 className="px-4 pt-2 font-medium">{path}</h3>}
+            <Comparison id={id} before={seq - 1} after={seq} />
+          </section>
+        ))}
       <section>
         <h3 className="eyebrow px-4 pt-2">Operations</h3>
         <PatchList ops={data.ops} pathOf={(id) => paths.get(id)} />

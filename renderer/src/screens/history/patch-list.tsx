@@ -1,5 +1,6 @@
 import { Copy } from '../../parts/copy.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
+import { readableCode } from '../lambdas/code-text.ts';
 import type { WorldOperation } from './history-answers.ts';
 
 export interface PatchListProps {
@@ -36,7 +37,9 @@ export function PatchList({ ops, pathOf }: PatchListProps) {
 function PatchLine({ operation, pathOf }: { operation: WorldOperation; pathOf: PatchListProps['pathOf'] }) {
   const { op, path, value } = operation;
   const [, id = '', pointer = path] = WORLD_PATH.exec(path) ?? [];
-  const text = value === undefined ? '' : JSON.stringify(value);
+  const shown = readable(pointer, value);
+  const text = shown === undefined ? '' : JSON.stringify(shown);
+  const isCode = pointer === CODE && typeof shown === 'string';
   return (
     <li className="mono py-0.5">
       <span className="flex items-baseline gap-2">
@@ -49,9 +52,19 @@ function PatchLine({ operation, pathOf }: { operation: WorldOperation; pathOf: P
       </span>
       {text.length > SHORT_CHARS && (
         <div className="mt-1 mb-1.5 ml-16 max-h-80 overflow-auto rounded-md border border-line">
-          <JsonView value={value} what="value" />
+          {isCode ? <pre className="p-2 whitespace-pre-wrap">{shown}</pre> : <JsonView value={shown} what="value" />}
         </div>
       )}
     </li>
   );
+}
+
+const CODE = '/properties/code';
+
+/** The value with code in it as code: a patch holds it as base64. */
+function readable(pointer: string, value: unknown): unknown {
+  if (pointer === CODE) return readableCode(value);
+  const record = Object(value);
+  if (pointer !== '' || typeof record.properties?.code !== 'string') return value;
+  return { ...record, properties: { ...record.properties, code: readableCode(record.properties.code) } };
 }

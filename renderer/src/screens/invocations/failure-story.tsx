@@ -1,6 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { RotateCcw, Undo2 } from 'lucide-react';
-import { send } from '../../api/client.ts';
+import type { outboundRows } from '../../../../server/contract/outbound.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
+import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import type { FailureRun, Suspect } from '../../api/failures.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -13,10 +15,15 @@ import { capital, lostWords, outcomeWords, type Replayed, sendAgainWords } from 
 
 /** What probably caused a run of failures, and the way back: the change undone, and what was lost done again, in one step. */
 export function FailureStory({ run }: { run: FailureRun }) {
-  const [likeliest, ...others] = run.suspects;
+  const [likeliest] = run.suspects;
+  const others = run.suspects.slice(run.rule ? 0 : 1);
+  const { rule } = run;
   const mending = useMutation({
-    mutationFn: (revert: number | undefined) =>
-      send<Replayed>('POST', `/inspect/failures/${run.newest}/replay`, revert === undefined ? {} : { revert }),
+    mutationFn: async (cause: number | 'rule' | undefined) => {
+      if (cause === 'rule' && rule) await switchOff(rule.id);
+      const undone = typeof cause === 'number' ? { revert: cause } : {};
+      return send<Replayed>('POST', `/inspect/failures/${run.newest}/replay`, undone);
+    },
     onSuccess: (replayed) =>
       toast({ tone: replayed.good === replayed.replayed ? 'ok' : 'error', text: outcomeWords(run, replayed) }),
     onSettled: () => void queryClient.invalidateQueries(),
@@ -24,14 +31,36 @@ export function FailureStory({ run }: { run: FailureRun }) {
   const isUndoing = mending.isPending && mending.variables !== undefined;
   return (
     <div className="mt-1 flex flex-col gap-1.5">
-      {likeliest && !run.isOver && (
+      {rule && !run.isOver && (
+        <p>
+          The outbound rule <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }}>{rule.text}</PlaceLink>{' '}
+          decided so.
+        </p>
+      )}
+      {likeliest && !rule && !run.isOver && (
         <p>
           Since <Change suspect={likeliest} />.
         </p>
       )}
+      {!likeliest && !rule && run.historyFrom !== undefined && (
+        <p className="text-muted">
+          What was changed before it is not known any more: the history begins <Time at={run.historyFrom} />.
+        </p>
+      )}
       {run.lost > 0 && (
         <p className="flex flex-wrap items-center gap-1.5">
-          {likeliest && !run.isOver && (
+          {rule && !run.isOver && (
+            <Button
+              look="primary"
+              icon={Undo2}
+              isPending={isUndoing}
+              isDisabled={mending.isPending}
+              onPress={() => mending.mutate('rule')}
+            >
+              Switch it off, and {sendAgainWords(run)}
+            </Button>
+          )}
+          {likeliest && !rule && !run.isOver && (
             <Button
               look="primary"
               icon={Undo2}
@@ -53,7 +82,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
         </p>
       )}
       {run.lost === 0 && <p className="text-muted">{lostWords(run)}</p>}
-      {others.length > 0 && !run.isOver && (
+      {others.length + run.happenings.length > 0 && !run.isOver && (
         <details>
           <summary className="cursor-pointer text-muted">What else was changed before it</summary>
           <ul className="list-disc pl-5">
@@ -62,12 +91,24 @@ export function FailureStory({ run }: { run: FailureRun }) {
                 <Change suspect={suspect} />
               </li>
             ))}
+            {run.happenings.map(({ at, text }) => (
+              <li key={`${at} ${text}`}>
+                {capital(text)} <Time at={at} />
+              </li>
+            ))}
           </ul>
         </details>
       )}
       {mending.error && <FailureNote failure={failureOf(mending.error)} />}
     </div>
   );
+}
+
+/** Switches one outbound rule off; the others stay as they are. */
+async function switchOff(id: string): Promise<void> {
+  const { rules, revision } = await load<AnswerOf<typeof outboundRows.readOutboundRules>>('/inspect/outbound');
+  const wanted = rules.map((rule) => (rule.id === id ? { ...rule, enabled: false } : rule));
+  await send('PUT', '/inspect/outbound', { rules: wanted, revision });
 }
 
 /** Who changed what, when, and in which commit. */

@@ -2,6 +2,7 @@ import { Pause, Play } from 'lucide-react';
 import { useMemo } from 'react';
 import { invocationQuery } from '../../../../server/model/recorded-queries.ts';
 import { live } from '../../api/live.ts';
+import { useMarks } from '../../api/marks.ts';
 import { Duration, Time, useNowMs } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
@@ -66,6 +67,7 @@ const faultOf = (text: string) => {
 
 /** What ran, newest first, and one of them in detail. */
 export default function InvocationsScreen() {
+  const marks = useMarks();
   const [{ q = '', sel, scope, lambda, sort }, change] = useSearch();
   const { page, ...list } = useInvocations({ q: q || undefined, scope, lambda });
   const isPaused = useValue(live.isPaused);
@@ -124,6 +126,7 @@ export default function InvocationsScreen() {
         keyOf={keyOf}
         pointOf={pointOf}
         states={STATES}
+        marks={marks}
         views={VIEWS}
         hrefOf={({ executionId }) =>
           hrefOf({ screen: 'invocations', search: { q, lambda, sort, sel: executionId } }, scope)

@@ -1,3 +1,5 @@
+import { bytesText } from '../../parts/amounts.ts';
+
 /** The source in a lambda's `code`, which is base64 of it or the source itself (as the server tells them apart). */
 export function sourceOf(code: unknown): string {
   if (typeof code !== 'string') return '';
@@ -9,6 +11,13 @@ export function sourceOf(code: unknown): string {
   } catch {
     return code;
   }
+}
+
+/** A lambda's `code` to read: its source, or of a packed folder how large it is. */
+export function readableCode(code: unknown): string {
+  const source = sourceOf(code);
+  const isPacked = source === code && source.length > 200 && /^[A-Za-z0-9+/\s]+={0,2}$/.test(source);
+  return isPacked ? `(a package of ${bytesText((source.replace(/\s/g, '').length * 3) / 4)})` : source;
 }
 
 /** A source as `code` wants it. */

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { parseQuery, type QueryField } from '../../../../server/model/query-language.ts';
+import { useMarks } from '../../api/marks.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
@@ -127,6 +128,7 @@ function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {
 
 /** What the CRM stand-in has caught, and one of it in detail. */
 export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
+  const marks = useMarks();
   const [{ q = '', sel, sort, scope }, change] = useSearch();
   const rows = useMemo(() => fitting(leads.data, q), [leads.data, q]);
   const chosen = leads.data?.find(({ id }) => id === sel);
@@ -146,6 +148,7 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
         keyOf={keyOf}
         pointOf={pointOf}
         states={STATES}
+        marks={marks}
         views={VIEWS}
         hrefOf={({ id }) => hrefOf({ screen: 'leads', search: { q, sort, sel: id } }, scope)}
         isFiltered={q !== ''}

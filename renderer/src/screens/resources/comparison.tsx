@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { DiffEditor } from '../../parts/code-editor.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { RecordDifference } from '../history/record-difference.tsx';
 
 /** Longer texts are not compared. */
 const MAX_COMPARED_CHARS = 300_000;
@@ -16,10 +16,9 @@ export function Comparison({ id, before, after }: { id: string; before: number; 
     queryFn: async ({ signal }) => {
       const at = (moment: number) =>
         load<unknown>('/inspect/world', { at: moment, resource: id }, signal)
-          .then((record) => JSON.stringify(record, null, 2))
           // Before its first commit, and after its last, it is not there.
           .catch((thrown) => {
-            if (failureOf(thrown).code === 404) return '';
+            if (failureOf(thrown).code === 404) return undefined;
             throw thrown;
           });
       const [from, to] = await Promise.all([at(before), at(after)]);
@@ -28,12 +27,12 @@ export function Comparison({ id, before, after }: { id: string; before: number; 
   });
   if (error) return <ErrorState error={error} />;
   if (!data) return <Skeleton rows={4} />;
-  if (data.from.length + data.to.length > MAX_COMPARED_CHARS) {
+  if (JSON.stringify([data.from, data.to]).length > MAX_COMPARED_CHARS) {
     return <p className="border-t border-line p-3 text-muted">Too large to be compared here.</p>;
   }
   return (
-    <div className="h-80 border-t border-line">
-      <DiffEditor label={`Between commit ${before} and ${after}`} before={data.from} after={data.to} language="json" />
+    <div className="border-t border-line">
+      <RecordDifference label={`Between commit ${before} and ${after}`} before={data.from} after={data.to} />
     </div>
   );
 }

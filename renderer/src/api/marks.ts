@@ -1,0 +1,27 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { ShownMark } from '../../../server/contract/recorded.ts';
+import type { StripMark } from '../parts/list/time-strip.tsx';
+import { load } from './client.ts';
+import { keys } from './query-client.ts';
+
+/** What was changed lately, for the strip of a list: commits, outbound rules, container engines. */
+export function useMarks(): readonly StripMark[] {
+  const { data } = useQuery({
+    queryKey: [keys.history, 'marks'],
+    queryFn: ({ signal }) => load<{ marks: ShownMark[] }>('/inspect/marks', {}, signal),
+    placeholderData: keepPreviousData,
+  });
+  return useMemo(
+    () =>
+      (data?.marks ?? []).map(({ at, kind, text, seq }, index) => ({
+        id: `${at} ${index}`,
+        atMs: Date.parse(at),
+        text,
+        ...(kind === 'commit' && { place: { screen: 'history', search: { sel: String(seq) } } as const }),
+        ...(kind === 'rules' && { place: { screen: 'leads', search: { tab: 'rules' } } as const }),
+        ...(kind === 'engine' && { place: { screen: 'containers' } as const }),
+      })),
+    [data],
+  );
+}

@@ -1,0 +1,66 @@
+import { useMemo } from 'react';
+import { DiffEditor } from '../../parts/code-editor.tsx';
+import { partsOf, type VariableDifference } from './record-parts.ts';
+
+export interface RecordDifferenceProps {
+  /** Read aloud. */
+  label: string;
+  /** Undefined: there was none. */
+  before: unknown;
+  after: unknown;
+}
+
+/** A resource at two moments side by side, to read: its code as code, its variables by name, the rest as JSON. */
+export function RecordDifference({ label, before, after }: RecordDifferenceProps) {
+  const { code, variables, rest } = useMemo(() => partsOf(before, after), [before, after]);
+  if (!code && variables.length === 0 && !rest) return <p className="p-3 text-muted">Nothing differs but the time.</p>;
+  return (
+    <div className="flex flex-col">
+      {variables.length > 0 && <Variables variables={variables} />}
+      {code && (
+        <section aria-label="Code">
+          <h4 className="eyebrow px-3 pt-2 pb-1">Code</h4>
+          <div className="h-72 border-y border-line">
+            <DiffEditor label={`${label}: code`} {...code} language="javascript" layout="sides" />
+          </div>
+        </section>
+      )}
+      {rest && (
+        <section aria-label="Record">
+          {(code || variables.length > 0) && <h4 className="eyebrow px-3 pt-2 pb-1">The rest of the record</h4>}
+          <div className="h-72 border-y border-line">
+            <DiffEditor label={label} {...rest} language="json" layout="sides" />
+          </div>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Variables({ variables }: { variables: readonly VariableDifference[] }) {
+  return (
+    <table className="w-full table-fixed">
+      <caption className="eyebrow px-3 pt-2 pb-1 text-left">Environment variables</caption>
+      <thead>
+        <tr className="text-left text-[11.5px] text-faint">
+          <th className="px-3 font-normal">Name</th>
+          <th className="px-2 font-normal">Before</th>
+          <th className="px-2 font-normal">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {variables.map(({ name, before, after }) => (
+          <tr key={name} className="border-t border-line/55 align-top">
+            <th className="mono px-3 py-1 text-left break-all">{name}</th>
+            <td className="mono px-2 py-1 break-all text-error">{before ?? <Absent />}</td>
+            <td className="mono px-2 py-1 break-all text-ok">{after ?? <Absent />}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Absent() {
+  return <span className="font-sans text-faint">(not set)</span>;
+}

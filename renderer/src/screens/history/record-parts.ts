@@ -1,0 +1,59 @@
+import { readableCode } from '../lambdas/code-text.ts';
+
+/** A variable that two records do not agree on; undefined where there is none. */
+export interface VariableDifference {
+  name: string;
+  before: string | undefined;
+  after: string | undefined;
+}
+
+/** What differs between two records of a resource, in the parts that people read. */
+export interface RecordParts {
+  /** Its source, where that differs. */
+  code: { before: string; after: string } | undefined;
+  variables: VariableDifference[];
+  /** Everything else as JSON, where that differs in more than when it was changed. */
+  rest: { before: string; after: string } | undefined;
+}
+
+type Properties = Record<string, unknown>;
+
+/** @param before undefined: there was none; likewise `after` */
+export function partsOf(before: unknown, after: unknown): RecordParts {
+  const [were, are] = [propertiesOf(before), propertiesOf(after)];
+  const code = { before: readableCode(were.code), after: readableCode(are.code) };
+  const rest = { before: restOf(before), after: restOf(after) };
+  return {
+    code: code.before === code.after ? undefined : code,
+    variables: variablesThatDiffer(were.env, are.env),
+    rest: restOf(before, true) === restOf(after, true) ? undefined : rest,
+  };
+}
+
+function propertiesOf(record: unknown): Properties {
+  return objectIn(objectIn(record).properties);
+}
+
+function objectIn(value: unknown): Properties {
+  return typeof value === 'object' && value !== null ? (value as Properties) : {}; // its members stay unknown
+}
+
+function variablesThatDiffer(before: unknown, after: unknown): VariableDifference[] {
+  const [were, are] = [objectIn(before), objectIn(after)];
+  const textIn = (values: Properties, name: string) => {
+    const value = values[name];
+    return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+  };
+  return [...new Set([...Object.keys(were), ...Object.keys(are)])]
+    .sort()
+    .map((name) => ({ name, before: textIn(were, name), after: textIn(are, name) }))
+    .filter((one) => one.before !== one.after);
+}
+
+/** The record without what is shown by itself; '' for none. */
+function restOf(record: unknown, isCompared = false): string {
+  if (record === undefined || record === null) return '';
+  const { code: _code, env: _env, ...properties } = propertiesOf(record);
+  const { modified, ...others } = objectIn(record);
+  return JSON.stringify({ ...others, ...(!isCompared && { modified }), properties }, null, 2);
+}
