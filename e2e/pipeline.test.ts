@@ -8,6 +8,7 @@ import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
 import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
+import { sampleBase } from '../server/pipelines/sample-base.ts';
 import type { Body } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
@@ -129,7 +130,15 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     const [before] = await containers();
     await writeFile(join(shop, 'NEWS'), 'mosses, too\n');
     const short = await commit('Sell mosses');
-    expect((await pipeline()).exitCode).toBe(0);
+    // As where neither the base image nor a registry is there: from one that is made of this machine's own programs.
+    const said: string[] = [];
+    const around = { env: process.env, signal: AbortSignal.timeout(LIMIT_MS), say: (line: string) => said.push(line) };
+    const { BASE = '' } = await sampleBase(around, 'no-such.invalid/busybox:1.36');
+    expect(said.at(-1)).toMatch(
+      /^no-such\.invalid\/busybox:1\.36 .* cannot be pulled .*: the image is built from terrarium/,
+    );
+    expect(await sampleBase(around)).toEqual({});
+    expect((await pipeline('--variable', `BASE=${BASE}`)).exitCode).toBe(0);
     const [after, ...others] = await containers();
     expect(others).toEqual([]);
     expect(after).toMatchObject({ id: before.id, properties: { image: `shop:${short}` } });

@@ -80,7 +80,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expectNoFaults(page);
 
     // A search marks and hides nothing; a job narrows; both are in the address.
-    await detail.getByLabel('Search the log').fill('Step 1/6');
+    await detail.getByLabel('Search the log').fill('Step 1/7');
     await expect(detail.getByText('1 match', { exact: true })).toBeVisible();
     await stages.getByRole('button', { name: /^deploy/ }).click();
     await expect(detail.getByText('0 matches')).toBeVisible();

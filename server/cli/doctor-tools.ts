@@ -8,12 +8,21 @@ import { type Onlooker, type WindowWish, windowSurroundings } from './window-sur
 
 const ASK_TIMEOUT_MS = 5_000;
 
+interface Program {
+  name: string;
+  why: string;
+  /** Debian's package of it; unless given, of its own name. */
+  debian?: string;
+}
+
 /** Programs that pipelines are run with, and how each is installed. */
-const PROGRAMS = [
+const PROGRAMS: readonly Program[] = [
   { name: 'git', why: 'pipelines need it' },
   { name: 'bash', why: "pipelines' jobs are run by it" },
   { name: 'rsync', why: 'pipelines copy their files with it' },
-] as const;
+  { name: 'curl', why: "the sample's pipeline calls the platform with it" },
+  { name: 'docker', why: "the sample's pipeline builds its image with it", debian: 'docker.io' },
+];
 
 /** What nothing but pipelines and the window's own shell needs, each with the line that installs it. */
 export async function checkTools(terminal: Onlooker, wish: WindowWish): Promise<Check[]> {
@@ -21,20 +30,20 @@ export async function checkTools(terminal: Onlooker, wish: WindowWish): Promise<
   return [...(await Promise.all(programs)), checkRunner(), ...checkWindow(terminal, wish)];
 }
 
-async function checkProgram({ name, why }: (typeof PROGRAMS)[number], env: Terminal['env']): Promise<Check> {
+async function checkProgram({ name, why, debian = name }: Program, env: Terminal['env']): Promise<Check> {
   const said = (ok: boolean, message: string) => ({ name, ok, isNeeded: false, message });
   try {
     const { stdout } = await promisify(execFile)(name, ['--version'], { env: { ...env }, timeout: ASK_TIMEOUT_MS });
     return said(true, stdout.split('\n', 1)[0]?.trim() ?? '');
   } catch {
-    return said(false, `not found, and ${why}: ${installLine(name)}`);
+    return said(false, `not found, and ${why}: ${installLine(name, debian)}`);
   }
 }
 
-function installLine(name: string): string {
+function installLine(name: string, debian: string): string {
   if (process.platform === 'darwin') return `brew install ${name}`;
-  if (process.platform === 'win32') return `use WSL, and there \`sudo apt-get install ${name}\``;
-  return `sudo apt-get install ${name} (or your system's own way)`;
+  if (process.platform === 'win32') return `use WSL, and there \`sudo apt-get install ${debian}\``;
+  return `sudo apt-get install ${debian} (or your system's own way)`;
 }
 
 function checkRunner(): Check {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -109,10 +109,44 @@ describe('terrarium doctor', () => {
     mkdirSync(empty, { recursive: true });
     const { exitCode, out } = await place.run(['doctor', '--instance', 'new'], { env: { ...noDocker, PATH: empty } });
     expect(exitCode).toBe(0);
-    for (const name of ['git', 'bash', 'rsync'])
+    for (const name of ['git', 'bash', 'rsync', 'curl', 'docker'])
       expect(out).toMatch(new RegExp(`missing +${name} +not found.*install ${name}`));
     expect(out).toMatch(/(ok|missing) +Electron/);
     expect((await place.run(['doctor', '--instance', 'new'], { env: noDocker })).out).toMatch(/ok +git +git version/);
+  });
+
+  it('lists what a demo without a network needs, and fetches what is missing of it', async () => {
+    const bin = join(place.folder, 'bin');
+    const mods = join(place.folder, 'mods');
+    for (const folder of [bin, mods, join(place.folder, 'a-package')]) mkdirSync(folder, { recursive: true });
+    // An engine's command that has an image once it was pulled.
+    const engine = `#!/bin/sh\ncase "$1 $2" in "image inspect") test -e "$0.$5";; pull*) touch "$0.$3";; esac\n`;
+    writeFileSync(join(bin, 'docker'), engine, { mode: 0o755 });
+    writeFileSync(join(place.folder, 'a-package', 'package.json'), '{"name": "a-package", "version": "1.0.0"}');
+    writeFileSync(join(mods, 'package.json'), '{"dependencies": {"a-package": "file:../a-package"}}');
+    const env = { PATH: `${bin}:${process.env.PATH}`, TERRARIUM_LAMBDAS_MODULES: mods };
+    const look = async (...more: string[]) => {
+      const { exitCode, out, err } = await place.run(['doctor', '--offline', '--instance', 'new', ...more], { env });
+      return { exitCode, err, lines: out.trimEnd().split('\n') };
+    };
+    const before = await look();
+    expect(before.exitCode).toBe(1);
+    expect(before.lines).toEqual([
+      expect.stringMatching(/^missing +images +busybox:1\.36 is not on this machine: .* \(--fetch fetches it\)$/),
+      expect.stringMatching(/^ok +pipelines +gitlab-ci-local 4/),
+      expect.stringMatching(/^ok +Electron +(not needed\. No window: |\/)/),
+      expect.stringMatching(/^missing +packages +a-package of .*mods is not installed .* \(--fetch fetches it\)$/),
+    ]);
+    const fetched = await look('--fetch');
+    expect(fetched.lines.map((line) => line.split(' ', 1)[0])).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect([fetched.exitCode, fetched.err.match(/^fetching: /gm)]).toEqual([0, ['fetching: ', 'fetching: ']]);
+
+    writeFileSync(join(bin, 'docker'), engine.replace('touch', 'echo no such host >&2; false'));
+    rmSync(join(bin, 'docker.busybox:1.36'));
+    const without = await look('--fetch');
+    expect(without.lines[0]).toMatch(/^missing +images .*\(it could not be fetched: no such host\)$/);
+    expect(without.exitCode).toBe(1);
+    expect((await place.run(['doctor', '--fetch'])).err).toContain('--fetch goes with --offline');
   });
 
   it('says who has a port and what cannot be written, and ends with exit code 1', async () => {

@@ -13,6 +13,7 @@ import { predefinedVariables } from './predefined.ts';
 import { recordedRun } from './recorded-run.ts';
 import type { PipelineSource } from './rules.ts';
 import { RunFolder, sweepLeftovers } from './run-folder.ts';
+import { sampleBase } from './sample-base.ts';
 import { ScmClient, type ScmMergeRequestRecord, type ScmProjectRecord } from './scm-client.ts';
 import { DEFAULT_SERVICE_PORT, makePipelineKey, targetIn, targetVariables } from './target.ts';
 
@@ -61,6 +62,7 @@ class Run {
 
   async go(): Promise<PipelineEnd> {
     const { repository, target } = this.#wish;
+    const typed = { ...(await this.#forSample()), ...this.#wish.typed };
     const { platform, signal, say } = this.#around;
     const { url: scmUrl, apiUrl, token } = await platform.json('GET', '/inspect/scm', scmSchema);
     const scm = new ScmClient(apiUrl, token);
@@ -90,7 +92,7 @@ class Run {
         say(`kept for '${project.default_branch}', which is protected: ${ofProject.withheld.join(', ')}`);
       const files = await placeFiles(ofProject.variables, join(this.#folder.path, 'files'));
       const jobToken = `glcbt-${this.#tokenId}-${createHmac('sha256', token).update(this.#tokenId).digest('hex').slice(0, 32)}`;
-      const secrets = [key.secret, this.#wish.typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
+      const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
       const { APP_SERVICE_PORT: _guess, ...place } = await targetVariables(platform, target);
       const ofGroup = {
         ...place,
@@ -118,7 +120,7 @@ class Run {
         },
         ofGroup,
         ofProject: files.variables,
-        typed: this.#wish.typed,
+        typed,
       });
       const chosen = await chooseJobs({
         wish: this.#wish,
@@ -169,6 +171,13 @@ class Run {
     } finally {
       await key.end().catch(() => say("the pipeline's API key could not be revoked"));
     }
+  }
+
+  /** What the sample app's pipeline is given beside what is typed. */
+  async #forSample(): Promise<Record<string, string>> {
+    const { isKept, only } = this.#wish;
+    const builds = only.length === 0 || only.includes('build');
+    return isKept || !builds ? {} : sampleBase(this.#around);
   }
 
   #tellOfTree({ sha, submodules }: Checkout): void {
