@@ -13,6 +13,7 @@ import type { WriteContext } from '../model/resource-type.ts';
 import { hashedProperties } from '../model/secrets.ts';
 import { pointerTo } from '../model/validate.ts';
 import type { WorldView } from '../model/world-view.ts';
+import { inTurns } from '../store/turns.ts';
 import { WorldIndex } from '../store/world-index.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
@@ -24,10 +25,13 @@ export interface WorldLaws extends Pick<WriteContext, 'limits' | 'allowedHostPat
   hashPassword(password: string): Promise<string>;
 }
 
-/** Laid over some resources, whatever has become of them meanwhile. */
-export function viewOf(resources: Iterable<StoredResource>, laws: Pick<WorldLaws, 'referencesOf'>): WorldView {
+/** Laid over some resources, whatever has become of them meanwhile. Others have their turn while it is made. */
+export async function viewOf(
+  resources: Iterable<StoredResource>,
+  laws: Pick<WorldLaws, 'referencesOf'>,
+): Promise<WorldView> {
   const index = new WorldIndex({ wordOf: (type) => typeOf({ type }).word, references: laws.referencesOf });
-  index.apply(index.prepare(Array.from(resources, (after) => ({ after }))));
+  await inTurns(resources, (after) => index.apply(index.prepare([{ after }])));
   return index;
 }
 
@@ -46,20 +50,23 @@ export async function lawfulWorld(
   laws: WorldLaws,
 ): Promise<Map<Uuid, StoredResource>> {
   const parsed = new Map<Uuid, StoredResource>();
-  for (const record of records.values()) {
+  /** What the present world has just so. */
+  const same = new Set<StoredResource>();
+  await inTurns(records.values(), async (record) => {
     const kept = present.get(record.id);
     const isSame = kept !== undefined && isDeepStrictEqual(kept, record);
+    if (isSame) same.add(kept);
     parsed.set(record.id, isSame ? kept : await blaming(record, records, () => parsedRecord(record, kept, laws)));
-  }
-  const view = viewOf(parsed.values(), laws);
+  });
+  const view = await viewOf(parsed.values(), laws);
   const lawful = new Map<Uuid, StoredResource>();
-  for (const record of parsed.values()) {
+  await inTurns(parsed.values(), async (record) => {
     const kept = present.get(record.id);
     lawful.set(
       record.id,
-      kept === record ? record : await blaming(record, records, () => admitted(record, kept, view, laws)),
+      same.has(record) ? record : await blaming(record, records, () => admitted(record, kept, view, laws)),
     );
-  }
+  });
   return lawful;
 }
 

@@ -9,6 +9,7 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
 import { USER } from '../model/type-names.ts';
+import { inTurns } from '../store/turns.ts';
 import { changesBetween, sharingRecords } from '../store/world-difference.ts';
 import { lawfulWorld, viewOf, type WorldLaws } from './foreign-world.ts';
 import { readArchive } from './read-archive.ts';
@@ -72,7 +73,7 @@ async function planImport<L>(path: string, target: ArchiveTarget<L>) {
   const parsed = archive.leads.map(({ key, record }) => ({ key, record: checked(() => target.parseLead(record)) }));
   const present = machine.store.world.resources;
   const root = checked(() => rootOf(archive.world.resources));
-  checked(() => demandSound(archive.world.resources));
+  await demandSound(archive.world.resources);
 
   const own = rootOf(present);
   const ids: [Uuid, Uuid][] = [
@@ -80,20 +81,22 @@ async function planImport<L>(path: string, target: ArchiveTarget<L>) {
     [root.owner, own.owner],
   ];
   const resources = new Map<Uuid, StoredResource>();
-  for (const record of archive.world.resources.values()) {
+  await inTurns(archive.world.resources.values(), (record) => {
     const renamed = withIds(record, ids);
     // Whatever the archive says of him, root is who he is here.
     const kept = renamed.id === own.owner ? present.get(own.owner) : undefined;
     resources.set(renamed.id, kept ?? unmaskedRecord(renamed, present.get(renamed.id)));
-  }
+  });
   const world = await sharingRecords(await lawfulWorld(resources, present, target.laws), present);
   const changed = changesBetween(present, world).put.map(({ id }) => id);
-  const runs = codeToRun(viewOf(world.values(), target.laws), changed);
+  const runs = changed.length > 0 ? codeToRun(await viewOf(world.values(), target.laws), changed) : [];
+  const hidden: CommitResource[] = [];
+  await inTurns(world.values(), (one) => hasHidden(one) && hidden.push(described(one, world)));
   return {
     world,
     seq: archive.world.seq,
     added: parsed.filter(({ key }) => leads.get(key) === undefined),
-    hidden: [...world.values()].filter(hasHidden).map((one) => described(one, world)),
+    hidden,
     ...(runs.length > 0 && { runs }),
   };
 }
@@ -119,10 +122,12 @@ function rootOf(resources: Resources): StoredResource {
 }
 
 /** Throws unless every resource is of a known type, stands below the root on what its type may stand on, and has its name for itself. */
-function demandSound(resources: Resources): void {
+async function demandSound(resources: Resources): Promise<void> {
   const names = new Set<string>();
   const sound = new Set<Uuid>();
-  for (const record of resources.values()) {
+  await inTurns(resources.values(), (record) => checked(() => demandSoundRecord(record)));
+
+  function demandSoundRecord(record: StoredResource): void {
     const type = typeOf(record);
     const scope = type.nameScope === 'world' ? '' : record.parent;
     const name = JSON.stringify([type.word, scope, record.name]);

@@ -67,7 +67,7 @@ async function readZip(zip: ZipFile): Promise<ArchiveContent> {
   }
   const world = wanted.get(WORLD);
   if (!world) throw refused(`it has no ${WORLD}`);
-  return { world: worldIn(world), leads: leadsIn(wanted.get(LEADS) ?? Buffer.alloc(0)) };
+  return { world: await worldIn(world), leads: leadsIn(wanted.get(LEADS) ?? Buffer.alloc(0)) };
 }
 
 /** Reads a file of the zip to its end. @param keepBytes how much of it may be kept in memory; 0 keeps nothing of it */
@@ -84,9 +84,9 @@ async function readEntry(zip: ZipFile, entry: Entry, keepBytes: number): Promise
   return { sha256: hash.digest('hex'), content: Buffer.concat(kept) };
 }
 
-function worldIn(content: Buffer): PastWorld {
+async function worldIn(content: Buffer): Promise<PastWorld> {
   try {
-    return parseForeignWorld(content);
+    return await parseForeignWorld(content);
   } catch (error) {
     throw refused(`${WORLD} is no world: ${reasonOf(error)}`, error);
   }

@@ -77,7 +77,7 @@ export class NamedSnapshots {
     if (!content) throw unknown(name);
     const path = this.#files.pathOf(file);
     try {
-      return parseWorldFile(path, content);
+      return await parseWorldFile(path, content);
     } catch (error) {
       const reason = reasonOf(error instanceof StoreError ? error.cause : error);
       const message = `snapshot '${name}' cannot be used: ${path} is damaged (${reason}); bring it back from a copy or delete it`;

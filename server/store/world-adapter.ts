@@ -45,7 +45,7 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
       await this.#openJournal(0, () => undefined);
       return null;
     }
-    const world = parseWorldFile(this.#files.pathOf(WORLD_FILE), content);
+    const world = await parseWorldFile(this.#files.pathOf(WORLD_FILE), content);
     this.#snapshotSeq = world.seq;
     this.#journalLimitBytes = Math.max(SNAPSHOT_MIN_BYTES, content.length);
     await this.#openJournal(world.seq, (commit) => {

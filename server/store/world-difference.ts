@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { inTurns } from './turns.ts';
 
 /** What makes one world of another. */
 export interface WorldDifference {
@@ -24,9 +24,6 @@ export function changesBetween(
   return { put, remove };
 }
 
-/** How many records are compared before others have their turn. */
-const SLICE_RECORDS = 200;
-
 /**
  * A world that was read from a file, with the present records in place of those that equal them: what `changesBetween`
  * wants. It takes its time, and lets others have their turn.
@@ -36,10 +33,9 @@ export async function sharingRecords(
   present: ReadonlyMap<Uuid, StoredResource>,
 ): Promise<Map<Uuid, StoredResource>> {
   const shared = new Map<Uuid, StoredResource>();
-  for (const [id, record] of world) {
+  await inTurns(world, ([id, record]) => {
     const now = present.get(id);
     shared.set(id, now && isDeepStrictEqual(now, record) ? now : record);
-    if (shared.size % SLICE_RECORDS === 0) await nextTurn();
-  }
+  });
   return shared;
 }

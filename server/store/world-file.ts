@@ -2,10 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import type { Uuid } from '../model/ids.ts';
-import type { StoredResource, World } from '../model/record.ts';
+import type { StoredResource } from '../model/record.ts';
 import { parseWith } from '../model/validate.ts';
 import { checksumText } from './checked-line.ts';
 import { reasonOf, StoreError } from './store-error.ts';
+import { inTurns } from './turns.ts';
+import { checksumOf, parseWorldText, type WorldText } from './world-text.ts';
 
 /** How long, and how much, one slice of the snapshot may be made without letting others have their turn. */
 const SLICE_MS = 1;
@@ -52,8 +54,9 @@ const storedResource = z.strictObject({
 const memberOrder = Object.keys(storedResource.shape);
 
 const header = { format: z.literal(1), id, seq: z.int().nonnegative().default(0) };
-const checkedWorldFile = z.object({ ...header, resources: z.custom<World['resources']>() });
-const editedWorldFile = z.strictObject({ ...header, resources: z.record(id, storedResource) });
+const checkedHead = z.object(header);
+const editedRecords = z.object({ resources: z.record(id, storedResource) });
+const editedWorldFile = z.strictObject({ ...header, ...editedRecords.shape });
 
 const RESOURCES_BEGIN = '{\n  "resources": {\n';
 const RESOURCES_END = '\n  }\n}';
@@ -102,14 +105,14 @@ function inOrder(record: StoredResource): Record<string, unknown> {
 
 /**
  * Reads `world.json`. A file with its checksum is as it was written. One without is taken for edited by hand, and each
- * record is checked against the shape that a record has.
+ * record is checked against the shape that a record has. Others have their turn meanwhile.
  *
  * @param path how messages name it
  * @throws StoreError when it is damaged or foreign
  */
-export function parseWorldFile(path: string, content: Buffer): LiveWorld {
+export async function parseWorldFile(path: string, content: Buffer): Promise<LiveWorld> {
   try {
-    return liveWorld(readWorld(content));
+    return await liveWorld(await readWorld(content));
   } catch (error) {
     throw new StoreError(
       path,
@@ -122,23 +125,38 @@ export function parseWorldFile(path: string, content: Buffer): LiveWorld {
 }
 
 /** The same for a file from elsewhere, of which each record is checked whatever its checksum says. Throws what is wrong with it. */
-export function parseForeignWorld(content: Buffer): LiveWorld {
-  const { checksum: _, ...world } = parseWith(z.looseObject({}), JSON.parse(content.toString('utf8')));
-  return liveWorld(parseWith(editedWorldFile, world));
+export async function parseForeignWorld(content: Buffer): Promise<LiveWorld> {
+  const { head, records } = await parseWorldText(content);
+  const { checksum: _, ...ownHead } = parseWith(z.looseObject({}), head);
+  return liveWorld(await editedWorld(ownHead, records));
 }
 
-function liveWorld({ id, seq, resources }: Pick<World, 'id' | 'resources'> & { seq: number }): LiveWorld {
-  const world: LiveWorld = { id, seq, resources: new Map(Object.entries(resources)) };
-  for (const [key, record] of world.resources) {
+/** Throws unless each record stands under its own id. */
+async function liveWorld(world: LiveWorld): Promise<LiveWorld> {
+  await inTurns(world.resources, ([key, record]) => {
     if (record.id !== key) throw new Error(`/resources/${key}/id is another id: ${record.id}`);
-  }
+  });
   return world;
 }
 
-function readWorld(content: Buffer): z.output<typeof checkedWorldFile> | z.output<typeof editedWorldFile> {
+async function readWorld(content: Buffer): Promise<LiveWorld> {
   const tail = CHECKSUM.exec(content.subarray(-CHECKSUM_BYTES).toString('latin1'));
-  const isWhole = tail?.[1] === checksumText(crc32(content.subarray(0, -CHECKSUM_BYTES)));
+  const isWhole = tail?.[1] === checksumText(await checksumOf(content.subarray(0, -CHECKSUM_BYTES)));
   if (tail && !isWhole) throw new Error('its content does not match its checksum');
-  const value: unknown = JSON.parse(content.toString('utf8'));
-  return isWhole ? parseWith(checkedWorldFile, value) : parseWith(editedWorldFile, value);
+  const { head, records } = await parseWorldText(content);
+  if (!isWhole) return editedWorld(head, records);
+  const { id, seq } = parseWith(checkedHead, head);
+  // As: the checksum says that these are what was once written from records.
+  return { id, seq, resources: (records ?? new Map()) as Map<Uuid, StoredResource> };
+}
+
+/** Each record is checked as a part of the whole, so that what is wrong is told with its place. */
+async function editedWorld(head: unknown, records: WorldText['records']): Promise<LiveWorld> {
+  const { id, seq } = parseWith(editedWorldFile, records ? { ...Object(head), resources: {} } : head);
+  const resources = new Map<Uuid, StoredResource>();
+  await inTurns(records ?? [], ([key, record]) => {
+    const checked = parseWith(editedRecords, { resources: { [key]: record } });
+    for (const [own, one] of Object.entries(checked.resources)) resources.set(own, one);
+  });
+  return { id, seq, resources };
 }
