@@ -1,41 +1,15 @@
-import type { Invocation, LambdaCall, LambdaValue, LogLine, Outcome } from '../model/invocation.ts';
-import { isDebuggerTalk } from './debugging.ts';
+import type { Invocation, LambdaCall, Outcome } from '../model/invocation.ts';
+import { CallEndings, isForAnother, outcomeOf } from './call-endings.ts';
 import type { Ending } from './given-calls.ts';
 import { IdleWorkers } from './idle-workers.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
-import { debuggingEnded, failed, interrupted, type LambdaFailure, notStarted } from './lambda-failure.ts';
+import { debuggingEnded, failed, type LambdaFailure, notStarted } from './lambda-failure.ts';
 import type { LambdaProcess } from './lambda-process.ts';
-import type { OpenedProcess } from './lambda-processes.ts';
 import { PoolGrowth } from './pool-growth.ts';
+import type { PoolHost } from './pool-host.ts';
 import { PoolWorker } from './pool-worker.ts';
 import type { OutcomeHead } from './protocol.ts';
 import { RunningCall } from './running-call.ts';
-
-/** What a pool needs from the service around it. */
-export interface PoolHost {
-  readonly limits: { concurrency: number; queue: number; idleMs: number };
-  nowMs(): number;
-  /**
-   * A process with the lambda loaded; it may have to wait for a place, and is undefined when it is not wanted any more by then.
-   * `adopt` is given it as soon as it exists. Rejects with LambdaFailure.
-   */
-  open(
-    definition: LambdaDefinition,
-    adopt: (process: LambdaProcess) => void,
-    isWanted: () => boolean,
-  ): Promise<OpenedProcess | undefined>;
-  /** Is there a place for a process that nobody waits for? */
-  hasPlace(): boolean;
-  /** Since when another process has been waited for, by whichever lambda, without anybody leaving for it. */
-  awaitedSinceMs(): number | undefined;
-  /** Lets processes without work leave for those that are waited for. */
-  makeRoom(): void;
-  /** A line was written, by the lambda or about it. */
-  onLine(lambdaId: string, line: LogLine): void;
-  /** A call was accepted; it ends with `onInvocation`. */
-  onBegin(running: RunningCall, lambda: LambdaDefinition): void;
-  onInvocation(invocation: Invocation, call: LambdaCall): void;
-}
 
 /** So many calls in a row that wrote nothing, and others may lie ready behind the next. */
 const SILENT_CALLS = 50;
@@ -53,8 +27,7 @@ export class LambdaPool {
   /** Every process there is, loaded or not. */
   readonly #processes = new Set<LambdaProcess>();
   readonly #workers = new Set<PoolWorker>();
-  /** Calls that are answered, and whose records are not closed yet. */
-  readonly #open = new Map<RunningCall, Promise<void>>();
+  readonly #endings: CallEndings;
   readonly #idle: IdleWorkers;
   /** Places in the queue for calls that are about to come. */
   #held = 0;
@@ -71,6 +44,7 @@ export class LambdaPool {
   constructor(host: PoolHost, definition: LambdaDefinition) {
     this.#host = host;
     this.#definition = definition;
+    this.#endings = new CallEndings(host, () => this.#definition);
     this.#idle = new IdleWorkers({
       idleMs: host.limits.idleMs,
       least: () => this.#definition.preWarm,
@@ -131,7 +105,7 @@ export class LambdaPool {
     this.#events += 1;
     const running = new RunningCall(call, this.#host.nowMs(), this.#events);
     const refused = this.#closedFor ? failed(this.#closedFor) : this.refusal();
-    if (refused) this.#finish(running, refused);
+    if (refused) this.#endings.finish(running, refused);
     else {
       this.#host.onBegin(running, this.#definition);
       this.#waiting.push(running);
@@ -158,8 +132,8 @@ export class LambdaPool {
     this.#pump();
     const ends = [...this.#workers].flatMap(({ given }) => given.map(({ done }) => done));
     for (const process of this.#processes) process.kill(failure);
-    for (const running of this.#open.keys()) running.closeRecord();
-    await Promise.all([...ends, ...this.#open.values(), ...[...this.#processes].map(({ exited }) => exited)]);
+    const exits = [...this.#processes].map(({ exited }) => exited);
+    await Promise.all([...ends, this.#endings.closeRecords(), ...exits]);
   }
 
   /** Is there a process that has been or can be given calls? */
@@ -285,7 +259,7 @@ export class LambdaPool {
     this.#processes.add(process);
     void process.exited.then(() => this.#processes.delete(process));
     process.onLine = (stream, text) => {
-      this.#addLine(undefined, stream, text);
+      this.#endings.addLine(undefined, stream, text);
     };
     if (this.#closedFor) process.kill(this.#closedFor);
   }
@@ -293,7 +267,7 @@ export class LambdaPool {
   #startFailed({ fingerprint }: LambdaDefinition, failure: LambdaFailure): void {
     if (fingerprint === this.#definition.fingerprint) {
       this.#hopeless = fingerprint;
-      if (this.#waiting.length === 0) this.#note(undefined, `no process is ready: ${failure.message}`);
+      if (this.#waiting.length === 0) this.#endings.note(undefined, `no process is ready: ${failure.message}`);
       if (this.#starting > 0 || this.#hasWorkers) return;
       // Nobody is left who could serve them, and the next start would fail in the same way.
       this.#failWaiting(failure);
@@ -302,7 +276,7 @@ export class LambdaPool {
   }
 
   #failWaiting(failure: LambdaFailure): void {
-    for (const waiting of this.#waiting.splice(0)) this.#finish(waiting, failed(failure));
+    for (const waiting of this.#waiting.splice(0)) this.#endings.finish(waiting, failed(failure));
   }
 
   #run(worker: PoolWorker, running: RunningCall): void {
@@ -320,10 +294,10 @@ export class LambdaPool {
         // What the process says may be wrong by intent; it was in this span of time all the same.
         running.startedAtMs = Math.min(Math.max(atMs, givenAtMs), this.#host.nowMs());
       },
-      line: (stream, text) => this.#addLine(running, stream, text),
+      line: (stream, text) => this.#endings.addLine(running, stream, text),
       outbound: (news, bytes) => running.addOutbound(news, bytes, this.#host.nowMs()),
       goesOn: () => running.hasOpenOutbound,
-      noted: (text) => this.#note(running, text),
+      noted: (text) => this.#endings.note(running, text),
       ended: (ending) => this.#ended(worker, running, ending, isAhead),
     });
   }
@@ -343,7 +317,7 @@ export class LambdaPool {
       else this.#pump();
       return;
     }
-    const recorded = this.#finish(running, outcomeOf(ending), ending.kind === 'outcome');
+    const recorded = this.#endings.finish(running, outcomeOf(ending), ending.kind === 'outcome');
     // The end of an isolated process would be that of what it still has under way.
     if (recorded && this.#definition.isIsolated) void recorded.then(() => this.#release(worker));
     else this.#release(worker);
@@ -385,52 +359,10 @@ export class LambdaPool {
     this.#workers.delete(worker);
     this.#idle.remove(worker);
     if (why.failure === 'crash') {
-      if (worker.given.length === 0) this.#note(undefined, `between calls: ${why.message}`);
+      if (worker.given.length === 0) this.#endings.note(undefined, `between calls: ${why.message}`);
       if (worker.process.calls === 0) this.#hopeless = worker.fingerprint;
     }
     this.#keepWarm();
     this.#pump();
   }
-
-  /** Answers at once. While an outbound call goes on the record stays open, and what is returned is there until it is closed. */
-  #finish(running: RunningCall, outcome: Outcome, mayGoOn = false): Promise<void> | undefined {
-    if (!outcome.ok && outcome.failure !== 'busy') this.#note(running, `${outcome.failure}: ${outcome.message}`);
-    const invocation = running.finish(this.#definition, outcome, this.#host.nowMs());
-    if (!mayGoOn || !running.hasOpenOutbound) {
-      this.#host.onInvocation(invocation, running.call);
-      return undefined;
-    }
-    const recorded = running.closed(invocation, this.#host.nowMs).then((record) => {
-      this.#open.delete(running);
-      this.#host.onInvocation(record, running.call);
-    });
-    this.#open.set(running, recorded);
-    return recorded;
-  }
-
-  #note(running: RunningCall | undefined, text: string): void {
-    this.#addLine(running, 'stderr', `[terrarium] ${text}`);
-  }
-
-  #addLine(running: RunningCall | undefined, stream: LogLine['stream'], text: string): void {
-    if (this.#definition.isDebugged && isDebuggerTalk(text)) return;
-    const executionId = running?.call.executionId;
-    const line = { atMs: this.#host.nowMs(), stream, text, ...(executionId !== undefined && { executionId }) };
-    running?.addLine(line);
-    this.#host.onLine(this.#definition.id, line);
-  }
-}
-
-/** Has the call not begun, through no fault of its own? Then another process can take it, and nobody is called twice. */
-function isForAnother(ending: Ending, wasUsed: boolean, wasAhead: boolean): boolean {
-  if (ending.kind !== 'gone') return ending.kind === 'withdrawn';
-  return !ending.hasBegun && (wasAhead || (wasUsed && ending.failure.failure === 'crash'));
-}
-
-function outcomeOf(ending: Ending): Outcome {
-  if (ending.kind === 'withdrawn') return failed(interrupted());
-  if (ending.kind === 'gone') return failed(ending.failure);
-  const { kind, failure, message = '' } = ending.head;
-  const value: LambdaValue = kind === 'nothing' ? { kind } : { kind, bytes: ending.body };
-  return failure ? { ok: false, failure, message, value } : { ok: true, value };
 }
