@@ -1,9 +1,15 @@
 import { createServer as createHttp, type Server } from 'node:http';
-import type { createServer as createHttp2 } from 'node:http2';
+import {
+  createServer as createHttp2,
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { Invocation, OutboundCall } from '../model/invocation.ts';
@@ -16,6 +22,7 @@ const servers: { close(): unknown; closeAllConnections?(): void }[] = [];
 const records = new Map<string, (invocation: Invocation) => void>();
 let bed: ServiceForTests;
 let env: Record<string, string>;
+let http2Servers: Record<string, string>;
 
 async function listen(server: Server | ReturnType<typeof createHttp2>): Promise<string> {
   servers.push(server);
@@ -44,6 +51,13 @@ const answer = createHttp(async (request, response) => {
   }
 });
 
+async function answerHttp2(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+  let body = '';
+  for await (const part of request) body += part;
+  response.writeHead(200, { 'content-type': 'text/plain', 'x-version': request.httpVersion });
+  response.end(`you said ${body}`);
+}
+
 beforeAll(async () => {
   const there = await listen(answer);
   const [host = '', port] = there.split(':');
@@ -51,6 +65,18 @@ beforeAll(async () => {
     outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }) },
     onInvocation: (invocation) => records.get(invocation.executionId)?.(invocation),
   });
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+  });
+  const secure = await listen(createSecureServer({ cert, key, allowHTTP1: true }, answerHttp2));
+  const plain = await listen(createHttp2(answerHttp2));
+  http2Servers = {
+    SECURE: `https://${secure.replace('127.0.0.1', 'localhost')}`,
+    PLAIN: `http://${plain}`,
+    CA: cert,
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  };
   env = { CRM_API_BASEPATH: 'crm.example', THERE: `http://${there}`, NODE_PATH: packages };
 });
 afterAll(async () => {
@@ -103,6 +129,54 @@ describe.each(Object.entries(libraries))('a call by %s', (_name, call) => {
     });
     expect(made).not.toHaveProperty('error');
     expect([textOf(made, 'request'), textOf(made, 'response')]).toEqual(['lead=1', 'you said lead=1']);
+  });
+});
+
+describe('a call by HTTP/2 that reaches its host has both bodies in the record, once', () => {
+  const session = (
+    url: string,
+  ) => `new Promise((ok, no) => { const s = require('http2').connect(process.env.${url}).on('error', no);
+    const r = s.request({ ':method': 'POST', ':path': '/lead' }); r.on('error', no).on('end', () => { s.close(); ok('2.0') }).resume(); r.write('lead'); r.end('=1') })`;
+  it.each([
+    ['of a session', 'SECURE', session('SECURE')],
+    ['of a session without TLS', 'PLAIN', session('PLAIN')],
+    [
+      'of an ES module',
+      'SECURE',
+      `import('data:text/javascript,' + encodeURIComponent('import { connect } from "node:http2"; export default connect')).then(({ default: connect }) =>
+        new Promise((ok, no) => { const s = connect(process.env.SECURE).on('error', no); s.request({ ':method': 'POST', ':path': '/lead' }).on('error', no).on('end', () => { s.close(); ok('2.0') }).resume().end('lead=1') }))`,
+    ],
+    [
+      'of got',
+      'SECURE',
+      `import('file://' + require.resolve('got')).then((m) => m.default.post(process.env.SECURE + '/lead', { body: 'lead=1', http2: true, https: { certificateAuthority: process.env.CA } })).then((r) => r.headers['x-version'])`,
+    ],
+    [
+      'of undici',
+      'SECURE',
+      `(() => { const { Agent, request } = require('undici'); const dispatcher = new Agent({ allowH2: true });
+        return request(process.env.SECURE + '/lead', { method: 'POST', body: 'lead=1', dispatcher }).then((r) => r.body.text().then(() => r.headers['x-version'])) })()`,
+    ],
+  ])('%s', async (_name, server, call) => {
+    const id = bed.lambda(`exports.run = () => ${call}`, { env: { ...env, ...http2Servers }, timeout: 20 });
+    const invocation = await bed.invoke(id);
+    expect(answerOf(invocation)).toBe('2.0');
+    const [made, ...more] = invocation.outbound;
+    expect(more).toEqual([]);
+    expect(made).toMatchObject({ method: 'POST', url: `${http2Servers[server]}/lead`, status: 200 });
+    expect(made).not.toHaveProperty('error');
+    expect([textOf(made, 'request'), textOf(made, 'response')]).toEqual(['lead=1', 'you said lead=1']);
+  });
+
+  it('and one that fails says how', async () => {
+    const code = `exports.run = () => new Promise((ok) => { const s = require('http2').connect('https://127.0.0.1:4').on('error', () => {});
+      s.request({ ':path': '/lead' }).on('error', (e) => ok(e.code)).end() })`;
+    const [made] = await callsOf(code);
+    expect(made).toMatchObject({
+      method: 'GET',
+      url: 'https://127.0.0.1:4/lead',
+      error: expect.stringContaining('ECONNREFUSED'),
+    });
   });
 });
 

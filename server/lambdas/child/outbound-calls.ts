@@ -37,6 +37,8 @@ export class OutboundCalls {
   readonly #carried = new WeakMap<Socket, object>();
   /** The call that undici is about to send by a connection. */
   readonly #announced = new WeakMap<Socket, object>();
+  /** What undici is about to send. */
+  readonly #created = new Set<UndiciRequest>();
   /** Bytes of each body so far. */
   readonly #sizes = new WeakMap<object, { request: number; response: number }>();
   #lastId = 0;
@@ -96,6 +98,17 @@ export class OutboundCalls {
     return call;
   }
 
+  /** A call that is a stream of its own: one that undici has told of, or another, which starts now. */
+  byStream(method: string, origin: string, path: string): object {
+    const announced = [...this.#created].find(
+      (request) => request.method === method && String(request.origin) === origin && request.path === path,
+    );
+    const call = announced ?? {};
+    if (announced) this.#created.delete(announced);
+    else this.#start(call, method, `${origin}${path}`);
+    return call;
+  }
+
   #asked(socket: Socket, method: string, target: string, headers: string[]): object {
     // As: Node's own note of whose turn it is on a connection.
     const { _httpMessage: request } = socket as Socket & { _httpMessage?: ClientRequest | null };
@@ -141,6 +154,7 @@ export class OutboundCalls {
   #watchUndici(): void {
     on<{ request: UndiciRequest }>('undici:request:create', ({ request }) => {
       this.#followed.add(request);
+      this.#created.add(request);
       this.#start(request, request.method, `${request.origin}${request.path}`);
     });
     on<{ request: UndiciRequest; socket: Socket }>('undici:client:sendHeaders', ({ request, socket }) =>
@@ -149,9 +163,13 @@ export class OutboundCalls {
     on<{ request: UndiciRequest; response: { statusCode: number } }>('undici:request:headers', (message) =>
       this.tell(message.request, { status: message.response.statusCode }),
     );
-    on<{ request: UndiciRequest }>('undici:request:trailers', ({ request }) => this.tell(request, { ended: true }));
+    const over = (request: UndiciRequest, news: Omit<OutboundNews, 'id'>): void => {
+      this.#created.delete(request);
+      this.tell(request, { ...news, ended: true });
+    };
+    on<{ request: UndiciRequest }>('undici:request:trailers', ({ request }) => over(request, {}));
     on<{ request: UndiciRequest; error: unknown }>('undici:request:error', ({ request, error }) =>
-      this.tell(request, { error: messageOf(error), ended: true }),
+      over(request, { error: messageOf(error) }),
     );
   }
 }

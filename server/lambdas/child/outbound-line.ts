@@ -9,6 +9,7 @@ import {
 import type { OutboundRoutes } from '../protocol.ts';
 import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
 import { holdWrites } from './held-writes.ts';
+import { Http2Calls, isToldOf } from './http2-calls.ts';
 import { LocalAnswers } from './local-answers.ts';
 import { networkError } from './network-error.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
@@ -31,6 +32,7 @@ type Connect = (this: Socket, ...args: unknown[]) => Socket;
 export class OutboundLine {
   readonly #calls: OutboundCalls;
   readonly #answers: LocalAnswers;
+  readonly #http2: Http2Calls;
   readonly #watched = new WeakSet<Socket>();
   /** Open connections and what was decided about them. */
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
@@ -41,6 +43,7 @@ export class OutboundLine {
   /** @param executionId the invocation that runs, if one does */
   constructor(calls: OutboundCalls, executionId: () => string | undefined) {
     this.#calls = calls;
+    this.#http2 = new Http2Calls(calls);
     this.#answers = new LocalAnswers(calls, executionId, (make) => this.#unwatched(make));
     calls.rulesOf = (url) => {
       const target = URL.canParse(url) ? targetOf(optionsOf(new URL(url)), this.#routes.crm) : undefined;
@@ -66,8 +69,12 @@ export class OutboundLine {
     // As: Node declares each of its many ways to be called.
     Socket.prototype.connect = connect as typeof ownConnect;
     tls.connect = new Proxy(ownTlsConnect, {
-      apply: (own, self, args) => this.#tlsConnect(args) ?? this.#watchOver(args, apply(own, self, args)),
+      apply: (own, self, args) => {
+        if (!this.#isOwn && offersHttp2(connectOptionsIn(args))) this.#http2.watch();
+        return this.#tlsConnect(args) ?? this.#watchOver(args, apply(own, self, args));
+      },
     });
+    this.#http2.install();
     syncBuiltinESMExports();
     this.#use(routes);
   }
@@ -153,6 +160,7 @@ export class OutboundLine {
       const message = `a call to ${target.hostname} is to be answered here, but its TLS was begun before the emulator could step in; use tls.connect of node:tls as it is`;
       return this.#looksUp(socket, args, {}, 0, new Error(message));
     }
+    isToldOf(socket);
     this.#answers.expect(socket, { target, verdict, isTls });
     const listeners = args.flat().filter(isFunction);
     const go = (port: number): Socket => apply(ownConnect, socket, [{ host: '127.0.0.1', port }, ...listeners]);
@@ -214,6 +222,10 @@ function errorOf({ action, error, rules }: OutboundVerdict, target: OutboundTarg
   const rule = rules.at(-1)?.text ?? 'the configuration';
   if (action === 'block') return networkError('ECONNREFUSED', target, rule);
   return error && networkError(error, target, rule);
+}
+
+function offersHttp2({ ALPNProtocols }: ConnectOptions): boolean {
+  return Array.isArray(ALPNProtocols) && ALPNProtocols.includes('h2');
 }
 
 /** Streams of HTTP/2 are written below the socket, where nothing can be held up. */

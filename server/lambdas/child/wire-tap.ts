@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer';
 import { errorMonitor } from 'node:events';
 import type { Socket } from 'node:net';
+import { readAlong } from './read-along.ts';
 
 /** Told of the HTTP/1 that goes over a connection. */
 export interface WireWatcher {
@@ -23,8 +23,6 @@ interface Exchange {
 const REQUEST_START = /^[A-Z-]{3,20} [^ ]+ ?/;
 const NO_HEADERS: string[] = [];
 
-type Write = (this: Socket, ...args: unknown[]) => void;
-
 /**
  * Reads along what goes over a connection, below whatever speaks HTTP/1 on it and above TLS. The bytes go their way untouched;
  * what is no HTTP/1 (a database, HTTP/2, what follows an upgrade) is left alone from its first byte on.
@@ -42,34 +40,18 @@ export function tapWire(socket: Socket, watcher: WireWatcher): void {
       wire?.close();
     }
   };
-  const sent = (chunk: unknown, encoding: unknown): void =>
-    guard(() => {
-      // As: what a socket is written is text with its encoding, or bytes.
-      const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding as BufferEncoding) : (chunk as Buffer);
-      if (!wire && !REQUEST_START.test(bytes.toString('latin1', 0, 64))) throw new Error('no HTTP');
-      wire ??= new Wire(watcher);
-      wire.send(bytes);
-    });
-  // As: these are the methods that a stream implements; Node's types leave out that they can be changed.
-  const stream = socket as unknown as {
-    _write: Write;
-    _writev: Write;
-    push: (chunk: unknown, ...rest: unknown[]) => boolean;
-  };
-  const { _write: write, _writev: writev, push } = stream;
-  stream._write = (chunk, encoding, ...rest) => {
-    sent(chunk, encoding);
-    return Reflect.apply(write, socket, [chunk, encoding, ...rest]);
-  };
-  stream._writev = (chunks, ...rest) => {
-    // As: that is what a stream gives it.
-    for (const { chunk, encoding } of chunks as { chunk: unknown; encoding: unknown }[]) sent(chunk, encoding);
-    return Reflect.apply(writev, socket, [chunks, ...rest]);
-  };
-  stream.push = (chunk, ...rest) => {
-    if (wire) guard(() => (chunk === null ? wire?.finish() : wire?.receive(chunk)));
-    return Reflect.apply(push, socket, [chunk, ...rest]);
-  };
+  readAlong(socket, {
+    sent: (part) =>
+      guard(() => {
+        const bytes = part();
+        if (!wire && !REQUEST_START.test(bytes.toString('latin1', 0, 64))) throw new Error('no HTTP');
+        wire ??= new Wire(watcher);
+        wire.send(bytes);
+      }),
+    received: (bytes) => {
+      if (wire) guard(() => (bytes === null ? wire?.finish() : wire?.receive(bytes)));
+    },
+  });
   let error: unknown;
   // As: Node types the events of sockets by their names only.
   (socket as NodeJS.EventEmitter).on(errorMonitor, (thrown: unknown) => {
@@ -131,9 +113,8 @@ class Wire {
     demand(this.#requests.execute(bytes));
   }
 
-  receive(bytes: unknown): void {
-    // As: without an encoding a socket gives bytes; with one it decodes them later.
-    demand(this.#answers.execute(bytes as Buffer));
+  receive(bytes: Buffer): void {
+    demand(this.#answers.execute(bytes));
   }
 
   /** The other side has said all that it will. */
