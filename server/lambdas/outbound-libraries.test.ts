@@ -2,15 +2,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
+import type { Invocation } from '../model/invocation.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
 import type { StandInAddress } from './protocol.ts';
 import { answerOf, ServiceForTests } from './service-for-tests.ts';
 
 /*
  * Real libraries, as lambdas call a CRM with them: each posts a form to https://crm.example, and says status and text of the answer
- * or the code of the error (D-200).
+ * or the code of the error (D-200). For the other hosts its name is replaced.
  */
 const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', 'node_modules');
 const AT = "'https://crm.example/lead'";
@@ -63,11 +64,13 @@ function child(run: string): string {
   return `new Promise((ok, no) => { ${SOURCE()} const done = (e, out) => { const t = String(out).trim(); const [, code] = /^error (.*)/.exec(t) || []; e ? no(e) : code ? no({ code }) : ok(t) }; ${run} })`;
 }
 
-const arrived: { execution: unknown; body: string }[] = [];
+/** Bodies that have reached the stand-in, by the invocation that they came from. */
+const arrived = new Map<string, string[]>();
 const standInServer = createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
-  arrived.push({ execution: request.headers[EXECUTION_HEADER], body });
+  const from = String(request.headers[EXECUTION_HEADER]);
+  arrived.set(from, [...(arrived.get(from) ?? []), body]);
   response.end('caught');
 });
 let standIn: StandInAddress;
@@ -85,10 +88,6 @@ afterAll(async () => {
   standInServer.close();
   standInServer.closeAllConnections();
 });
-beforeEach(() => {
-  arrived.length = 0;
-});
-
 function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): void {
   rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
   bed.service.applyRules();
@@ -111,18 +110,33 @@ it('a worker that outlives its call tells of its calls to the one that runs, and
   expect(answerOf(await bed.invoke(id))).toBe('ECONNREFUSED');
 });
 
-describe.each(Object.entries(libraries))('a call by %s', (_name, call) => {
-  it('is caught, and blocked, failed and delayed by rules', async () => {
-    change();
-    const code = `const got = () => import('file://' + require.resolve('got')).then((m) => m.default);
-      exports.run = () => (${call}).then((t) => t.trim(), (e) => { while (e.cause) e = e.cause; return 'error ' + (e.code || e.message) })`;
-    const id = bed.lambda(code, { timeout: 30, env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
+/** Lambdas that call the hosts which their event names, all at once. They live on from one test to the next, with their connections. */
+const ids = new Map<string, string>();
+async function callBy(library: string, ...hosts: string[]): Promise<{ answers: string[]; invocation: Invocation }> {
+  const expression = libraries[library] ?? '';
+  const calls = HOSTS.map((host) => `'${host}': () => ${expression.replaceAll('crm.example', host)}`);
+  const code = `const got = () => import('file://' + require.resolve('got')).then((m) => m.default);
+    const calls = { ${calls.join(', ')} };
+    exports.run = (event) => Promise.all(JSON.parse(event).map((host) =>
+      calls[host]().then((t) => t.trim(), (e) => { while (e.cause) e = e.cause; return 'error ' + (e.code || e.message) })))`;
+  const id =
+    ids.get(library) ??
+    bed.lambda(code, { timeout: 60, env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
+  ids.set(library, id);
+  const invocation = await bed.invoke(id, JSON.stringify(hosts));
+  return { answers: JSON.parse(answerOf(invocation)), invocation };
+}
 
-    const caught = await bed.invoke(id);
-    expect(answerOf(caught)).toBe('200 caught');
-    expect(arrived).toEqual([{ execution: caught.executionId, body: 'lead=1' }]);
-    // It stands in the record, whoever has made it.
-    expect(caught.outbound).toMatchObject([
+const HOSTS = ['crm.example', 'blocked.example', 'reset.example', 'answered.example'];
+
+describe('a call to the CRM is caught, and in the record', () => {
+  beforeAll(() => change());
+
+  it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
+    const { answers, invocation } = await callBy(library, 'crm.example');
+    expect(answers).toEqual(['200 caught']);
+    expect(arrived.get(invocation.executionId)).toEqual(['lead=1']);
+    expect(invocation.outbound).toMatchObject([
       {
         method: 'POST',
         url: expect.stringMatching(/^https?:..crm.example(:443)?.*.lead$/),
@@ -130,23 +144,33 @@ describe.each(Object.entries(libraries))('a call by %s', (_name, call) => {
         caughtBy: 'crm',
       },
     ]);
-    const [made] = caught.outbound;
+    const [made] = invocation.outbound;
     expect([made?.request, made?.response].map((one) => Buffer.from(one?.bytes ?? []).toString())).toEqual([
       'lead=1',
       'caught',
     ]);
+  });
+});
 
-    change({ host: '*.example', action: 'block' });
-    expect(answerOf(await bed.invoke(id))).toBe('error ECONNREFUSED');
-    change({ host: '{crm}', action: 'fail', error: 'ECONNRESET' });
-    expect(answerOf(await bed.invoke(id))).toBe('error ECONNRESET');
-    change({ host: '{crm}', action: 'fail', status: 503 });
-    expect(answerOf(await bed.invoke(id))).toBe('503 Answered by an outbound rule: fail with 503 for {crm}');
-    expect(arrived).toHaveLength(1);
+describe('rules that come later block, fail, answer and delay a call', () => {
+  beforeAll(() =>
+    change(
+      { host: 'blocked.*', action: 'block' },
+      { host: 'reset.example', action: 'fail', error: 'ECONNRESET' },
+      { host: 'answered.example', action: 'fail', status: 503 },
+      { host: '{crm}', action: 'delay', delayMs: 300 },
+    ),
+  );
 
-    change({ host: '{crm}', action: 'delay', delayMs: 300 });
-    const delayed = await bed.invoke(id);
-    expect(answerOf(delayed)).toBe('200 caught');
-    expect(delayed.finishedAtMs - (delayed.startedAtMs ?? 0)).toBeGreaterThanOrEqual(300);
+  it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
+    const { answers, invocation } = await callBy(library, ...HOSTS);
+    expect(answers).toEqual([
+      '200 caught',
+      'error ECONNREFUSED',
+      'error ECONNRESET',
+      '503 Answered by an outbound rule: fail with 503 for answered.example',
+    ]);
+    expect(arrived.get(invocation.executionId)).toEqual(['lead=1']);
+    expect(invocation.finishedAtMs - (invocation.startedAtMs ?? 0)).toBeGreaterThanOrEqual(300);
   });
 });
