@@ -141,7 +141,7 @@ export const containerRows = rowsOf('Containers and jobs', {
   listPulls: {
     route: 'get /inspect/containers/pulls',
     summary: 'Images that are being pulled now',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(z.array(imagePull)),
   },
   retryEngines: {

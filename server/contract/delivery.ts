@@ -129,7 +129,9 @@ export const deliveryRows = rowsOf('Delivery', {
   listPipelineRuns: {
     route: 'get /inspect/pipelines',
     summary: 'Runs of pipelines, newest first',
-    right: SEES_ALL,
+    description:
+      'Those that deploy to an environment which one may view; the others for whoever may look at the whole platform.',
+    right: 'caller',
     query: { scope: uuid('Those below an organization, workspace or environment') },
     answer: ok(z.array(pipelineRun)),
   },
@@ -169,7 +171,7 @@ export const deliveryRows = rowsOf('Delivery', {
   readPipelineRun: {
     route: 'get /inspect/pipelines/{pipeline_id}',
     summary: 'One run with its log',
-    right: SEES_ALL,
+    right: 'caller',
     answer: oneRun,
     errors: [404],
   },

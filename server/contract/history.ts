@@ -113,9 +113,9 @@ export const historyRows = rowsOf('History', {
     route: 'get /inspect/history',
     summary: 'Every change of the world, newest first',
     description:
-      'Takes the right org.view on the root organization. A page may hold fewer commits than asked for, even none, and ' +
+      'Whoever may not look at the whole platform is told of what they may view. A page may hold fewer commits than asked for, even none, and ' +
       'go on: it is the last one when it has no `next`. Passwords, values of secrets and credentials are `<hidden>`.',
-    right: SEES_ALL,
+    right: 'caller',
     isStrict: true,
     query: {
       resource: ofResource,
@@ -137,7 +137,7 @@ export const historyRows = rowsOf('History', {
   readCommit: {
     route: 'get /inspect/history/{commit_seq}',
     summary: 'One change',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(commit),
     errors: [400, 404, 503],
   },

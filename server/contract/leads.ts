@@ -3,7 +3,6 @@ import { waitS } from './logs.ts';
 import { named } from './named.ts';
 import { text } from './parameter.ts';
 import { id, time } from './parts.ts';
-import { SEES_ALL } from './right.ts';
 import { gone, ok, rowsOf } from './row.ts';
 
 const lead = named(
@@ -43,7 +42,9 @@ export const leadRows = rowsOf('Caught leads', {
   listLeads: {
     route: 'get /inspect/leads',
     summary: 'Web forms that the CRM stand-in caught, oldest first',
-    right: SEES_ALL,
+    description:
+      'Those that came from lambdas which one may view; the others for whoever may look at the whole platform.',
+    right: 'caller',
     // As texts: the stand-in reads them, and says where one is none.
     query: {
       email: text('Only leads of this address, in any letter case'),

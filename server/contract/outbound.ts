@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { NETWORK_ERRORS, OUTBOUND_ACTIONS } from '../model/outbound-rule.ts';
 import { outboundRulesWish } from '../model/outbound-rule-schema.ts';
 import { named } from './named.ts';
-import { SEES_ALL } from './right.ts';
 import { json, ok, rowsOf } from './row.ts';
 
 const outboundRules = named(
@@ -29,7 +28,7 @@ export const outboundRows = rowsOf('Outbound calls', {
   readOutboundRules: {
     route: 'get /inspect/outbound',
     summary: 'What becomes of the calls that lambdas make',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(outboundRules),
   },
   replaceOutboundRules: {

@@ -3,7 +3,7 @@ import { invocation } from './logs.ts';
 import { named } from './named.ts';
 import { count as amount, choice, countOr, text, uuid } from './parameter.ts';
 import { count, id, recordedBody, time } from './parts.ts';
-import { may, SEES_ALL } from './right.ts';
+import { may } from './right.ts';
 import { ok, optionalJson, rowsOf } from './row.ts';
 
 const recordedSide = z.object({
@@ -41,7 +41,7 @@ const wholeRequest = named(
 export type WholeRequest = z.output<typeof wholeRequest>;
 
 const page = {
-  total: z.int().describe('How many are kept'),
+  total: z.int().describe('How many are kept; of those that one may see'),
   newest: z.int().describe('Place of the newest, for `after`'),
   run: z.string().describe('Another one: the places are counted anew'),
   next: z.int().optional().describe('Where the next page begins, as `before`'),
@@ -174,8 +174,8 @@ const lambdaUse = z.object({
 });
 export type LambdaUse = z.output<typeof lambdaUse>;
 
-/** What may replay an invocation: whoever may run its lambda. */
-const mayReplay = [...SEES_ALL, ...may('lambda.invoke', 'execution_id')];
+/** Who may replay an invocation: whoever may see and run its lambda. */
+const mayReplay = [...may('lambda.view', 'execution_id'), ...may('lambda.invoke', 'execution_id')];
 
 const pageQuery = {
   scope: uuid('Those below an organization, workspace or environment'),
@@ -192,8 +192,9 @@ export const recordedRows = rowsOf('Window', {
   listInvocations: {
     route: 'get /inspect/invocations',
     summary: 'The newest invocations of lambdas',
-    description: 'Newest first. A page may hold fewer than asked for, even none, and go on at `next`.',
-    right: SEES_ALL,
+    description:
+      'Of lambdas that one may view. Newest first. A page may hold fewer than asked for, even none, and go on at `next`.',
+    right: 'caller',
     query: { q, lambda: text('Those of one lambda', { format: 'uuid' }), ...pageQuery },
     answer: ok(
       named(
@@ -210,13 +211,13 @@ export const recordedRows = rowsOf('Window', {
     route: 'get /inspect/lambda-use',
     summary: 'How often each lambda ran, and how often it failed',
     description: 'Counted over the newest 20,000 invocations; lambdas that did not run among these are left out.',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(named('LambdaUseList', z.object({ lambdas: z.array(lambdaUse) }))),
   },
   readInvocation: {
     route: 'get /inspect/invocations/{execution_id}',
     summary: 'One of them, with all that is kept of it',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(recordedInvocation),
     errors: [404],
   },
@@ -238,8 +239,10 @@ export const recordedRows = rowsOf('Window', {
   listTraffic: {
     route: 'get /inspect/traffic',
     summary: 'The newest requests to the platform',
-    description: 'To the management API and to public endpoints, but not those of the window itself. Newest first.',
-    right: SEES_ALL,
+    description:
+      'To public endpoints that one may view and, of those to the management API, all for whoever may look at the whole platform, their own ' +
+      'for everybody else; not those of the window itself. Newest first.',
+    right: 'caller',
     query: {
       q,
       plane: choice('Those to the management API, or to public endpoints', ['control', 'gateway']),
@@ -251,7 +254,7 @@ export const recordedRows = rowsOf('Window', {
   readRequest: {
     route: 'get /inspect/traffic/{request_seq}',
     summary: 'One of them, with headers and bodies',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(wholeRequest),
     errors: [404],
   },
@@ -262,22 +265,23 @@ export const failureRows = rowsOf('Window', {
   listFailures: {
     route: 'get /inspect/failures',
     summary: 'What fails now, and what was changed before it did',
-    description: 'Every lambda whose newest invocation failed, or made a call that came to nothing.',
-    right: SEES_ALL,
+    description: 'Every lambda that one may view whose newest invocation failed, or made a call that came to nothing.',
+    right: 'caller',
     answer: ok(named('FailureList', z.object({ failures: z.array(failure) }))),
   },
   listMarks: {
     route: 'get /inspect/marks',
     summary: 'What was changed since a moment',
-    description: 'Commits, changes of outbound rules and news of container engines, newest first; the newest 100.',
-    right: SEES_ALL,
+    description:
+      'Commits, and for whoever may look at the whole platform changes of outbound rules and news of container engines, newest first; the newest 100.',
+    right: 'caller',
     query: { from: amount('Epoch milliseconds', 0) },
     answer: ok(named('MarkList', z.object({ marks: z.array(mark) }))),
   },
   readFailure: {
     route: 'get /inspect/failures/{execution_id}',
     summary: 'Why an invocation failed, and what failed like it',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(failure),
     errors: [404],
   },

@@ -3,7 +3,7 @@ import { isTypeWord, type TypeWord, typeWords } from '../model/type-words.ts';
 import { named } from './named.ts';
 import { countOr, list, text, uuid } from './parameter.ts';
 import { id, time } from './parts.ts';
-import { may, SEES_ALL } from './right.ts';
+import { may } from './right.ts';
 import { ok, rowsOf } from './row.ts';
 
 const count = z.int().min(0);
@@ -35,8 +35,7 @@ const page = {
   offset: countOr(0, 'How many to skip', 0),
   limit: countOr(200, 'How many rows', 1, 1000),
 };
-/** Takes the right to see this very resource, too. */
-const seesIt = [...SEES_ALL, ...may('*.view', 'resource_id')];
+const seesIt = may('*.view', 'resource_id');
 const target = { id: 'resource_id', of: [] } as const;
 
 /** The hierarchy piece by piece, as the window shows it. */
@@ -44,7 +43,7 @@ export const treeRows = rowsOf('Window', {
   searchTree: {
     route: 'get /inspect/tree',
     summary: 'Resources of the whole world by a part of their name',
-    right: SEES_ALL,
+    right: 'caller',
     query: { q: text('Parts of its name, type or id'), scope, ...page },
     answer: ok(
       named('TreeSearch', z.object({ rows, above: rows.describe('Everything above the rows'), total: count })),
@@ -53,7 +52,7 @@ export const treeRows = rowsOf('Window', {
   countTree: {
     route: 'get /inspect/tree/counts',
     summary: 'How many resources of each type there are',
-    right: SEES_ALL,
+    right: 'caller',
     query: { scope },
     answer: ok(named('TreeCounts', z.object({ total: count, types }))),
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { named } from './named.ts';
 import { apiKey, count, id, time } from './parts.ts';
-import { may, SEES_ALL } from './right.ts';
+import { may } from './right.ts';
 import { gone, json, made, ok, ownBody, rowsOf, stream } from './row.ts';
 
 const key = z
@@ -31,8 +31,16 @@ const platformStatus = named(
       crmUrl: z.string().optional(),
       scmUrl: z.string().optional(),
     }),
-    dataDir: z.string().describe('The folder that keeps the world, or `:memory:`'),
-    store: z.object({ seq: z.int(), resources: z.int(), isHealthy: z.boolean(), message: z.string().optional() }),
+    dataDir: z
+      .string()
+      .optional()
+      .describe('The folder that keeps the world, or `:memory:`; for whoever may look at the whole platform'),
+    store: z.object({
+      seq: z.int(),
+      resources: z.int().optional(),
+      isHealthy: z.boolean(),
+      message: z.string().optional(),
+    }),
     engines: z.array(
       z.object({
         address: z.string(),
@@ -129,21 +137,21 @@ export const windowRows = rowsOf('Window', {
   readStatus: {
     route: 'get /inspect/status',
     summary: 'How the platform is',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(platformStatus),
   },
   readPulse: {
     route: 'get /inspect/pulse',
     summary: 'What happens at each service, minute by minute',
     description: 'Counted since the platform started; what a window reads for itself is left out.',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(platformPulse),
   },
   readEndpointUse: {
     route: 'get /inspect/endpoints',
     summary: 'What has come to public endpoints, and how much of their limits is used',
     description: 'Those that have a limit or had a request.',
-    right: SEES_ALL,
+    right: 'caller',
     answer: ok(z.array(endpointUse)),
   },
   followEvents: {
@@ -152,7 +160,7 @@ export const windowRows = rowsOf('Window', {
     description:
       'Server-sent events, named for what has changed: world, history, invocations, traffic, leads, outbound, logs, containers, ' +
       'pipelines, status; `reset` when what came after `Last-Event-ID` is no longer known.',
-    right: SEES_ALL,
+    right: 'caller',
     answer: stream(z.string(), 'text/event-stream'),
   },
 });

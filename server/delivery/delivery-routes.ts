@@ -1,6 +1,7 @@
 import type { Response, Router } from 'express';
 import { z } from 'zod';
 import { deliveryRows, type ShownScmProject } from '../contract/delivery.ts';
+import { eyesOf } from '../http/eyes.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { scopeOf } from '../model/scope.ts';
@@ -67,8 +68,15 @@ export function deliveryRoutes({ scm, runs, starter }: DeliveryOptions, gate: Ga
       })),
     setPipelineVariable: ({ path, body }) => scm.setVariable(path.project_id, keyIn(path), body.value),
     removePipelineVariable: ({ path }) => scm.removeVariable(path.project_id, keyIn(path)),
-    listPipelineRuns: ({ query }) => runs.list(scopeOf(view, query.scope)),
-    readPipelineRun: ({ path }) => runs.get(path.pipeline_id),
+    listPipelineRuns({ caller, query }) {
+      const [isIn, { sees }] = [scopeOf(view, query.scope), eyesOf(gate, caller)];
+      return runs.list((environmentId) => isIn(environmentId) && sees(environmentId));
+    },
+    readPipelineRun({ caller, path }) {
+      const run = runs.get(path.pipeline_id);
+      if (eyesOf(gate, caller).sees(run.targetEnvironmentId)) return run;
+      throw new PlatformError(404, `the environment of pipeline run ${run.id} is not yours to view`);
+    },
     runDemoPipeline: ({ res }) => begun(res, 'the demo pipeline', () => starter.demo()),
     retryPipelineJob({ path, res }) {
       const { id, jobs } = runs.get(path.pipeline_id);

@@ -64,8 +64,10 @@ export async function findCommits(
   history: WorldHistory,
   query: HistoryQuery,
   pathOf: (id: Uuid) => string | undefined,
+  isSeen: (commit: Commit) => boolean = () => true,
 ): Promise<HistoryPage> {
-  const isWanted = matcherOf(query, pathOf);
+  const matches = matcherOf(query, pathOf);
+  const isWanted = (commit: Commit) => matches(commit) && isSeen(commit);
   const commits: Commit[] = [];
   let [scanned, operations] = [0, 0];
   for await (const commit of history.commits(query.before)) {

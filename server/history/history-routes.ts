@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Router } from 'express';
 import { type BriefCommit, historyRows, type ShownCommit, type ShownDifference } from '../contract/history.ts';
 import { momentOrCommit } from '../contract/parameter.ts';
+import { type Eyes, eyesOf } from '../http/eyes.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
 import type { Caller } from '../model/caller.ts';
@@ -33,17 +34,24 @@ export function historyRoutes(machine: TimeMachine, gate: Gate, sees: Sees): Rou
   return serve(historyRows, gate, {
     async listCommits({ caller, query }) {
       const { history, world } = store;
-      const { commits, next } = await findCommits(history, query, (id) => {
+      const eyes = eyesOf(gate, caller);
+      const place = (id: Uuid) => {
         const record = world.resources.get(id);
         return record && pathOf(record, (parent) => world.resources.get(parent));
-      });
+      };
+      const found = await findCommits(history, query, place, (commit) => seenPart(commit, eyes) !== undefined);
+      const { next } = found;
+      const commits = found.commits.flatMap((commit) => seenPart(commit, eyes) ?? []);
       const shown = query.brief
         ? commits.map(briefCommit)
         : commits.map((one) => shownCommit(one, (id) => sees(caller, id)));
       return { commits: shown, ...(next !== undefined && { next }), ...(await history.span()) };
     },
-    readCommit: async ({ caller, path }) =>
-      shownCommit(await store.history.get(seqOf(path.commit_seq)), (id) => sees(caller, id)),
+    async readCommit({ caller, path }) {
+      const part = seenPart(await store.history.get(seqOf(path.commit_seq)), eyesOf(gate, caller));
+      if (!part) throw new PlatformError(404, `commit ${path.commit_seq} is of nothing that you may view`);
+      return shownCommit(part, (id) => sees(caller, id));
+    },
     revertCommit: async ({ caller, path, req }) => ({
       commit: shownCommit(await machine.revert(seqOf(path.commit_seq), { caller, via: viaOf(req) })),
     }),
@@ -78,6 +86,15 @@ export function historyRoutes(machine: TimeMachine, gate: Gate, sees: Sees): Rou
       return { ...(commit && { commit: shownCommit(commit) }) };
     },
   });
+}
+
+/** Of a commit what is of resources that one may view; undefined when nothing is. */
+function seenPart(commit: Commit, { seesAll, sees }: Eyes): Commit | undefined {
+  if (seesAll) return commit;
+  const resources = commit.resources.filter(({ id }) => sees(id));
+  if (resources.length === 0) return undefined;
+  const isSeen = ({ path }: { path: string }) => resources.some(({ id }) => `${path}/`.startsWith(`/resources/${id}/`));
+  return { ...commit, resources, ops: commit.ops.filter(isSeen), inverse: commit.inverse.filter(isSeen) };
 }
 
 function seqOf(text: string): number {

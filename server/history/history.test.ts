@@ -108,7 +108,10 @@ describe('GET /inspect/history', () => {
     const form = new URLSearchParams({ grant_type: 'password', username: 'stranger', password: 'stranger-secret' });
     const token = (await send('POST', `${emulator.securityUrl}/root/oauth/issue`, { body: form })).body.access_token;
     const auth = `Bearer ${token}`;
-    expect(await send('GET', `${emulator.baseUrl}/inspect/history`, { auth })).toMatchObject(refusal(403));
+    // Of their own account, and of nothing else.
+    const { commits } = (await send('GET', `${emulator.baseUrl}/inspect/history`, { auth })).body;
+    expect(commits).toMatchObject([{ resources: [{ type: 'Resource::User', name: 'stranger' }] }]);
+    expect(await send('GET', `${emulator.baseUrl}/inspect/world`, { auth })).toMatchObject(refusal(403));
     const restore = await send('POST', `${emulator.baseUrl}/inspect/restore`, { auth, body: { at: 0 } });
     expect(restore).toMatchObject(refusal(403));
   });

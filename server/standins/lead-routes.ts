@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { leadRows, type ShownLead } from '../contract/leads.ts';
 import type { QueryOf } from '../contract/row.ts';
 import type { Arrivals } from '../http/arrivals.ts';
+import { eyesOf } from '../http/eyes.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseUuid } from '../model/ids.ts';
@@ -25,8 +26,14 @@ export interface LeadDesk {
 /** Caught leads (D-200). */
 export function leadRoutes(leads: () => LeadDesk, arrivals: Arrivals, gate: Gate): Router {
   return serve(leadRows, gate, {
-    listLeads({ query: { waitS, ...filter }, res }) {
-      const find = () => [...leads().list(filter)];
+    listLeads({ caller, query: { waitS, ...filter }, res }) {
+      // Asked anew each time: rights may come and go while somebody waits.
+      const find = () => {
+        const { sees } = eyesOf(gate, caller);
+        return leads()
+          .list(filter)
+          .filter(({ sender }) => sees(sender?.lambdaId));
+      };
       return arrivals.look(find, (found) => found.length > 0, { topic: LEADS, waitS, res });
     },
     deleteLeads: async () => ({ deleted: await leads().deleteAll() }),

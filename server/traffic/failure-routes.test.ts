@@ -182,9 +182,9 @@ describe('A run of failures', () => {
     const lost = await form.submit({ name: 'Lost' });
     const user = await makeAccount(platform, 'stranger');
     const auth = user.bearer;
-    expect(await inspect('GET', `/failures/${lost}`, undefined, auth)).toMatchObject(refusal(403));
+    expect(await inspect('GET', `/failures/${lost}`, undefined, auth)).toMatchObject(refusal(404));
     expect(await inspect('POST', `/failures/${lost}/replay`, {}, auth)).toMatchObject(refusal(403));
-    await grant(platform.root, '/root', 'org.view', user.id);
+    await grant(platform.root, `/acme/lambdas/${form.lambda.id}`, 'lambda.view', user.id);
     expect(await inspect('POST', `/failures/${lost}/replay`, {}, auth)).toMatchObject(refusal(403));
     await grant(platform.root, `/acme/lambdas/${form.lambda.id}`, 'lambda.invoke', user.id);
     expect(await inspect('POST', `/failures/${lost}/replay`, { revert: seq }, auth)).toMatchObject(refusal(403));

@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { type FailureReplayed, failureRows, type ShownFailure } from '../contract/recorded.ts';
 import { shownCommit } from '../history/history-routes.ts';
 import type { TimeMachine } from '../history/time-machine.ts';
+import { type Eyes, eyesOf } from '../http/eyes.ts';
 import { demandRoot, type Gate, type Handlers, serve, targetOf } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
 import type { Caller } from '../model/caller.ts';
@@ -56,19 +57,22 @@ export function failureRoutes(options: FailureRoutesOptions, gate: Gate): Router
   };
   const known = new KnownSuspects(machine.store.history, view);
   const handlers: Handlers<typeof failureRows> = {
-    async listFailures() {
-      const runs = presentFailureRuns(invocations).slice(0, MAX_RUNS);
-      return { failures: await Promise.all(runs.map((run) => shownRun(options, known, run))) };
+    async listFailures({ caller }) {
+      const eyes = eyesOf(gate, caller);
+      const runs = presentFailureRuns(invocations).filter(({ lambdaId }) => eyes.sees(lambdaId));
+      return { failures: await Promise.all(runs.slice(0, MAX_RUNS).map((run) => shownRun(options, known, run, eyes))) };
     },
-    async listMarks({ query: { from = 0 } }) {
+    async listMarks({ caller, query: { from = 0 } }) {
+      const { seesAll, sees } = eyesOf(gate, caller);
+      const isSeen = ({ resources }: Commit) => seesAll || resources.every(({ id }) => sees(id));
       const commits: Commit[] = [];
       for await (const commit of machine.store.history.commits()) {
         if (commit.atMs < from || commits.length === MAX_MARKS) break;
-        commits.push(commit);
+        if (isSeen(commit)) commits.push(commit);
       }
       const marks = [
         ...commits.map((commit) => ({ ...commit, kind: 'commit' as const, text: commitText(commit) })),
-        ...options.happenings.since(from).map((one) => ({ ...one, seq: undefined })),
+        ...(seesAll ? options.happenings.since(from) : []).map((one) => ({ ...one, seq: undefined })),
       ].sort((one, other) => other.atMs - one.atMs);
       return {
         marks: marks.slice(0, MAX_MARKS).map(({ atMs, kind, text, seq }) => ({
@@ -79,7 +83,13 @@ export function failureRoutes(options: FailureRoutesOptions, gate: Gate): Router
         })),
       };
     },
-    readFailure: ({ path }) => shownRun(options, known, getRun(path.execution_id)),
+    readFailure({ caller, path }) {
+      const eyes = eyesOf(gate, caller);
+      const { item } = getInvocation(recorder, path.execution_id);
+      if (!eyes.sees(item.lambdaId))
+        throw new PlatformError(404, `invocation ${item.executionId} is not yours to view`);
+      return shownRun(options, known, getRun(path.execution_id), eyes);
+    },
     async replayFailure({ caller, path, body: { revert }, req }) {
       const run = getRun(path.execution_id);
       if (revert !== undefined) demandRoot(caller);
@@ -98,7 +108,7 @@ export function failureRoutes(options: FailureRoutesOptions, gate: Gate): Router
     },
   };
   return serve(failureRows, gate, handlers, {
-    execution_id: (id) => targetOf({ view }, getRun(id).lambdaId, ['lambdas']),
+    execution_id: (id) => targetOf({ view }, getInvocation(recorder, id).item.lambdaId, ['lambdas']),
   });
 }
 
@@ -131,6 +141,7 @@ async function shownRun(
   { recorder, happenings, view, machine, refusalOf }: FailureRoutesOptions,
   known: KnownSuspects,
   run: FailureRun,
+  { seesAll, sees }: Eyes,
 ): Promise<ShownFailure> {
   const { newest, first, failures, lastGood, isOver, lambdaId } = run;
   const lambda = view.find(lambdaId);
@@ -154,17 +165,18 @@ async function shownRun(
     first: first.executionId,
     isOver,
     ...(lastGood && { lastGood: { executionId: lastGood.executionId, at: timeOf(lastGood.acceptedAtMs) } }),
-    suspects: suspects.map(({ commit: { seq, atMs, cause }, resource, deeds }) => ({
-      seq,
-      at: timeOf(atMs),
-      by: cause.actor?.name ?? 'the platform',
-      via: cause.via,
-      resource: { ...resource },
-      deeds,
-    })),
+    suspects: suspects
+      .filter(({ resource }) => sees(resource.id))
+      .map(({ commit: { seq, atMs, cause }, resource, deeds }) => ({
+        seq,
+        at: timeOf(atMs),
+        by: cause.actor?.name ?? 'the platform',
+        via: cause.via,
+        resource: { ...resource },
+        deeds,
+      })),
     ...(rule && { rule: { ...rule } }),
-    happenings: happenings
-      .since(fromMs ?? 0)
+    happenings: (seesAll ? happenings.since(fromMs ?? 0) : [])
       .filter(({ atMs }) => atMs <= untilMs)
       .slice(0, MAX_HAPPENINGS)
       .map(({ atMs, kind, text }) => ({ at: timeOf(atMs), kind, text })),

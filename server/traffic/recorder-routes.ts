@@ -1,6 +1,8 @@
 import type { Router } from 'express';
 import { recordedRows, type ShownBegun } from '../contract/recorded.ts';
+import { type Eyes, eyesOf } from '../http/eyes.ts';
 import { type Gate, serve, targetOf } from '../http/serve.ts';
+import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { BegunInvocation, LambdaInvoker } from '../model/invocation.ts';
@@ -9,7 +11,7 @@ import { exchangeQuery, invocationQuery } from '../model/recorded-queries.ts';
 import { scopeOf } from '../model/scope.ts';
 import { hiding } from './hiding.ts';
 import { lambdaUse } from './lambda-use.ts';
-import { factsOfExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
+import { factsOfExchange, type RecordedExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
 import { factsOfInvocation, shownRecorded, shownSummary } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
 import { replay } from './replay.ts';
@@ -17,12 +19,19 @@ import { shownInvocation } from './shown-invocation.ts';
 
 /** So many are looked through for one answer; the reader goes on at `next`. */
 const maxLooked = 5_000;
+/** So many are counted for who may see some of them. */
+const maxCounted = 20_000;
 
 /** A recorded invocation. Throws 404. */
-export function getInvocation({ invocations }: Recorder, id: string) {
+export function getInvocation({ invocations }: Pick<Recorder, 'invocations'>, id: string) {
   const found = invocations.find(id.toLowerCase());
   if (found) return found;
-  throw new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among the newest ${invocations.maxItems}`);
+  throw notAmong({ invocations }, id);
+}
+
+function notAmong({ invocations }: Pick<Recorder, 'invocations'>, id: string): PlatformError {
+  const which = `the newest ${invocations.maxItems}, or its lambda is not yours to view`;
+  return new PlatformError(404, `invocation '${id.slice(0, 64)}' is not among ${which}`);
 }
 
 export interface RecorderRoutesOptions {
@@ -49,18 +58,36 @@ export function recorderRoutes(
     status: statusOf(executionId),
     target: () => exchanges.find(executionId)?.item.target ?? '',
   });
+  /** An invocation that the caller may see. Throws 404 for every other, as if it were not there. */
+  const getSeen = (caller: Caller, id: string) => {
+    const found = getInvocation(recorder, id);
+    if (eyesOf(gate, caller).sees(found.item.lambdaId)) return found;
+    throw notAmong(recorder, id);
+  };
+  /** Requests to endpoints that one may view, and one's own to the management API. */
+  const isSeenBy =
+    (caller: Caller, { sees }: Eyes) =>
+    (item: RecordedExchange) =>
+      item.endpointId === undefined && item.userId === caller.userId ? true : sees(item.endpointId);
+  /** How many there are that one may see. */
+  const totalFor = ({ seesAll, sees }: Eyes): number => {
+    if (seesAll) return invocations.size;
+    const groups = new Set(view.all('lambdas').flatMap(({ id }) => (sees(id) ? invocations.groupOf(id) : [])));
+    return [...invocations.marks(maxCounted)].filter(({ group }) => groups.has(group)).length;
+  };
   const lambdaOf = (id: string) => targetOf(gate, getInvocation(recorder, id).item.lambdaId, ['lambdas']);
 
   return serve(
     recordedRows,
     gate,
     {
-      listInvocations({ query: { q = '', lambda, scope, ...page } }) {
+      listInvocations({ caller, query: { q = '', lambda, scope, ...page } }) {
         const hide = hiding(secrets());
         const query = readQuery(invocationQuery(q, nowMs()));
         const isInScope = scopeOf(view, scope);
+        const eyes = eyesOf(gate, caller);
         const isOf = ({ lambdaId }: { lambdaId: Uuid }) =>
-          (lambda === undefined || lambdaId === lambda.toLowerCase()) && isInScope(lambdaId);
+          eyes.sees(lambdaId) && (lambda === undefined || lambdaId === lambda.toLowerCase()) && isInScope(lambdaId);
         const { items, next } = invocations.page({
           ...page,
           maxLooked,
@@ -72,15 +99,19 @@ export function recorderRoutes(
         return {
           invocations: items.map(({ seq, item }) => hide.value(shownSummary(item, seq, statusOf(item.executionId)))),
           running: recorder.running.filter(isOf).map(shownBegun),
-          total: invocations.size,
+          total: totalFor(eyes),
           newest: invocations.newest,
           run: recorder.run,
           ...(next !== undefined && { next }),
         };
       },
-      listLambdaUse: () => hiding(secrets()).value({ lambdas: lambdaUse(invocations, recorder.whole, refusalOf) }),
-      readInvocation({ path }) {
-        const { item, seq } = getInvocation(recorder, path.execution_id);
+      listLambdaUse({ caller }) {
+        const { sees } = eyesOf(gate, caller);
+        const lambdas = lambdaUse(invocations, recorder.whole, refusalOf).filter(({ lambdaId }) => sees(lambdaId));
+        return hiding(secrets()).value({ lambdas });
+      },
+      readInvocation({ caller, path }) {
+        const { item, seq } = getSeen(caller, path.execution_id);
         const exchange = exchanges.find(item.executionId);
         return hiding(secrets()).value({
           seq,
@@ -96,9 +127,11 @@ export function recorderRoutes(
         const invocation = await replay({ recorder, invoker }, recorder.whole(item), { caller, creds }, event);
         return hiding(secrets()).value({ ...shownInvocation(invocation), replayOf: item.executionId });
       },
-      listTraffic({ query: { q = '', endpoint, plane, scope, ...page } }) {
+      listTraffic({ caller, query: { q = '', endpoint, plane, scope, ...page } }) {
         const hide = hiding(secrets());
         const query = readQuery(exchangeQuery(q, nowMs()));
+        const eyes = eyesOf(gate, caller);
+        const isSeen = isSeenBy(caller, eyes);
         const isInScope = scopeOf(view, scope);
         const { items, next } = exchanges.page({
           ...page,
@@ -107,20 +140,21 @@ export function recorderRoutes(
           isWanted: ({ item }) =>
             (endpoint === undefined || item.endpointId === endpoint.toLowerCase()) &&
             (plane === undefined || item.plane === plane) &&
+            isSeen(item) &&
             isInScope(item.endpointId) &&
             query.matches(hide.facts(factsOfExchange(item, failuresOf(item.executionId), recorder.wholeExchange))),
         });
         return {
           requests: items.map(({ seq, item }) => hide.value(shownExchange(item, seq, failuresOf(item.executionId)))),
-          total: exchanges.size,
+          total: eyes.seesAll ? exchanges.size : items.length,
           newest: exchanges.newest,
           run: recorder.run,
           ...(next !== undefined && { next }),
         };
       },
-      readRequest({ path: { request_seq: seq } }) {
+      readRequest({ caller, path: { request_seq: seq } }) {
         const found = /^\d{1,15}$/.test(seq) ? exchanges.at(Number(seq)) : undefined;
-        if (!found)
+        if (!found || !isSeenBy(caller, eyesOf(gate, caller))(found.item))
           throw new PlatformError(404, `request '${seq.slice(0, 64)}' is not among the newest ${exchanges.maxItems}`);
         const { item } = found;
         const shown = shownWholeExchange(recorder.wholeExchange(item), found.seq, failuresOf(item.executionId));

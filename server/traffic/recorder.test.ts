@@ -162,10 +162,12 @@ describe('POST /inspect/invocations/{id}/replay', () => {
   it('takes the right lambda.invoke, and an invocation that is kept', async () => {
     const id = idOf(await call({ n: 11 }));
     const { id: adaId } = await makeUser(platform, 'ada');
-    await grant(platform.root, '/root', 'org.view', adaId);
+    const { lambdaId } = (await inspect(`/invocations/${id}`)).body;
     const form = new URLSearchParams({ grant_type: 'password', username: 'ada', password: 'ada-secret' });
     const issued = await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, { body: form });
     const ada = `Bearer ${issued.body.access_token}`;
+    expect(await inspect(`/invocations/${id}`, ada)).toMatchObject(refusal(404));
+    await grant(platform.root, `/acme/lambdas/${lambdaId}`, 'lambda.view', adaId);
     expect((await inspect(`/invocations/${id}`, ada)).status).toBe(200);
     expect(await replay(id, undefined, ada)).toMatchObject(refusal(403));
     expect(await replay(randomUUID())).toMatchObject(refusal(404));

@@ -57,6 +57,7 @@ describe('Who may look at the whole platform, but not at a lambda', () => {
 describe('A search in what was recorded', () => {
   it('finds what is shown, and nothing that is hidden', async () => {
     const endpoint = await make.endpoint(await make.api(acme), lambda);
+    await grant(platform.root, `/acme/apiendpoints/${endpoint.id}`, 'apiendpoint.view', viewer.id);
     const url = `${endpoint.properties.public_url}?token=t-5678`;
     await send('POST', url, { body: { password: 'hunter2', colour: 'green' } });
     const found = async (path: string) => {
@@ -73,5 +74,90 @@ describe('A search in what was recorded', () => {
     }
     const { body } = await inspect('/invocations?limit=1');
     expect(body.invocations[0].excerpt).toContain('"api_key":"<hidden>"');
+  });
+});
+
+describe('Who may look at one lambda and nothing else', () => {
+  let guest: { id: string; bearer: string };
+  let theirs: Body;
+  const seen = (path: string) => inspect(path, guest.bearer);
+
+  beforeAll(async () => {
+    guest = await makeAccount(platform, 'guest');
+    theirs = await make.lambda(acme, { code: CODE });
+    await grant(platform.root, `/acme/lambdas/${theirs.id}`, 'lambda.view', guest.id);
+    for (const { id } of [lambda, theirs]) {
+      await send('POST', `${platform.emulator.baseUrl}/inspect/lambdas/${id}/invoke`, { auth: root, body: {} });
+    }
+    await send('GET', `${platform.emulator.metaUrl}/users/self`, { auth: guest.bearer });
+  });
+
+  it('sees on every screen what is of it, and nothing of what is not', async () => {
+    const { invocations, total } = (await seen('/invocations')).body;
+    expect(invocations).toMatchObject([{ lambdaId: theirs.id }]);
+    expect(total).toBe(1);
+    expect((await seen('/lambda-use')).body.lambdas).toMatchObject([{ lambdaId: theirs.id, calls: 1 }]);
+    const { requests } = (await seen('/traffic')).body;
+    expect(requests.map(({ target, userId }: Body) => [target, userId])).toContainEqual(['/meta/users/self', guest.id]);
+    expect(requests.every(({ userId }: Body) => userId === guest.id)).toBe(true);
+    const { commits } = (await seen('/history?limit=500')).body;
+    const touched = commits.flatMap(({ resources }: Body) => resources.map(({ id }: Body) => id));
+    expect(new Set(touched)).toEqual(new Set([theirs.id, guest.id]));
+    expect((await seen('/tree?word=lambdas')).body.rows).toMatchObject([{ id: theirs.id }]);
+    expect((await seen('/tree/counts')).body.types).toMatchObject({ lambdas: 1 });
+    for (const path of [
+      '/failures',
+      '/marks',
+      '/leads',
+      '/pipelines',
+      '/endpoints',
+      '/containers/pulls',
+      '/outbound',
+    ]) {
+      const { status, body } = await seen(path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(JSON.stringify(body), path).not.toContain(lambda.id);
+    }
+  });
+
+  it('is told neither of what an id of another leads to', async () => {
+    const [other] = (await inspect(`/invocations?lambda=${lambda.id}`, root)).body.invocations;
+    expect(await seen(`/invocations/${other.executionId}`)).toMatchObject(refusal(404));
+    expect(await seen(`/failures/${other.executionId}`)).toMatchObject(refusal(404));
+    const [request] = (await inspect('/traffic?plane=gateway&limit=1', root)).body.requests;
+    expect(await seen(`/traffic/${request.seq}`)).toMatchObject(refusal(404));
+    expect(await seen(`/history/1`)).toMatchObject(refusal(404));
+  });
+
+  it('is told how the platform is, and not where it keeps things', async () => {
+    const [{ body: whole }, { body }] = [await inspect('/status', root), await seen('/status')];
+    expect(whole.dataDir).toBe(':memory:');
+    expect(body).not.toHaveProperty('dataDir');
+    expect(body.store).toEqual({ isHealthy: true, seq: whole.store.seq });
+    expect((await seen('/pulse')).body.services).not.toMatchObject({ gateway: { lastFault: expect.anything() } });
+  });
+
+  it('hears that something has changed, and not what', async () => {
+    const { baseUrl } = platform.emulator;
+    const ends = new AbortController();
+    const headers = { authorization: guest.bearer };
+    const { body } = await fetch(`${baseUrl}/inspect/events`, { headers, signal: ends.signal });
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    await make.lambda(acme, { code: CODE });
+    let heard = '';
+    while (!heard.includes('event: world')) heard += (await reader?.read())?.value ?? '';
+    ends.abort();
+    expect(heard).toMatch(/event: world\ndata: \[\]\n/);
+    expect(heard).not.toMatch(/"seq"/);
+  });
+
+  it('sees nothing more once the right is gone', async () => {
+    const { id, properties } = (
+      await platform.root.get(`/acme/lambdas/${theirs.id}/entitlements?action=lambda.view&expand=true`)
+    ).body[0];
+    const identities = properties.identities.filter((one: Body) => one.id !== guest.id);
+    await platform.root.put(`/root/entitlements/${id}`, { properties: { action: 'lambda.view', identities } });
+    expect((await seen('/invocations')).body).toMatchObject({ invocations: [], total: 0 });
+    expect((await seen('/lambda-use')).body.lambdas).toEqual([]);
   });
 });

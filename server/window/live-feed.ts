@@ -40,6 +40,8 @@ export class LiveFeed {
   readonly #kept: Kept[] = [];
   #keptCharacters = 0;
   readonly #viewers = new Set<Response>();
+  /** Those who are told that something has changed, and not what. */
+  readonly #blind = new WeakSet<Response>();
   readonly #gathered = new Map<Topic, (object | string)[]>();
   #seq = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -65,14 +67,15 @@ export class LiveFeed {
     this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
   }
 
-  /** Answers a viewer's request for as long as it looks. */
-  attend(req: Request, res: Response): void {
+  /** Answers a viewer's request for as long as it looks. @param seesAll otherwise it is told that something has changed, and not what */
+  attend(req: Request, res: Response, seesAll: boolean): void {
+    if (!seesAll) this.#blind.add(res);
     res.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store',
       'X-Accel-Buffering': 'no',
     });
-    res.write(`retry: 1000\n\n${this.#missedBy(lastIdOf(req))}`);
+    res.write(`retry: 1000\n\n${told(this.#missedBy(lastIdOf(req)), seesAll)}`);
     this.#viewers.add(res);
     res.on('close', () => {
       this.#viewers.delete(res);
@@ -109,7 +112,7 @@ export class LiveFeed {
   #send(text: string): void {
     for (const viewer of this.#viewers) {
       if (viewer.writableLength > MAX_UNSENT_BYTES) viewer.destroy();
-      else viewer.write(text);
+      else viewer.write(told(text, !this.#blind.has(viewer)));
     }
   }
 
@@ -126,6 +129,11 @@ export class LiveFeed {
       .map(({ text }) => text)
       .join('');
   }
+}
+
+/** Events as somebody may hear them. */
+function told(events: string, seesAll: boolean): string {
+  return seesAll ? events : events.replace(/^data: .*$/gm, 'data: []');
 }
 
 function lastIdOf(req: Request): string | undefined {

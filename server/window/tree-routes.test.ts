@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../../e2e/client.ts';
-import { type Body, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
+import { type Body, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
 let platform: Platform;
@@ -107,10 +107,8 @@ describe('GET /inspect/tree', () => {
   });
 
   it('shows to nobody what they may not view', async () => {
-    const { id, voice } = await makeUser(platform, 'stranger');
+    const { voice } = await makeUser(platform, 'stranger');
     const found = () => voice.send('GET', '/../inspect/tree?q=ten');
-    expect((await found()).status).toBe(403);
-    await grant(platform.root, '/root', 'org.view', id);
     expect((await found()).body).toEqual({ rows: [], above: [], total: 0 });
   });
 });

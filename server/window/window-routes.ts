@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { cookieName, type WindowSessions } from '../access/window-sessions.ts';
 import type { EndpointUse, PlatformPulse, PlatformStatus } from '../contract/window.ts';
 import { windowRows } from '../contract/window.ts';
+import { eyesOf } from '../http/eyes.ts';
 import { isForeignWrite } from '../http/foreign-write.ts';
 import { readJson } from '../http/read-body.ts';
 import { type Gate, serve } from '../http/serve.ts';
@@ -43,9 +44,33 @@ export function windowRoutes({ feed, sessions, urlFor, status, pulse, endpoints 
       const code = sessions.createCode();
       return { code, url: urlFor(code) };
     },
-    readStatus: status,
-    readPulse: pulse,
-    readEndpointUse: endpoints,
-    followEvents: ({ req, res }) => feed.attend(req, res),
+    readStatus({ caller }) {
+      const { seesAll, sees } = eyesOf(gate, caller);
+      const { dataDir, engines, store, ...shown } = status();
+      if (seesAll) return { ...shown, store, engines, ...(dataDir !== undefined && { dataDir }) };
+      const { resources: _, ...health } = store;
+      // Where an engine is, and what it says of that, is told to those who may look at the whole platform.
+      return {
+        ...shown,
+        store: health,
+        engines: engines.map(({ state, version, providers }) => ({
+          address: '',
+          state,
+          ...(version !== undefined && { version }),
+          providers: providers.filter(sees),
+        })),
+      };
+    },
+    readPulse({ caller }) {
+      const shown = pulse();
+      if (eyesOf(gate, caller).seesAll) return shown;
+      const services = Object.entries(shown.services).map(([name, { lastFault: _, ...counts }]) => [name, counts]);
+      return { ...shown, services: Object.fromEntries(services) };
+    },
+    readEndpointUse({ caller }) {
+      const { sees } = eyesOf(gate, caller);
+      return endpoints().filter(({ id }) => sees(id));
+    },
+    followEvents: ({ caller, req, res }) => feed.attend(req, res, eyesOf(gate, caller).seesAll),
   });
 }

@@ -6,6 +6,7 @@ import {
   type ExecOutcome,
 } from '../contract/containers.ts';
 import { A_WORKLOAD } from '../contract/parts.ts';
+import { eyesOf } from '../http/eyes.ts';
 import { type Gate, serve, targetOf } from '../http/serve.ts';
 import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
@@ -50,7 +51,13 @@ export function containerRoutes(desk: ContainerDesk, gate: Gate): Router {
     return resource.id;
   };
   return serve(containerRows, gate, {
-    listPulls: () => desk.pulls().map(shownPull),
+    listPulls({ caller }) {
+      const { sees } = eyesOf(gate, caller);
+      return desk
+        .pulls()
+        .filter(({ recordId }) => sees(recordId))
+        .map(shownPull);
+    },
     async measureContainers({ caller, query }) {
       const seen = idsIn(query.ids).map((id) => seenBy(caller, id));
       const measured = await Promise.all(seen.map((id) => desk.stats(id).then(...usageOrNothing(id))));

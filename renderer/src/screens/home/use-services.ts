@@ -83,7 +83,7 @@ export function useServices(): Service[] {
       ...stateOf('resources'),
       address: status?.addresses.metaUrl,
       facts: status
-        ? `${count(status.store.resources, 'resource')} in ${count(orgs.length, 'organization')}, commit ${status.store.seq}`
+        ? `${status.store.resources === undefined ? '' : `${count(status.store.resources, 'resource')} in `}${count(orgs.length, 'organization')}, commit ${status.store.seq}`
         : '',
       perMinute: resources?.perMinute,
       lastError: faultOf(resources?.lastFault, 'control'),

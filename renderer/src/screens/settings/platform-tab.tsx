@@ -41,8 +41,12 @@ export function PlatformTab() {
               name: 'State',
               value: <State is={store.isHealthy ? 'ok' : 'error'}>{store.isHealthy ? 'saved' : 'not saved'}</State>,
             },
-            { name: 'Folder', value: status.dataDir, copy: status.dataDir, isMono: true },
-            { name: 'Resources', value: store.resources.toLocaleString('en') },
+            ...(status.dataDir === undefined
+              ? [{ name: 'Folder', value: 'told to those who may look at the whole platform' }]
+              : [{ name: 'Folder', value: status.dataDir, copy: status.dataDir, isMono: true }]),
+            ...(store.resources === undefined
+              ? []
+              : [{ name: 'Resources', value: store.resources.toLocaleString('en') }]),
             { name: 'Latest commit', value: store.seq },
           ]}
         />
