@@ -1,10 +1,11 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, useLocation } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, useLocation } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { EmptyState, ErrorState } from './parts/empty-state.tsx';
 import { Skeleton } from './parts/skeleton.tsx';
 import { type ScreenName, screenNames, screens } from './screens/registry.ts';
 import { PlaceLink } from './shell/place-link.tsx';
 import { ScreenFrame } from './shell/screen-frame.tsx';
+import { fetchAhead, screenPart } from './shell/screen-part.tsx';
 import { Shell } from './shell/shell.tsx';
 import { parseSearch, printSearch, type Search } from './url.ts';
 
@@ -38,10 +39,12 @@ function screenAt(path: string): ScreenName {
 const routes = screenNames.flatMap((name) => {
   const load = modules[`./screens/${name}/screen.tsx`];
   if (!load) throw new Error(`screens/${name}/screen.tsx is missing`);
-  const component = lazyRouteComponent(load);
+  const component = screenPart(load);
   const { path } = screens[name];
   return [createRoute({ getParentRoute: () => rootRoute, path: path === '/' ? '/' : `${path}/{-$id}`, component })];
 });
+
+fetchAhead(Object.values(modules));
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren(routes),

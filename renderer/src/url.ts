@@ -73,13 +73,16 @@ export function usePlaceId(): string | undefined {
   return useParams({ strict: false, select: (params: { id?: string }) => params.id });
 }
 
-/** How to go to a place; keeps the scope unless the place has its own. */
-export function useGo(): (place: Place) => void {
+/**
+ * How to go to a place; keeps the scope unless the place has its own. `isReplacing` takes what is shown now out of the way back:
+ * a form that has done what it is for.
+ */
+export function useGo(): (place: Place, options?: { isReplacing?: boolean }) => void {
   const navigate = useNavigate();
   return useCallback(
-    (place) => {
+    (place, { isReplacing = false } = {}) => {
       const keepScope = (now: Search) => ({ ...(now.scope !== undefined && { scope: now.scope }), ...place.search });
-      void navigate({ to: pathOf(place) as never, search: keepScope as never });
+      void navigate({ to: pathOf(place) as never, search: keepScope as never, replace: isReplacing });
     },
     [navigate],
   );

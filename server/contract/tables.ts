@@ -13,6 +13,7 @@ import { failureRows, recordedRows } from './recorded.ts';
 import type { Rows } from './row.ts';
 import { accountRows, directoryRows, keyRows, statusRows, tokenRows } from './security.ts';
 import { seedRows } from './seeds.ts';
+import { sendingRows } from './sending.ts';
 import { treeRows } from './tree.ts';
 import { accessRows, settingsRows, windowRows } from './window.ts';
 import { workbenchRows } from './workbench.ts';
@@ -43,6 +44,7 @@ const emulatorTables: readonly Rows[] = [
   windowRows,
   recordedRows,
   failureRows,
+  sendingRows,
   settingsRows,
   accessRows,
   deliveryRows,

@@ -48,6 +48,11 @@ export class Addresses {
     return this.#baseUrl;
   }
 
+  /** Where the gateway of this very process listens. */
+  get localGatewayUrl(): string {
+    return this.#gatewayUrl;
+  }
+
   /** Where the window is, without its path: under its own name where that leads here (D-214). */
   readonly window = (): string => this.#config.publicBaseUrl ?? this.#windowUrl ?? this.#baseUrl;
 

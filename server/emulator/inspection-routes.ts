@@ -25,6 +25,7 @@ import { failureRoutes } from '../traffic/failure-routes.ts';
 import type { Happenings } from '../traffic/happenings.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { type RecorderRoutesOptions, recorderRoutes } from '../traffic/recorder-routes.ts';
+import { sendingRoutes } from '../traffic/sending-routes.ts';
 import { type SettingsDesk, settingsRoutes } from '../window/settings-routes.ts';
 import { treeRoutes } from '../window/tree-routes.ts';
 import { type WindowDesk, windowRoutes } from '../window/window-routes.ts';
@@ -62,6 +63,8 @@ export interface InspectorOptions {
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
   securityUrlFor(request: Request): string;
   nowMs(): number;
+  /** Where the gateway listens, for this machine. */
+  gatewayUrl(): string;
   onFault(fault: unknown): void;
 }
 
@@ -93,6 +96,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     windowRoutes(window, gate),
     recorderRoutes({ recorder, invoker, secrets, nowMs: options.nowMs, refusalOf }, gate),
     failureRoutes({ recorder, happenings, view, machine, invoker, refusalOf }, gate),
+    sendingRoutes({ gatewayUrl: options.gatewayUrl, elapsedMs: () => performance.now() }, gate),
     deliveryRoutes(options.delivery, gate),
     publishingRoutes(options.publishing, gate),
     workbenchRoutes(options.workbench, gate),

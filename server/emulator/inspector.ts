@@ -167,6 +167,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     seeds: new WorldSeeds({ store, config, addresses, scm: scmAccess, nowMs, onWarning }),
     securityUrlFor: (req) => parts.addresses.seenBy(req).securityUrl,
     nowMs,
+    gatewayUrl: () => parts.addresses.localGatewayUrl,
     onFault,
   });
 }

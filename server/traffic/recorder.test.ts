@@ -211,3 +211,25 @@ describe('GET /inspect/traffic', () => {
     expect(await inspect('/traffic/x')).toMatchObject(refusal(404));
   });
 });
+
+describe('POST /inspect/requests', () => {
+  const sending = (body: object) => send('POST', `${platform.emulator.baseUrl}/inspect/requests`, { auth: root, body });
+
+  it('goes through the gateway like any other request, in the name of the one who asks if he wants that', async () => {
+    const wish = { method: 'POST', path: '/web/echo?page=7', headers: [['Content-Type', 'application/json']] };
+    const answer = await sending({ ...wish, body: '{"n":1}', asMe: true });
+    expect(answer).toMatchObject({ status: 200, body: { status: 200, body: expect.stringContaining('"n":1') } });
+    expect(JSON.parse(answer.body.body).who).toBe('root');
+    const { requests } = (await inspect('/traffic?plane=gateway&limit=1')).body;
+    expect(requests).toMatchObject([{ target: '/web/echo?page=7', executionId: answer.body.executionId }]);
+    const unsigned = await sending({ ...wish, body: '{}' });
+    expect(JSON.parse(unsigned.body.body).who).toBeUndefined();
+    expect((await sending({ method: 'GET', path: '/nowhere' })).body).toMatchObject({ status: 404 });
+  });
+
+  it('goes nowhere else', async () => {
+    for (const path of ['http://127.0.0.1/', '//127.0.0.1/', '']) {
+      expect(await sending({ method: 'GET', path })).toMatchObject(refusal(400));
+    }
+  });
+});

@@ -39,12 +39,13 @@ export function SplitPane({
   detailLabel = 'Detail',
   onClose,
 }: SplitPaneProps) {
-  const kept = useValue(preferences).splits[name];
+  const { splits, isPresenting } = useValue(preferences);
+  const kept = splits[name];
   const frame = useRef<HTMLDivElement>(null);
   const current = kept ?? width;
   const isOpen = detail !== undefined;
   const wholePx = useWidth(frame);
-  const isAlone = isOpen && onClose !== undefined && wholePx > 0 && wholePx < BOTH_PX;
+  const isAlone = isOpen && onClose !== undefined && wholePx > 0 && (isPresenting || wholePx < BOTH_PX);
   useKeys(isOpen && onClose ? [{ keys: 'Escape', does: 'Close the detail', group: 'Lists', run: onClose }] : []);
 
   const resize = (next: number) => {

@@ -8,6 +8,8 @@ const DEFAULTS = {
   splits: {},
   hiddenColumns: {},
   views: {},
+  requests: {},
+  isPresenting: false,
 };
 
 it.each([
@@ -20,6 +22,8 @@ it.each([
     splits: { a: 'wide' },
     hiddenColumns: { a: [1] },
     views: { a: [{ name: 'x', search: { q: 1 } }], b: 'c', d: [null] },
+    requests: { a: { method: 'GET' } },
+    isPresenting: 1,
   },
 ])('takes the defaults for what makes no sense: %j', (stored) => {
   expect(parsePreferences(stored)).toEqual(DEFAULTS);
@@ -33,6 +37,8 @@ it('keeps what was chosen', () => {
     splits: { leads: 400 },
     hiddenColumns: { leads: ['email'] },
     views: { leads: [{ name: 'mine', search: { q: 'is:refused', sort: '-time' } }] },
+    requests: { ada: { method: 'POST', path: '/lead', headers: '', body: '{}', asMe: false } },
+    isPresenting: true,
   };
   expect(parsePreferences(chosen)).toEqual(chosen);
 });

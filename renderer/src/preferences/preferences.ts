@@ -14,6 +14,20 @@ export interface Preferences {
   hiddenColumns: Readonly<Record<string, readonly string[]>>;
   /** What lists were narrowed to and kept under a name, by the name of the list. */
   views: Readonly<Record<string, readonly SavedView[]>>;
+  /** Requests to public endpoints that were kept, by their name. */
+  requests: Readonly<Record<string, SavedRequest>>;
+  /** Is everything large, for those who look on from afar? */
+  isPresenting: boolean;
+}
+
+/** A request as it was written. */
+export interface SavedRequest {
+  method: string;
+  path: string;
+  /** `Name: value`, one a line. */
+  headers: string;
+  body: string;
+  asMe: boolean;
 }
 
 /** What a list was narrowed to and sorted by, as words of its address. */
@@ -30,6 +44,8 @@ const DEFAULTS: Preferences = {
   splits: {},
   hiddenColumns: {},
   views: {},
+  requests: {},
+  isPresenting: false,
 };
 
 export const preferences = new ValueStore<Preferences>(read());
@@ -66,7 +82,10 @@ function read(): Preferences {
 /** What was stored, with the defaults for what is missing or makes no sense. */
 export function parsePreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULTS;
-  const { theme, hasLetterKeys, isRailNarrow, splits, hiddenColumns, views } = { ...DEFAULTS, ...stored };
+  const { theme, hasLetterKeys, isRailNarrow, splits, hiddenColumns, views, requests, isPresenting } = {
+    ...DEFAULTS,
+    ...stored,
+  };
   return {
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     hasLetterKeys: hasLetterKeys !== false,
@@ -74,6 +93,8 @@ export function parsePreferences(stored: unknown): Preferences {
     splits: entriesOf(splits, (width) => typeof width === 'number' && Number.isFinite(width)),
     hiddenColumns: entriesOf(hiddenColumns, (ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'string')),
     views: entriesOf(views, (some) => Array.isArray(some) && some.every(isView)),
+    requests: entriesOf(requests, isRequest),
+    isPresenting: isPresenting === true,
   };
 }
 
@@ -92,4 +113,10 @@ function isView(stored: unknown): boolean {
     search !== null &&
     Object.values(search).every((word) => typeof word === 'string')
   );
+}
+
+function isRequest(stored: unknown): boolean {
+  if (typeof stored !== 'object' || stored === null) return false;
+  const { method, path, headers, body, asMe } = stored as Partial<SavedRequest>; // each is looked at
+  return [method, path, headers, body].every((text) => typeof text === 'string') && typeof asMe === 'boolean';
 }

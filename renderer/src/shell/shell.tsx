@@ -15,6 +15,7 @@ import { useCreateCommands } from './create-commands.ts';
 import { DisconnectedBanner } from './disconnected-banner.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { usePlaceCommands } from './place-commands.ts';
+import { Presenter } from './presenter.tsx';
 import { Rail } from './rail.tsx';
 import { StatusBar } from './status-bar.tsx';
 import { togglePause } from './toggle-pause.ts';
@@ -101,6 +102,7 @@ export function Shell({ current }: { current: ScreenName }) {
         <Outlet />
       </main>
       <StatusBar />
+      <Presenter />
       <CommandPalette isOpen={open === 'palette'} onClose={() => setOpen(undefined)} />
       <HelpDialog isOpen={open === 'help'} onClose={() => setOpen(undefined)} />
     </div>

@@ -13,7 +13,9 @@ export function StatusBar() {
   const rate = useValue(live.eventsPerSecond);
   const isPaused = useValue(live.isPaused);
   const held = useValue(live.heldCount);
-  const status = usePlatformStatus().data;
+  const { data, isError } = usePlatformStatus();
+  // Refused, or not answered: what was known before may not be so any more.
+  const status = isError ? undefined : data;
   // `none` is what the configuration says when no engine is wanted.
   const engine = status?.engines.find(({ address }) => address !== 'none');
   return (

@@ -3,6 +3,7 @@ import { Button } from 'react-aria-components';
 import { IconButton, Key } from '../parts/button.tsx';
 import { Copy, copyText } from '../parts/copy.tsx';
 import { Menu } from '../parts/menu.tsx';
+import { ActiveRules } from './active-rules.tsx';
 import { Brand } from './brand.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { ScopePicker } from './scope-picker.tsx';
@@ -57,6 +58,7 @@ export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
           onAction: () => void copyText(url, `address of ${name}`),
         }))}
       />
+      <ActiveRules />
       <Button
         onPress={onPalette}
         className="ml-auto flex h-7 w-64 shrink items-center gap-2 rounded-md border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"

@@ -1,14 +1,18 @@
+import { Send } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { Time, useNowMs } from '../../parts/amount.tsx';
+import { IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Badge, State } from '../../parts/state.tsx';
+import type { SavedRequest } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { containerCondition, endpointWords } from './endpoint-words.ts';
+import { NEW_REQUEST } from './send-dialog.tsx';
 import { StatusState } from './status-state.tsx';
 import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints } from './use-endpoints.ts';
 
@@ -16,7 +20,7 @@ import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints }
 const MAX_ROWS = 200;
 
 /** The public endpoints: methods, address, target, who may call, how much of the limit is used, what came last. */
-export function EndpointsTable() {
+export function EndpointsTable({ onSend }: { onSend(wish: SavedRequest): void }) {
   const endpoints = useEndpoints();
   const { rows, isPending, error } = endpoints;
   if (error) {
@@ -56,7 +60,7 @@ export function EndpointsTable() {
         </thead>
         <tbody>
           {rows.slice(0, MAX_ROWS).map((row) => (
-            <Row key={row.record.id} row={row} />
+            <Row key={row.record.id} row={row} onSend={onSend} />
           ))}
         </tbody>
       </table>
@@ -82,7 +86,7 @@ function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-function Row({ row: { record, target, use } }: { row: EndpointRow }) {
+function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSend(wish: SavedRequest): void }) {
   const [{ endpoint: chosen }, change] = useSearch();
   const { methods, hosts, access, isAsynchronous } = endpointWords(record);
   const { public_url: url } = record.properties;
@@ -99,6 +103,14 @@ function Row({ row: { record, target, use } }: { row: EndpointRow }) {
           </span>
           {address !== undefined && (
             <Copy text={address} what={`public address of ${record.name}`} className="scale-90" />
+          )}
+          {address !== undefined && (
+            <IconButton
+              icon={Send}
+              label={`Send a request to ${record.name}`}
+              className="scale-90"
+              onPress={() => onSend({ ...NEW_REQUEST, method: firstMethod(methods), path: pathOf(address) })}
+            />
           )}
           {hosts.length > 0 && <Badge>{`also ${hosts.join(', ')}`}</Badge>}
         </span>
@@ -192,4 +204,13 @@ function Limit({ name, use }: { name: string; use: EndpointUse | undefined }) {
 /** The address without what all of them begin with. */
 function shortened(address: string, gatewayUrl: string | undefined): string {
   return gatewayUrl !== undefined && address.startsWith(`${gatewayUrl}/`) ? address.slice(gatewayUrl.length) : address;
+}
+
+/** The first of the methods that an endpoint has; it may have all. */
+function firstMethod(methods: string): string {
+  return /^(GET|POST|PUT|PATCH|DELETE)\b/.exec(methods)?.[1] ?? 'POST';
+}
+
+function pathOf(address: string): string {
+  return new URL(address).pathname;
 }

@@ -1,4 +1,4 @@
-import { Terminal, X } from 'lucide-react';
+import { Send, Terminal, X } from 'lucide-react';
 import { curlOf } from '../../api/curl.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { type RecordedExchange, useExchange } from '../../api/traffic.ts';
@@ -13,13 +13,30 @@ import { KeyValue } from '../../parts/key-value.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
+import type { SavedRequest } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { refusalOf } from './refusal.ts';
 import { StatusState } from './status-state.tsx';
 
+/** What belongs to the connection, or was hidden. */
+const NOT_SENT =
+  /^(host|connection|content-length|accept-encoding|transfer-encoding|expect|authorization|cookie|sec-.*)$/i;
+
+/** The request as one can write it anew. */
+function wishOf({ method, target, request, userId }: RecordedExchange): SavedRequest {
+  const headers = request.headers.filter(([name]) => !NOT_SENT.test(name));
+  return {
+    method,
+    path: target,
+    headers: headers.map(([name, value]) => `${name}: ${value}`).join('\n'),
+    body: request.body?.text ?? '',
+    asMe: userId !== undefined,
+  };
+}
+
 /** One request and its answer, with headers and bodies. */
-export function ExchangeDetail({ seq }: { seq: number }) {
+export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(wish: SavedRequest): void }) {
   const [{ tab }, change] = useSearch();
   const { data: exchange, error, refetch } = useExchange(seq);
   const addresses = usePlatformStatus().data?.addresses;
@@ -68,6 +85,11 @@ export function ExchangeDetail({ seq }: { seq: number }) {
           {address && (
             <Button icon={Terminal} onPress={() => void copyText(curlOf(exchange, address), 'curl command')}>
               Copy as curl
+            </Button>
+          )}
+          {exchange.plane === 'gateway' && (
+            <Button icon={Send} onPress={() => onSend(wishOf(exchange))}>
+              Send with edits
             </Button>
           )}
           {executionId && (

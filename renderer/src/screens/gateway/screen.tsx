@@ -1,4 +1,5 @@
-import { X } from 'lucide-react';
+import { Send, X } from 'lucide-react';
+import { useState } from 'react';
 import { exchangeQuery, howItWent } from '../../../../server/model/recorded-queries.ts';
 import { useMarks } from '../../api/marks.ts';
 import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
@@ -10,11 +11,12 @@ import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
 import { QueryBar } from '../../parts/query-bar.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Badge } from '../../parts/state.tsx';
-import type { SavedView } from '../../preferences/preferences.ts';
+import type { SavedRequest, SavedView } from '../../preferences/preferences.ts';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useGo, useSearch } from '../../url.ts';
 import { EndpointsTable } from './endpoints-table.tsx';
 import { ExchangeDetail } from './exchange-detail.tsx';
+import { NEW_REQUEST, SendDialog } from './send-dialog.tsx';
 import { StatusState } from './status-state.tsx';
 
 const keyOf = ({ seq }: RecordedRequest) => String(seq);
@@ -118,6 +120,7 @@ export default function GatewayScreen() {
   const marks = useMarks();
   const [{ q = '', sel, sort, scope, plane = 'gateway', endpoint }, change] = useSearch();
   const go = useGo();
+  const [written, setWritten] = useState<SavedRequest>();
   const traffic = useTraffic({ q: q || undefined, scope, endpoint, plane: plane === 'all' ? undefined : plane });
   const { rows } = traffic;
   return (
@@ -138,6 +141,9 @@ export default function GatewayScreen() {
               One endpoint only
             </Button>
           )}
+          <Button icon={Send} onPress={() => setWritten(NEW_REQUEST)}>
+            Send a request
+          </Button>
           <Segments
             label="Which requests"
             segments={PLANES}
@@ -151,7 +157,7 @@ export default function GatewayScreen() {
         </>
       }
     >
-      <EndpointsTable />
+      <EndpointsTable onSend={setWritten} />
       <ListPane
         name="traffic"
         label="Requests"
@@ -179,8 +185,13 @@ export default function GatewayScreen() {
           />
         }
         detailLabel="Request"
-        detail={sel !== undefined && /^\d+$/.test(sel) ? <ExchangeDetail key={sel} seq={Number(sel)} /> : undefined}
+        detail={
+          sel !== undefined && /^\d+$/.test(sel) ? (
+            <ExchangeDetail key={sel} seq={Number(sel)} onSend={setWritten} />
+          ) : undefined
+        }
       />
+      {written && <SendDialog first={written} onClose={() => setWritten(undefined)} />}
     </ScreenFrame>
   );
 }

@@ -4,11 +4,10 @@ import { FailureNote } from '../../parts/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { PipelineGuide } from './pipeline-guide.tsx';
 import { Guide, Step } from './step.tsx';
-import { type Tour, useTour } from './use-tour.ts';
+import type { Tour } from './use-tour.ts';
 
 /** Three ways to begin, each with what is done already ticked. */
-export function FirstSteps() {
-  const tour = useTour();
+export function FirstSteps({ tour }: { tour: Tour }) {
   return (
     <section aria-labelledby="first-steps">
       <h2 id="first-steps" className="eyebrow mb-2">
@@ -74,7 +73,7 @@ function FormGuide({ tour }: { tour: Tour }) {
         )}
       </Step>
       <Step isDone={hasLead} text="Send the form as Ada Lovelace">
-        {form && (
+        {form && formUrl !== undefined && (
           <Button look={hasLead ? 'plain' : 'primary'} isPending={isSending} onPress={tour.sendForm}>
             {isSending ? 'Sending ...' : hasLead ? 'Send again' : 'Send the form'}
           </Button>
@@ -88,9 +87,13 @@ function FormGuide({ tour }: { tour: Tour }) {
         {stray && (
           <p role="alert" className="rounded-md border border-error/40 bg-error-soft px-3 py-2 text-[12.5px]">
             No lead came of it: {stray.message}.{' '}
-            <PlaceLink to={{ screen: 'invocations', search: { sel: stray.executionId } }}>
-              Open the invocation
-            </PlaceLink>
+            {stray.executionId ? (
+              <PlaceLink to={{ screen: 'invocations', search: { sel: stray.executionId } }}>
+                Open the invocation
+              </PlaceLink>
+            ) : (
+              <PlaceLink to={{ screen: 'gateway' }}>Open the gateway</PlaceLink>
+            )}
           </p>
         )}
         {failure && <FailureNote failure={failure} />}

@@ -47,7 +47,8 @@ const count = (amount: number, one: string, many = `${one}s`) =>
 /** Every service with its state and its latest doings. */
 export function useServices(): Service[] {
   const isLost = useValue(live.connection) === 'lost';
-  const status = usePlatformStatus().data;
+  const { data, isError } = usePlatformStatus();
+  const status = isError ? undefined : data;
   const nowMs = useNowMs();
   const pulse = usePulse();
   const { orgs } = useScope();

@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { ShownLead } from '../../../../server/contract/leads.ts';
-import type { ShownInvocation } from '../../../../server/contract/logs.ts';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
 import { load, send } from '../../api/client.ts';
 import { type Failure, failureOf } from '../../api/failure.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
+import { sendThroughGateway } from '../../api/send-request.ts';
 import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { type DemoWorld, useDemoWorld } from './use-demo-world.ts';
@@ -47,12 +47,15 @@ export interface Tour {
   sendForm(): void;
 }
 
-/** An invocation that no lead came of. */
+/** A form that no lead came of. */
 interface Stray {
-  executionId: string;
+  /** Absent where the gateway answered by itself. */
+  executionId: string | undefined;
   message: string;
 }
 
+/** So much of an answer is told. */
+const MAX_SAID = 200;
 /** The organization of the demo world (fixtures/worlds/demo.yaml). */
 const DEMO = 'demo';
 
@@ -76,7 +79,10 @@ export function useTour(): Tour {
   const form = hasDemo
     ? lambdas.find(({ properties }) => isObject(properties.env) && 'CRM_OID' in properties.env)
     : undefined;
-  const sending = useMutation({ mutationFn: () => sendForm(form), onSuccess: tellOfForm });
+  const formUrl = urlOf(
+    endpoints.find(({ properties }) => form && referenceId(properties.implementation_id) === form.id),
+  );
+  const sending = useMutation({ mutationFn: () => sendForm(formUrl), onSuccess: tellOfForm });
   const starting = useMutation({
     mutationFn: () => send('POST', '/inspect/pipelines/demo'),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: [keys.pipelines] }),
@@ -91,7 +97,7 @@ export function useTour(): Tour {
     hasDemo,
     demo: useDemoWorld(hasDemo === false),
     form,
-    formUrl: urlOf(endpoints.find(({ properties }) => form && referenceId(properties.implementation_id) === form.id)),
+    formUrl,
     deployUrl: urlOf(endpoints.find(({ properties }) => properties.resource === '/deploy')),
     leadCount: leads.data?.length ?? 0,
     pipeline: {
@@ -110,18 +116,29 @@ export function useTour(): Tour {
   };
 }
 
+/** Has everything been tried that can be tried here? Then other things come first. */
+export function areStepsDone({ leadCount, pipeline }: Pick<Tour, 'leadCount' | 'pipeline'>): boolean {
+  return leadCount > 0 && (pipeline.engineTrouble !== undefined || pipeline.last?.state === 'success');
+}
+
 function urlOf(endpoint: PlatformRecord | undefined): string | undefined {
   const url = endpoint?.properties.public_url;
   return typeof url === 'string' ? url : undefined;
 }
 
-/** Resolves to what came of it instead of a lead. */
-async function sendForm(form: PlatformRecord | undefined): Promise<Stray | undefined> {
-  if (!form) return undefined;
-  const { executionId, outcome } = await send<ShownInvocation>('POST', `/inspect/lambdas/${form.id}/invoke`, WEB_FORM);
-  if (!outcome.ok) return { executionId, message: outcome.message ?? 'the lambda failed' };
-  const leads = await load<ShownLead[]>('/inspect/leads');
-  if (leads.some((lead) => lead.executionId === executionId)) return undefined;
+/** Sends it as a visitor's browser would, through the gateway. Resolves to what came of it instead of a lead. */
+async function sendForm(formUrl: string | undefined): Promise<Stray | undefined> {
+  if (formUrl === undefined) return undefined;
+  const { status, body, executionId } = await sendThroughGateway({
+    method: 'POST',
+    path: new URL(formUrl).pathname,
+    headers: [['Content-Type', 'application/json']],
+    body: JSON.stringify(WEB_FORM),
+    asMe: false,
+  });
+  if (status >= 400) return { executionId, message: `the answer was ${status}: ${body.slice(0, MAX_SAID)}` };
+  const leads = await load<ShownLead[]>('/inspect/leads', { execution: executionId });
+  if (leads.length > 0) return undefined;
   return { executionId, message: 'the lambda ran, but sent nothing that became a lead' };
 }
 

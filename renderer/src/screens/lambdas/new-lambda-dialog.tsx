@@ -45,7 +45,7 @@ export function NewLambdaDialog({ parentId: firstParentId, scope, onClose }: New
     onSuccess: async (record) => {
       toast({ tone: 'ok', text: `${record.name} was created.` });
       await queryClient.invalidateQueries();
-      go({ screen: 'lambdas', id: record.id });
+      go({ screen: 'lambdas', id: record.id }, { isReplacing: true });
     },
   });
   const wanted = name.trim();

@@ -91,7 +91,7 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
       begun.set(undefined);
       toast({ tone: 'ok', text: `${record.name} was created.` });
       void queryClient.invalidateQueries();
-      go({ screen: 'resources', id: record.id });
+      go({ screen: 'resources', id: record.id }, { isReplacing: true });
     },
   });
   const failure = creation.error ? failureOf(creation.error) : undefined;

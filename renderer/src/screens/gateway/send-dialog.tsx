@@ -1,0 +1,140 @@
+import { useMutation } from '@tanstack/react-query';
+import { Save, Send, Terminal } from 'lucide-react';
+import { useState } from 'react';
+import { curlOf } from '../../api/curl.ts';
+import { failureOf } from '../../api/failure.ts';
+import { usePlatformStatus } from '../../api/platform-status.ts';
+import { type AnswerOfRequest, headersIn, sendThroughGateway } from '../../api/send-request.ts';
+import { Duration } from '../../parts/amount.tsx';
+import { Button } from '../../parts/button.tsx';
+import { copyText } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { Select, TextField } from '../../parts/fields.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { prefer, preferences, type SavedRequest } from '../../preferences/preferences.ts';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import { useValue } from '../../value-store.ts';
+import { StatusState } from './status-state.tsx';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].map((id) => ({ id, text: id }));
+const SENDERS = [
+  { id: 'nobody', text: 'nobody' },
+  { id: 'me', text: 'me' },
+];
+
+/** What one begins with. */
+export const NEW_REQUEST: SavedRequest = {
+  method: 'POST',
+  path: '/',
+  headers: 'Content-Type: application/json',
+  body: '{}',
+  asMe: false,
+};
+
+/** A request to a public endpoint, written, sent through the gateway, and its answer. */
+export function SendDialog({ first, onClose }: { first: SavedRequest; onClose(): void }) {
+  const [wish, setWish] = useState(first);
+  const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl ?? '';
+  const saved = useValue(preferences).requests;
+  const sending = useMutation({
+    mutationFn: () => sendThroughGateway({ ...wish, headers: headersIn(wish.headers) }),
+  });
+  const set = (change: Partial<SavedRequest>) => setWish((now) => ({ ...now, ...change }));
+  const name = `${wish.method} ${wish.path}`;
+  const keep = () => {
+    prefer({ requests: { ...saved, [name]: wish } });
+    toast({ tone: 'ok', text: `${name} is kept in this browser.` });
+  };
+  const curl = () => {
+    const { method, path: target, headers, body } = wish;
+    const request = { headers: headersIn(headers), body: { text: body, sizeBytes: body.length } };
+    void copyText(curlOf({ method, target, request }, gatewayUrl), 'curl command');
+  };
+  return (
+    <Dialog
+      title="Send a request"
+      isOpen
+      onClose={onClose}
+      width="medium"
+      actions={
+        <>
+          <Button icon={Terminal} onPress={curl}>
+            Copy as curl
+          </Button>
+          <Button icon={Save} onPress={keep}>
+            Save
+          </Button>
+          <Button look="primary" icon={Send} isPending={sending.isPending} onPress={() => sending.mutate()}>
+            Send
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3">
+        {Object.keys(saved).length > 0 && (
+          <Select
+            label="Saved requests"
+            options={Object.keys(saved).map((id) => ({ id, text: id }))}
+            value={name in saved ? name : undefined}
+            onChange={(id) => setWish(saved[id] ?? wish)}
+          />
+        )}
+        <div className="flex items-start gap-2">
+          <Select label="Method" options={METHODS} value={wish.method} onChange={(method) => set({ method })} />
+          <TextField
+            label="Path"
+            isMono
+            className="flex-1"
+            value={wish.path}
+            onChange={(path) => set({ path })}
+            description={`Behind ${gatewayUrl}`}
+            error={wish.path.startsWith('/') ? undefined : 'begins with /'}
+          />
+        </div>
+        <div className="flex items-center gap-2">
+          <span className="text-muted">Signed in as</span>
+          <Segments
+            label="Signed in as"
+            segments={SENDERS}
+            value={wish.asMe ? 'me' : 'nobody'}
+            onChange={(id) => set({ asMe: id === 'me' })}
+          />
+        </div>
+        <TextField
+          label="Headers"
+          isMono
+          lines={2}
+          value={wish.headers}
+          onChange={(headers) => set({ headers })}
+          description="Name: value, one a line"
+        />
+        {wish.method !== 'GET' && wish.method !== 'HEAD' && (
+          <TextField label="Body" isMono lines={6} value={wish.body} onChange={(body) => set({ body })} />
+        )}
+        {sending.error && <FailureNote failure={failureOf(sending.error)} />}
+        {sending.data && <Answer answer={sending.data} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function Answer({ answer: { status, durationMs, executionId, body, isCut } }: { answer: AnswerOfRequest }) {
+  return (
+    <section aria-label="Answer" className="card">
+      <p className="flex items-center gap-3 border-b border-line px-3 py-1.5">
+        <StatusState status={status} />
+        <Duration ms={durationMs} />
+        {executionId && (
+          <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>Open the invocation</PlaceLink>
+        )}
+        {isCut && <span className="text-muted">only its beginning is shown</span>}
+      </p>
+      <div className="max-h-60 overflow-auto">
+        <JsonView value={body} what="answer" />
+      </div>
+    </section>
+  );
+}

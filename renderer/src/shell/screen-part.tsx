@@ -1,0 +1,66 @@
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { FailureError } from '../api/failure.ts';
+import { live } from '../api/live.ts';
+import { ErrorState } from '../parts/empty-state.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
+
+/** Loads a screen, a part of the window of its own. */
+export type ScreenLoader = () => Promise<{ default: ComponentType }>;
+
+/** So long after the window is live the other screens are fetched: what one looks at first comes first. */
+const AHEAD_MS = 5_000;
+/** A part that is loaded at once is not announced. */
+const PENDING_MS = 150;
+
+const loaded = new Map<ScreenLoader, ComponentType>();
+
+async function loadPart(loader: ScreenLoader): Promise<ComponentType> {
+  const { default: part } = await loader();
+  loaded.set(loader, part);
+  return part;
+}
+
+/** A screen that is loaded when one goes there. One that cannot be loaded is an error in its place, and the window stays. */
+export function screenPart(loader: ScreenLoader): () => ReactNode {
+  return function ScreenPart() {
+    const [, setLoaded] = useState(0);
+    const [error, setError] = useState<unknown>();
+    const [attempt, setAttempt] = useState(0);
+    const [isSlow, setSlow] = useState(false);
+    // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt is another loading
+    useEffect(() => {
+      if (loaded.has(loader)) return undefined;
+      setError(undefined);
+      const timer = setTimeout(() => setSlow(true), PENDING_MS);
+      loadPart(loader).then(() => setLoaded(Date.now()), setError);
+      return () => clearTimeout(timer);
+    }, [attempt]);
+    const Part = loaded.get(loader);
+    if (Part) return <Part />;
+    if (error !== undefined) return <ErrorState error={NOT_LOADED} onRetry={() => setAttempt(attempt + 1)} />;
+    return isSlow && <Skeleton />;
+  };
+}
+
+const NOT_LOADED = new FailureError({
+  kind: 'offline',
+  code: 0,
+  message:
+    'This part of the window could not be loaded; the network may have changed. What else is open stays as it is.',
+  details: [],
+});
+
+/** Fetches all screens once the window is there and live, one after the other: a network that goes later takes none of them. */
+export function fetchAhead(loaders: readonly ScreenLoader[]): void {
+  let isBegun = false;
+  const begin = () => {
+    if (isBegun || live.connection.value !== 'live') return;
+    isBegun = true;
+    setTimeout(async () => {
+      // What cannot be fetched now is asked for again by whoever goes there.
+      for (const loader of loaders) await loadPart(loader).catch(() => undefined);
+    }, AHEAD_MS);
+  };
+  live.connection.watch(begin);
+  begin();
+}

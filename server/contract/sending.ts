@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { named } from './named.ts';
+import { id } from './parts.ts';
+import { SEES_ALL } from './right.ts';
+import { json, ok, rowsOf } from './row.ts';
+
+const headers = z.array(z.tuple([z.string().max(256), z.string().max(8_192)])).max(100);
+
+const requestWish = z.strictObject({
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']),
+  path: z
+    .string()
+    .regex(/^\/(?!\/)/, 'begins with one /')
+    .max(8_192)
+    .describe('Behind the gateway, with its query'),
+  headers: headers.optional(),
+  body: z.string().optional(),
+  asMe: z.boolean().optional().describe('With the credentials of the one who asks; else without any'),
+});
+export type RequestWish = z.output<typeof requestWish>;
+
+const answerOfRequest = named(
+  'AnswerOfRequest',
+  z.object({
+    status: z.int(),
+    headers,
+    body: z.string().describe('As text, the first 256 KiB of it'),
+    isCut: z.literal(true).optional(),
+    durationMs: z.number(),
+    executionId: id.optional().describe('Of the invocation that answered'),
+  }),
+);
+
+/** Requests to public endpoints that the window makes for its user: a browser lets it ask nobody but the platform itself. */
+export const sendingRows = rowsOf('Window', {
+  sendRequest: {
+    route: 'post /inspect/requests',
+    summary: 'Send a request to a public endpoint',
+    description: 'It goes through the gateway like any other. Redirects are not followed.',
+    right: SEES_ALL,
+    body: json(named('RequestWish', requestWish)),
+    answer: ok(answerOfRequest),
+    errors: [502],
+  },
+});
