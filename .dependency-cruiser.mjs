@@ -12,7 +12,7 @@ const rooms = {
   containers: ['model', 'machine'],
   pipelines: ['model'],
   gateway: ['model', 'contract', 'http'],
-  standins: ['model', 'contract', 'http'],
+  standins: ['model', 'machine', 'contract', 'http'],
   security: ['model', 'contract', 'http', 'store'],
   history: ['model', 'contract', 'http', 'store'],
   traffic: ['model', 'contract', 'http', 'store', 'history'],
@@ -72,7 +72,7 @@ export default {
       from: { path: paths(['cli']) },
       to: {
         path: '^(server|renderer|electron|e2e|bench)/',
-        pathNot: paths(['cli', 'emulator', 'config', 'pipelines', 'model', 'contract', 'package-file']),
+        pathNot: paths(['cli', 'emulator', 'config', 'pipelines', 'model', 'machine', 'contract', 'package-file']),
       },
     },
     {

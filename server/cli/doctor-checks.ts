@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Config, IN_MEMORY } from '../config-schema.ts';
 import { probeEngine } from '../emulator/engine-probe.ts';
+import { reasonOf } from '../model/reason.ts';
 import { findInstance } from './instance-file.ts';
 
 /** One thing that was looked at. */
@@ -92,7 +93,7 @@ export async function checkDataFolder({ data }: Config): Promise<Check> {
     await rmdir(await mkdtemp(join(folder, '.terrarium-doctor-')));
     return said(true, folder === data ? `${data} can be written` : `${data} can be made in ${folder}`);
   } catch (failure) {
-    const reason = failure instanceof Error ? failure.message : String(failure);
+    const reason = reasonOf(failure);
     return said(false, `${data} cannot be used (${reason}): make it writable, or choose another one with --data`);
   }
 }
@@ -134,7 +135,7 @@ export async function checkEngine({ containers: { engine } }: Config, env: NodeJ
     const { address, name, said: version } = await probeEngine(engine, env);
     return said(name, true, `${address} answers${version ? `, ${version}` : ''}`);
   } catch (failure) {
-    const reason = failure instanceof Error ? failure.message : String(failure);
+    const reason = reasonOf(failure);
     return said('Docker', false, `${reason}: containers will not run until it does; all else will`);
   }
 }

@@ -1,10 +1,12 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { UserError } from '../config.ts';
 import { IN_MEMORY } from '../config-schema.ts';
 import type { Emulator } from '../emulator.ts';
+import { writeWhole } from '../machine/write-whole.ts';
+import { reasonOf } from '../model/reason.ts';
 
 /** How other commands find a running platform: by this file in its data folder. */
 const FILE = 'instance.json';
@@ -38,13 +40,10 @@ export async function writeInstanceFile(emulator: Emulator, pid: number): Promis
   const startedAt = new Date().toISOString();
   const record: InstanceRecord = { pid, version: manifest.version, startedAt, ...addresses, dataDir };
   const file = join(dataDir, FILE);
-  const draft = `${file}.${pid}.tmp`;
   try {
-    await writeFile(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
-    await rename(draft, file);
+    await writeWhole(file, `${JSON.stringify(record, null, 2)}\n`);
   } catch (cause) {
-    await rm(draft, { force: true }).catch(() => undefined);
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new UserError(`the file that tells where the platform runs cannot be written: ${reason}`, { cause });
   }
 }

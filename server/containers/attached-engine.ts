@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../model/ids.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { ContainerEngine, EngineEvent, EngineSource, Instance } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
@@ -173,7 +174,7 @@ export class AttachedEngine {
       this.#later(() => this.#resync(), RESYNC_MS);
       void this.#followAnew(engine);
     } catch (failure) {
-      this.#retry(failure instanceof Error ? failure.message : String(failure));
+      this.#retry(reasonOf(failure));
     }
   }
 
@@ -205,7 +206,7 @@ export class AttachedEngine {
       this.#listener.onInstances(await (await this.engine()).list());
       this.#later(() => this.#resync(), RESYNC_MS);
     } catch (failure) {
-      this.#lose(failure instanceof Error ? failure.message : String(failure));
+      this.#lose(reasonOf(failure));
     }
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../model/json.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { AttachedEngine } from './attached-engine.ts';
 import type { EngineEvent, Instance, PullProgress } from './engine.ts';
@@ -251,7 +252,7 @@ export class ContainerRunner {
 
   #fail(failure: unknown): void {
     if (failure instanceof EngineUnreachable) return; // it is told by the engine's state, and done again when that is back
-    this.#failure = failure instanceof Error ? failure.message : String(failure);
+    this.#failure = reasonOf(failure);
     if (this.#isRemoved) return;
     // A definition that is refused is refused again: it waits for a change of the record. So does an image, unless it comes (D-051).
     const refused = failure instanceof EngineRefusal ? failure.kind : undefined;

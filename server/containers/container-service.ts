@@ -2,6 +2,7 @@ import { wasInMemory } from '../machine/owner.ts';
 import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -238,7 +239,7 @@ export class ContainerService implements RunningContainers {
       const left = await within(STOP_LIMIT_MS + LOOK_LIMIT_MS, work());
       return leftoverSentence(attached.address, left, `they were not gone after ${STOP_LIMIT_MS / 1_000} s`);
     } catch (failure) {
-      const reason = failure instanceof Error ? failure.message : String(failure);
+      const reason = reasonOf(failure);
       const containers = known.map((id) => id.slice(0, 12));
       return leftoverSentence(attached.address, { containers, services: [], networks: [], volumes: [] }, reason);
     }

@@ -1,5 +1,6 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
+import { writeWhole } from '../machine/write-whole.ts';
 
 /** What a file of the data folder keeps of a secret; undefined when it is missing or damaged, and so has to be made anew. */
 export async function readSecret<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
@@ -12,7 +13,5 @@ export async function readSecret<T>(file: string, schema: z.ZodType<T>): Promise
 
 /** Keeps a secret for its owner's eyes only: as a whole or not at all. */
 export async function writeSecret(file: string, secret: object): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, `${JSON.stringify(secret, null, 2)}\n`, { mode: 0o600 });
-  await rename(draft, file);
+  await writeWhole(file, `${JSON.stringify(secret, null, 2)}\n`);
 }

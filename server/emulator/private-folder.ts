@@ -1,5 +1,6 @@
 import { chmod, lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { reasonOf } from '../model/reason.ts';
 
 /** What group and others may do. */
 const OF_OTHERS = 0o077;
@@ -21,7 +22,7 @@ export async function keepPrivate(dir: string, warn: (message: string) => void):
       if (entry.isDirectory() && KEPT_FOLDERS.includes(entry.name)) await tightenAll(place);
     }
   } catch (failure) {
-    const reason = failure instanceof Error ? failure.message : String(failure);
+    const reason = reasonOf(failure);
     warn(
       `other users of this machine may read the data folder ${dir}, and that cannot be changed (${reason}): run \`chmod -R go= '${dir}'\` as its owner`,
     );

@@ -1,6 +1,7 @@
 import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
+import { reasonOf } from '../model/reason.ts';
 import { CONTAINER } from '../model/types/container.ts';
 import { servicePortNames } from '../model/types/port-mappings.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -134,7 +135,7 @@ export class ServicePorts {
       this.#open.set(containerId, open.set(portName, port));
       if (port.port !== kept) await this.#keep(() => ports.put(key, { port: port.port }));
     } catch (fault) {
-      const reason = fault instanceof Error ? fault.message : String(fault);
+      const reason = reasonOf(fault);
       onWarning(`${where} cannot be published on ${host}: ${reason}`);
     }
   }

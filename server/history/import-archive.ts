@@ -5,6 +5,7 @@ import { ORGANIZATION } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { hasHidden, unmaskedRecord } from '../model/masking.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
@@ -106,7 +107,7 @@ function checked<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw new PlatformError(400, `the archive cannot be imported: ${reason}. Nothing was changed.`, { cause: error });
   }
 }

@@ -3,7 +3,8 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { reasonOf } from '../store/store-error.ts';
+import { reasonOf } from '../model/reason.ts';
+
 import { parseForeignWorld } from '../store/world-file.ts';
 import type { PastWorld } from '../store/world-history.ts';
 import { LEADS, MANIFEST, manifestSchema, WORLD } from './archive.ts';

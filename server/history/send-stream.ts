@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
-import { codeOf } from '../store/store-error.ts';
+import { codeOf } from '../model/reason.ts';
 
 /** Sends a stream as the body of an answer. A reader who goes away in the middle is no fault; a source that fails ends the connection. */
 export async function sendStream(content: Readable, res: Response): Promise<void> {

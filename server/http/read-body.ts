@@ -4,6 +4,7 @@ import { parse as parseSafely } from 'secure-json-parse';
 import { PlatformError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { MAX_JSON_DEPTH } from '../model/json-bounds.ts';
+import { reasonOf } from '../model/reason.ts';
 
 /** The setting of an express app that says how large a request body may be, in bytes (D-007, D-185). */
 export const BODY_LIMIT_SETTING = 'request body bytes';
@@ -71,7 +72,7 @@ export function parseJson(text: string): Json {
   try {
     return parseSafely(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as Json; // parse() is typed any
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = reasonOf(cause);
     throw new PlatformError(400, `malformed JSON: ${reason.slice(0, 200)}`, { cause });
   }
 }

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { writeWhole } from '../machine/write-whole.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
 import { LambdaFailure } from './lambda-failure.ts';
 import { type PackageSource, PackageStore, stopModuleLookup } from './package-store.ts';
@@ -164,8 +165,7 @@ async function writeSource(folder: string, text: string): Promise<string> {
   await stopModuleLookup(folder);
   const file = path.join(folder, 'index.js');
   // In one step: a process may be loading the same file, when a lambda's old definition has come back.
-  await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeWhole(file, text);
   return file;
 }
 

@@ -1,4 +1,5 @@
 import type { FailureKind, Outcome } from '../model/invocation.ts';
+import { reasonOf } from '../model/reason.ts';
 
 /** Why a call of a lambda failed (D-139): the kind decides the HTTP answer, the message is what the client reads. */
 export class LambdaFailure extends Error {
@@ -35,6 +36,6 @@ export function timedOut(timeoutMs: number): LambdaFailure {
 /** What a start that failed means for the calls that wait for it. */
 export function notStarted(thrown: unknown): LambdaFailure {
   if (thrown instanceof LambdaFailure) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = reasonOf(thrown);
   return new LambdaFailure('crash', `the lambda could not be started: ${message}`, { cause: thrown });
 }

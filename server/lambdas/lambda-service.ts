@@ -3,6 +3,7 @@ import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { BegunInvocation, Invocation, LambdaCall, LambdaInvoker, LogLine, Outcome } from '../model/invocation.ts';
 import { type LogParameters, parseLogQuery, selectLines } from '../model/log-query.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { Debugging, type DebugState } from './debugging.ts';
@@ -312,7 +313,7 @@ export class LambdaService implements LambdaInvoker {
       pool?.update(definition);
       return { pool: pool ?? new LambdaPool(this.#host, definition), refused: undefined };
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const reason = reasonOf(thrown);
       return { pool, refused: failed({ failure: 'load', message: `the lambda's record cannot be used: ${reason}` }) };
     }
   }
@@ -333,7 +334,7 @@ export class LambdaService implements LambdaInvoker {
     try {
       return await this.#processes.open(definition, adopt, isWanted, (text) => this.#sayOnce(definition.id, text));
     } catch (thrown) {
-      const problem = thrown instanceof Error ? thrown.message : String(thrown);
+      const problem = reasonOf(thrown);
       if (definition.isDebugged) this.#debugging.lost(definition.id, this.#debugging.state?.url, problem);
       throw thrown;
     }

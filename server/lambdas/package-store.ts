@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from '
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { writeWhole } from '../machine/write-whole.ts';
 import type { CodeSource } from './lambda-definition.ts';
 import { LambdaFailure } from './lambda-failure.ts';
 import { beginsLikeZip, fetchPackage } from './package-source.ts';
@@ -200,8 +201,7 @@ export class PackageStore {
       ...(before && before.content !== copy.content && { before }),
     });
     const file = this.#recordOf(lambdaId);
-    await writeFile(`${file}.new`, JSON.stringify(copy), { mode: 0o600 });
-    await rename(`${file}.new`, file);
+    await writeWhole(file, JSON.stringify(copy));
     await this.#sweep();
   }
 

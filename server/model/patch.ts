@@ -3,6 +3,7 @@ import { applyOperation, deepClone, JsonPatchError, type Operation } from 'fast-
 import { type ErrorDetail, PlatformError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { MAX_JSON_DEPTH, MAX_RECORD_SIZE, measure } from './json-bounds.ts';
+import { segmentsOf } from './pointer.ts';
 
 /** What a PATCH of one record may reach (D-090, D-093, D-095). Names are members of `properties`. */
 export interface PatchRules {
@@ -63,13 +64,6 @@ function pointerProblem(pointer: Json | undefined): string | undefined {
   if (/~(?![01])/.test(pointer)) return 'has a ~ that is followed by neither 0 nor 1';
   if (segmentsOf(pointer).includes('__proto__')) return 'must not reach for __proto__';
   return undefined;
-}
-
-function segmentsOf(pointer: string): string[] {
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** The value at a pointer, through own members only, so that `/constructor` is as absent as it looks. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { isUuid, type Uuid } from './ids.ts';
 import { type Json, type JsonObject, memberOf } from './json.ts';
+import { pointerTo } from './pointer.ts';
 import { locate, type Place, placesOf, replaceAt, withoutEntries } from './property-places.ts';
 import type { StoredResource } from './record.ts';
 import {
@@ -13,7 +14,6 @@ import {
 import { typeOf, typeOfWord } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';
 import type { TypeWord } from './type-words.ts';
-import { pointerTo } from './validate.ts';
 
 /** One mention of another resource in a record's properties. */
 export interface Reference {

@@ -1,5 +1,5 @@
 import type { Uuid } from './ids.ts';
-import { pointerTo } from './validate.ts';
+import { pointerTo, unescaped } from './pointer.ts';
 
 /** What a path is made of; the root organization, and what is above all that is at hand, has no parent. */
 interface Named {
@@ -19,12 +19,7 @@ export function pathOf<T extends Named>(record: T, find: (id: Uuid) => T | undef
 
 /** The last name of a path, as it is called; of what is no path, itself. */
 export function lastNameOf(path: string): string {
-  return path.startsWith('/')
-    ? path
-        .slice(path.lastIndexOf('/') + 1)
-        .replaceAll('~1', '/')
-        .replaceAll('~0', '~')
-    : path;
+  return path.startsWith('/') ? unescaped(path.slice(path.lastIndexOf('/') + 1)) : path;
 }
 
 /** Resources and all that is above them, as `GET /inspect/tree` answers. */

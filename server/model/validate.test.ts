@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { pointerTo } from './pointer.ts';
 import { refusalOf } from './types/world-for-tests.ts';
-import { parseWith, pointerTo } from './validate.ts';
+import { parseWith } from './validate.ts';
 
 test.each([
   [z.string(), undefined, 'is required'],

@@ -1,13 +1,9 @@
 import type { z } from 'zod';
 import { type ErrorDetail, PlatformError } from './errors.ts';
+import { pointerTo } from './pointer.ts';
 import { validationMessage } from './validation-message.ts';
 
 const MAX_DETAILS = 20;
-
-/** Escapes one member name for a JSON Pointer (RFC 6901). */
-export function pointerTo(path: readonly PropertyKey[], base = ''): string {
-  return base + path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-}
 
 function detailsOf(error: z.ZodError, base: string): ErrorDetail[] {
   return error.issues

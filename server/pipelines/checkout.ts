@@ -1,5 +1,6 @@
 import { access, cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { reasonOf } from '../model/reason.ts';
 import { AUTHOR, git } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { commitOf, DEFINITION, type Repository } from './repository.ts';
@@ -68,7 +69,7 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
   } catch (failure) {
     signal.throwIfAborted();
     if (failure instanceof PipelineError) throw failure;
-    const reason = failure instanceof Error ? failure.message : String(failure);
+    const reason = reasonOf(failure);
     throw new PipelineError(`the commit ${sha.slice(0, 8)} of ${source} could not be checked out: ${reason}`, 1);
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from '../model/reason.ts';
 import type { ServiceDefinition } from './definition.ts';
 import type { EngineCommand } from './engine-command.ts';
 import { endOf, type JobOutcome, type JobToRun } from './job-runner.ts';
@@ -69,7 +70,7 @@ export async function runInContainer(
     return { exitCode };
   } catch (failure) {
     signal.throwIfAborted();
-    return { exitCode: 1, reason: failure instanceof Error ? failure.message : String(failure) };
+    return { exitCode: 1, reason: reasonOf(failure) };
   } finally {
     if (made.length > 0) await engine.run(['rm', '--force', '--volumes', ...made]).catch(() => undefined);
     if (network) await engine.run(['network', 'rm', network]).catch(() => undefined);

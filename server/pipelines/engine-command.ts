@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { reasonOf } from '../model/reason.ts';
 import { ENGINE_LABEL } from './run-folder.ts';
 
 /** How long an engine may take to say that it is there. */
@@ -34,7 +35,7 @@ export class EngineCommand {
         return command;
       } catch (failure) {
         const isAbsent = failure instanceof Error && 'code' in failure && failure.code === 'ENOENT';
-        if (!isAbsent) absence = failure instanceof Error ? failure.message : String(failure);
+        if (!isAbsent) absence = reasonOf(failure);
       }
     }
     return { absence };

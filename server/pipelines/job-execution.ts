@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { reasonOf } from '../model/reason.ts';
 import {
   type ArtifactStore,
   bringArtifacts,
@@ -53,7 +54,7 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Fat
     const startedAtMs = Date.now();
     log.change(job.name, { state: 'running', startedAtMs });
     outcome = await attemptJob(job, options, attempt).catch((failure): JobOutcome => {
-      return { exitCode: 1, reason: failure instanceof Error ? failure.message : String(failure) };
+      return { exitCode: 1, reason: reasonOf(failure) };
     });
     if (signal.aborted) {
       log.change(job.name, { state: 'canceled', durationMs: Date.now() - startedAtMs });

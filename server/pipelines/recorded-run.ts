@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { masked } from '../model/masked-text.ts';
 import type { PipelineJob, PipelineProgress, PipelineStart } from '../model/pipeline-run.ts';
+import { reasonOf } from '../model/reason.ts';
 import { folderName, keepArtifacts } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
 import type { ChosenJobs } from './choose-jobs.ts';
@@ -120,7 +121,7 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
       log.say(`waiting for the app of '${repository.branch}' to answer`);
       const end = await whenItAnswers(platform, deployed, { signal, tell: (text) => log.say(text) }).catch(
         (failure) => {
-          return { isUp: false as const, reason: failure instanceof Error ? failure.message : String(failure) };
+          return { isUp: false as const, reason: reasonOf(failure) };
         },
       );
       if (signal.aborted) state = 'canceled';

@@ -2,6 +2,7 @@ import { PlatformError } from '../model/errors.ts';
 import { ENVIRONMENT, enclosing, lineage } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import { idIn, type JsonObject } from '../model/json.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { demandFit, getProvider, isContainerEngine, isLambdaProvider } from '../model/types/provider-rules.ts';
@@ -171,7 +172,7 @@ export class Moves {
       finish(made);
     } catch (failure) {
       this.#moving.delete(source.id);
-      this.#failures.set(source.id, failure instanceof Error ? failure.message : String(failure));
+      this.#failures.set(source.id, reasonOf(failure));
     }
   }
 

@@ -4,6 +4,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import { EVENT_RULE, explainLimit, LIMIT_RULE, limitHolds, matchedActions, suppresses } from '../model/policy-rules.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { isAnnounced, neverEmitted } from '../model/rule-actions.ts';
@@ -201,7 +202,7 @@ export class Policies {
     const before = this.#turns.get(lambdaId) ?? Promise.resolve();
     const turn = before
       .then(() => this.#invoke(rule, event, 'event'))
-      .catch((fault: unknown) => this.#options.onWarning(fault instanceof Error ? fault.message : String(fault)))
+      .catch((fault: unknown) => this.#options.onWarning(reasonOf(fault)))
       .finally(() => {
         if (this.#turns.get(lambdaId) === turn) this.#turns.delete(lambdaId);
       });

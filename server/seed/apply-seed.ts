@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { unescapePathComponent } from 'fast-json-patch';
 import { actionsOf } from '../model/actions.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
+import { pointerTo, segmentsOf } from '../model/pointer.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import { replaceReferences } from '../model/references.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
 import { hashedProperties, replaceSecrets } from '../model/secrets.ts';
 import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { pointerTo } from '../model/validate.ts';
 import { madeVolumes, withMadeVolumes } from './inline-volumes.ts';
 import { pruneWorld } from './prune-world.ts';
 import { type GrantEntry, grantsOf, identityWords, plainGrants } from './seed-grants.ts';
@@ -192,7 +192,7 @@ class Application {
     try {
       return this.#scope.resolve(text, words, node);
     } catch (cause) {
-      throw this.#seed.errorAt([...node.path, ...path], cause instanceof Error ? cause.message : String(cause), cause);
+      throw this.#seed.errorAt([...node.path, ...path], reasonOf(cause), cause);
     }
   }
 
@@ -211,7 +211,7 @@ async function blaming<T>(seed: Seed, node: SeedNode, act: () => Promise<T>): Pr
   } catch (cause) {
     if (!(cause instanceof PlatformError) || cause.status === 500) throw cause;
     const [detail] = cause.details ?? [];
-    const within = detail?.pointer.split('/').slice(1).map(unescapePathComponent) ?? [];
+    const within = detail ? segmentsOf(detail.pointer) : [];
     throw seed.errorAt([...node.path, ...within], detail?.message ?? cause.message, cause);
   }
 }

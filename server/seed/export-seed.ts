@@ -1,7 +1,7 @@
-import { unescapePathComponent } from 'fast-json-patch';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
+import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
@@ -97,7 +97,7 @@ class Export {
     if (!scope.startsWith('/')) {
       throw new PlatformError(400, `scope '${scope.slice(0, 255)}' is not the path of an organization, such as /demo`);
     }
-    const names = scope.split('/').slice(1).filter(Boolean).map(unescapePathComponent);
+    const names = segmentsOf(scope).filter(Boolean);
     return names.reduce<SeedNode>((above, name) => {
       const [found] = this.#view.named('orgs', name, this.#recordOf(above).id);
       if (!found) throw new PlatformError(404, `scope ${scope.slice(0, 255)}: there is no organization '${name}'`);

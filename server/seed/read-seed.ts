@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { unescapePathComponent } from 'fast-json-patch';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
+import { segmentsOf } from '../model/pointer.ts';
 import { readSeedDocument, readUtf8, type SeedDocument, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, type Seed, type SeedNode } from './seed-node.ts';
 
@@ -107,7 +107,7 @@ export async function readSeedFileForApply(
     member.properties = { ...node.properties };
   }
   const placeOf = (pointer: string) => {
-    const { line } = source.errorAt(pointer.split('/').slice(1).map(unescapePathComponent), '');
+    const { line } = source.errorAt(segmentsOf(pointer), '');
     return `${file}:${line}`;
   };
   return { document, placeOf };
@@ -205,7 +205,7 @@ function readMembers<T extends z.ZodObject>(
 function scopeIn(document: SeedDocument, root: SeedNode, scope: string | undefined): SeedNode[] {
   const childOrganizations = (node: SeedNode) => node.children.filter(({ word }) => word === 'orgs');
   if (scope === undefined) return childOrganizations(root);
-  const names = scope.split('/').slice(1).map(unescapePathComponent);
+  const names = segmentsOf(scope);
   const found = names.reduce<SeedNode | undefined>(
     (at, name) => at && childOrganizations(at).find((child) => child.name === name),
     scope.startsWith('/') ? root : undefined,

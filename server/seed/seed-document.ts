@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import { pointerTo } from '../model/validate.ts';
+import { pointerTo } from '../model/pointer.ts';
 import { SeedError } from './seed-error.ts';
 
 const MAX_FILE_BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { unescapePathComponent } from 'fast-json-patch';
 import { isUuid, type Uuid } from '../model/ids.ts';
+import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
@@ -76,7 +76,7 @@ export class SeedScope {
   }
 
   #byPath(text: string, words: readonly TypeWord[]): Found[] {
-    const names = text.split('/').slice(1).map(unescapePathComponent);
+    const names = segmentsOf(text);
     return names.reduce<Found[]>(
       (reached, name, index) =>
         reached.flatMap((at) => this.#below(at, index === names.length - 1 ? words : levels, name)),

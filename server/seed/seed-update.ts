@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
 import type { Json, JsonObject } from '../model/json.ts';
 import { memberOf } from '../model/json.ts';
+import { pointerTo } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 import { replaceReferences } from '../model/references.ts';
 import { typeOf } from '../model/registry.ts';
-import { pointerTo } from '../model/validate.ts';
 import type { SeedNode } from './seed-node.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { writeWhole } from '../machine/write-whole.ts';
 
 /** A TLS key pair in PEM; the certificate is its own issuer, so it is also what a client has to trust. */
 export interface Certificate {
@@ -45,7 +46,7 @@ export async function loadOrCreateCertificate(options: CertificateOptions): Prom
   }
   const made = await createCertificate(options.nowMs());
   await mkdir(options.dir, { recursive: true });
-  await writeForOwner(file, `${made.certPem}\n${made.keyPem}\n`);
+  await writeWhole(file, `${made.certPem}\n${made.keyPem}\n`);
   return made;
 }
 
@@ -90,11 +91,4 @@ async function createCertificate(nowMs: number): Promise<Certificate> {
     ],
   });
   return { keyPem: made.private.trim(), certPem: made.cert.trim() };
-}
-
-/** Writes whole or not at all, readable by the owner only. */
-async function writeForOwner(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}.tmp`;
-  await writeFile(draft, text, { mode: 0o600 });
-  await rename(draft, file);
 }

@@ -9,6 +9,7 @@ import { PlatformError, toPlatformError } from '../model/errors.ts';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { Certificate } from './certificate.ts';
 import {
   type Lead,
@@ -78,7 +79,7 @@ export class CrmStandIn {
     try {
       await once(server, 'listening');
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = reasonOf(cause);
       throw new Error(
         `the CRM stand-in cannot listen on ${at.host}:${at.port} (${reason}); choose another port, or 0`,
         { cause },

@@ -1,6 +1,7 @@
 import { PlatformError } from '../model/errors.ts';
+import { codeOf, reasonOf } from '../model/reason.ts';
 import type { AppendHandle, FsyncPolicy, StoreFiles } from './files.ts';
-import { codeOf, FolderLost, reasonOf } from './store-error.ts';
+import { FolderLost } from './store-error.ts';
 
 /** Called once, in the order of the appends: without an error when durable. Must not throw. */
 export type Done = (error?: PlatformError) => void;

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
+import { reasonOf } from '../model/reason.ts';
 import type { StoreFiles } from './files.ts';
-import { reasonOf, StoreError } from './store-error.ts';
+import { StoreError } from './store-error.ts';
 
 const NEWLINE = 0x0a;
 const MARK = ',"crc":"';

@@ -1,9 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf, reasonOf } from '../model/reason.ts';
 import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
 import { type FolderLock, isSameFile, lockFolder } from './folder-lock.ts';
-import { codeOf, FolderLost, reasonOf, StoreError } from './store-error.ts';
+import { FolderLost, StoreError } from './store-error.ts';
 
 /** For the owner's eyes only: worlds hold passwords and tokens of the services that a developer works with. */
 const FOLDER_MODE = 0o700;

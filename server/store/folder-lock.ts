@@ -2,7 +2,8 @@ import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync,
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { codeOf, FolderLost, reasonOf, StoreError } from './store-error.ts';
+import { codeOf, reasonOf } from '../model/reason.ts';
+import { FolderLost, StoreError } from './store-error.ts';
 
 /** How often to try, since others may make, free or take over the lock at the same moment. */
 const ATTEMPTS = 20;

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { type Commit, VIAS } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
+import { reasonOf } from '../model/reason.ts';
 import { AppendFile, type Done } from './append-file.ts';
 import { fromCheckedLine, readCheckedLines, toCheckedLine } from './checked-line.ts';
 import type { FsyncPolicy, ReadHandle, StoreFiles } from './files.ts';
 import { linesBackwards } from './lines-backwards.ts';
 import { segmentName, segmentsAfter, segmentsOf, sizeOf } from './segments.ts';
-import { reasonOf, StoreError } from './store-error.ts';
+import { StoreError } from './store-error.ts';
 
 /** The growing file: one line a commit. */
 const JOURNAL_FILE = 'journal.jsonl';

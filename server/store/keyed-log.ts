@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlatformError } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
+import { reasonOf } from '../model/reason.ts';
 import { AppendFile } from './append-file.ts';
 import { readCheckedLines, toCheckedLine } from './checked-line.ts';
 import type { FsyncPolicy, StoreFiles } from './files.ts';
-import { reasonOf } from './store-error.ts';
 
 /** A log is written anew when less than half of its lines still count, but not for less than this. */
 const REWRITE_MIN_BYTES = 1024 * 1024;

@@ -1,8 +1,9 @@
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
+import { reasonOf } from '../model/reason.ts';
 import { notSaved } from './append-file.ts';
 import type { StoreFiles } from './files.ts';
-import { reasonOf, StoreError } from './store-error.ts';
+import { StoreError } from './store-error.ts';
 import { parseWorldFile, worldFileContent } from './world-file.ts';
 import type { PastWorld } from './world-history.ts';
 

@@ -32,13 +32,3 @@ export class FolderLost extends PlatformError {
     );
   }
 }
-
-/** The code of a system error, such as `ENOSPC`, if it is one. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-/** The message of anything that was thrown. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

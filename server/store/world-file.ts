@@ -2,10 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import type { Uuid } from '../model/ids.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import { parseWith } from '../model/validate.ts';
 import { checksumText } from './checked-line.ts';
-import { reasonOf, StoreError } from './store-error.ts';
+import { StoreError } from './store-error.ts';
 import { inTurns } from './turns.ts';
 import { checksumOf, parseWorldText, type WorldText } from './world-text.ts';
 

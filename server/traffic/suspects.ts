@@ -41,7 +41,7 @@ export interface SuspectWish {
  * What was changed before something began to fail: commits on the lambda, its endpoints and secrets, and on the variables of what it
  * is below. The likeliest first: one of something that the failure names, then the newest.
  */
-export async function suspectsOf(history: WorldHistory, view: WorldView, wish: SuspectWish): Promise<Suspects> {
+async function suspectsOf(history: WorldHistory, view: WorldView, wish: SuspectWish): Promise<Suspects> {
   const lambda = view.find(wish.lambdaId);
   const [own, above] = lambda ? involved(view, lambda) : [new Set([wish.lambdaId]), new Set<Uuid>()];
   const suspects: Suspect[] = [];

@@ -2,6 +2,7 @@ import type { TreeNode } from '../contract/tree.ts';
 import { enclosing, fqonOf, ORGANIZATION } from '../model/hierarchy.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
+import { stepTo } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
@@ -76,7 +77,7 @@ export function idsIn(value: Json | undefined, pointer: string, found = new Map<
     if (isUuid(value) && !found.has(id)) found.set(id, pointer);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {
-      idsIn(member, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, found);
+      idsIn(member, pointer + stepTo(name), found);
     }
   }
   return found;

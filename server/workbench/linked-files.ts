@@ -2,6 +2,7 @@ import path from 'node:path';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
+import { reasonOf } from '../model/reason.ts';
 import { type FileReading, readSource, WatchedFile } from './watched-file.ts';
 
 /** A lambda's link to a file, as it is kept. */
@@ -98,7 +99,7 @@ export class LinkedFiles {
       await this.#take(lambdaId, reading.text);
       this.#tell(lambdaId, { ...link, takenAtMs: this.#options.nowMs() });
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const reason = reasonOf(thrown);
       this.#tell(lambdaId, { ...before, problem: `what is in the file was not taken: ${reason}` });
     }
   }

@@ -47,7 +47,7 @@ it('tells events, however they are cut on their way', async () => {
     }
     response.write('event: lines\ndata: second\n\nevent: lines\ndata: no end');
   });
-  await vi.waitFor(() => expect(heard).toHaveLength(2));
+  await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 10_000 });
   expect(heard).toEqual([
     { data: 'grün\nand more', lastEventId: 'a-1' },
     { data: 'second', lastEventId: 'a-1' },

@@ -1,4 +1,5 @@
 import type { ErrorDetail } from '../../../server/model/errors.ts';
+import { reasonOf } from '../../../server/model/reason.ts';
 
 /** Why an answer is not there. `offline`: no answer at all; `signed-out`: 401; `refused`: any other error of the server. */
 export type FailureKind = 'offline' | 'signed-out' | 'refused';
@@ -26,5 +27,5 @@ export class FailureError extends Error {
 /** The failure in whatever was thrown. */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof FailureError) return thrown.failure;
-  return { kind: 'refused', code: 0, message: thrown instanceof Error ? thrown.message : String(thrown), details: [] };
+  return { kind: 'refused', code: 0, message: reasonOf(thrown), details: [] };
 }

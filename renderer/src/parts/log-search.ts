@@ -1,3 +1,4 @@
+import { reasonOf } from '../../../server/model/reason.ts';
 /** What is looked for in a log: an expression, or what is wrong with it; undefined: nothing. */
 export type LogSearch = { expression: RegExp } | { fault: string } | undefined;
 
@@ -7,7 +8,7 @@ export function logSearch(text: string, isRegex: boolean): LogSearch {
   try {
     return { expression: new RegExp(isRegex ? text : text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'gi') };
   } catch (failure) {
-    return { fault: failure instanceof Error ? failure.message : String(failure) };
+    return { fault: reasonOf(failure) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../model/reason.ts';
 import type { PullProgress } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
 import type { DockerConnection } from './docker-connection.ts';
@@ -81,7 +82,7 @@ function noteLayer(layers: Layers, id: string, status: string, { current, total 
 }
 
 function refusal(image: string, failure: unknown): EngineRefusal {
-  const said = (failure instanceof Error ? failure.message : String(failure)).trim();
+  const said = reasonOf(failure).trim();
   const advice = 'check the name and whether the registry can be reached, or build or load the image on this machine';
   return new EngineRefusal('image', `image '${image}' cannot be pulled: ${said}; ${advice}`, { cause: failure });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Module from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { reasonOf } from '../../model/reason.ts';
 import { type SyntaxErrorPlace, toldPlace } from './syntax-error-place.ts';
 
 const EXTENSIONS = ['.ts', '.cts', '.mts'];
@@ -64,5 +65,5 @@ export function withoutTypes(file: string): string {
 }
 
 function messageIn(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return reasonOf(thrown);
 }

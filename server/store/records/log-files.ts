@@ -1,5 +1,5 @@
+import { reasonOf } from '../../model/reason.ts';
 import type { AppendHandle, StoreFiles } from '../files.ts';
-import { reasonOf } from '../store-error.ts';
 
 /** Folder of what was recorded, below the data folder. */
 const FOLDER = 'records';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { reasonOf } from '../../model/reason.ts';
 import type { StoreFiles } from '../files.ts';
-import { reasonOf } from '../store-error.ts';
+
 import { ByteLog } from './byte-log.ts';
 import { LogFiles } from './log-files.ts';
 import { RecordRing } from './record-ring.ts';

@@ -7,6 +7,7 @@ import { useContainerNews } from '../../api/container-news.ts';
 import { keys } from '../../api/query-client.ts';
 import { searchOptions } from '../../api/tree.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
+import { reasonOf } from '../containers/container-status.ts';
 
 export type { EndpointUse } from '../../../../server/contract/window.ts';
 
@@ -70,9 +71,4 @@ export function useEndpoints() {
     }
   }, [endpoints.records, targets, containers.records, uses]);
   return { ...endpoints, rows };
-}
-
-function reasonOf({ properties: { status_detail: detail } }: PlatformRecord): string | undefined {
-  if (typeof detail !== 'object' || detail === null || !('reason' in detail)) return undefined;
-  return typeof detail.reason === 'string' ? detail.reason : undefined;
 }

@@ -16,6 +16,7 @@ import { useNowMs } from '../../parts/amount.tsx';
 import type { Condition } from '../../parts/state.tsx';
 import type { Place } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
+import { reasonOf } from '../containers/container-status.ts';
 
 /** A part of the platform, as Home shows it. */
 export interface Service {
@@ -199,12 +200,6 @@ function troubleOf(container: PlatformRecord | undefined): Service['lastError'] 
       place: { screen: 'containers', search: { sel: container.id } },
     }
   );
-}
-
-/** Why a container is as it is, in the platform's words. */
-function reasonOf({ properties: { status_detail: detail } }: PlatformRecord): string | undefined {
-  if (typeof detail !== 'object' || detail === null || !('reason' in detail)) return undefined;
-  return typeof detail.reason === 'string' ? detail.reason : undefined;
 }
 
 function stateIn(

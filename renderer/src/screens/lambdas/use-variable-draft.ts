@@ -1,5 +1,6 @@
 import type { Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../../../server/model/json.ts';
+import { pointerTo } from '../../../../server/model/pointer.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useValue } from '../../value-store.ts';
 import { keepDraft, type VariableChange, variableDrafts } from './drafts.ts';
@@ -53,7 +54,7 @@ function ownVariables({ properties: { env } }: PlatformRecord): ReadonlyMap<stri
 export function variablesPatch(changes: ReadonlyMap<string, VariableChange>, hasEnv: boolean): Operation[] {
   const real = [...changes].filter(([, { base, value }]) => base !== value);
   const operations = real.flatMap(([name, { base, value }]): Operation[] => {
-    const path = `/properties/env/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const path = pointerTo(['properties', 'env', name]);
     const test: Operation[] = base === undefined ? [] : [{ op: 'test', path, value: base }];
     if (value === undefined) return [...test, { op: 'remove', path }];
     return [...test, { op: base === undefined ? 'add' : 'replace', path, value }];

@@ -51,11 +51,6 @@ export function useErrorAt(pointer: string, isLeaf = true): string | undefined {
   return errorAt(useContext(FormContext).errors, pointer, isLeaf);
 }
 
-/** A name as a step of a JSON pointer. */
-export function step(name: string | number): string {
-  return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
 /** Says aloud that a field has to be filled; whether it is, the server says. */
 export function needed(isRequired: boolean | undefined) {
   return { isRequired: isRequired ?? false, validationBehavior: 'aria' as const };

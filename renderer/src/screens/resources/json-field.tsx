@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { reasonOf } from '../../../../server/model/reason.ts';
 import { TextField } from '../../parts/fields.tsx';
 import { isSame } from './three-way-merge.ts';
 
@@ -31,7 +32,7 @@ export function JsonField({ label, description, error, value, onChange }: JsonFi
       setFault(undefined);
       onChange(sent.current);
     } catch (thrown) {
-      setFault(thrown instanceof Error ? thrown.message : String(thrown));
+      setFault(reasonOf(thrown));
     }
   };
   const lines = Math.min(MAX_LINES, Math.max(1, text.split('\n').length));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { stepTo } from '../../../../server/model/pointer.ts';
 import type { EditorProblem } from '../../parts/editor-props.ts';
-import { step } from './form-context.ts';
 import { nearestPlace, placesIn } from './json-places.ts';
 import type { Schema } from './use-type-schema.ts';
 
@@ -39,14 +39,14 @@ export function lintFor(properties: Schema): Lint {
     if (result.success) return [];
     const places = placesIn(text);
     return result.error.issues.flatMap((issue) => {
-      const pointer = issue.path.map((part) => step(String(part))).join('');
+      const pointer = issue.path.map((part) => stepTo(String(part))).join('');
       if (issue.code !== 'unrecognized_keys') return [problemAt(nearestPlace(places, pointer), issue.message, pointer)];
       return issue.keys.map((key) => {
-        const { nameFrom, nameTo, ...place } = nearestPlace(places, `${pointer}${step(key)}`);
+        const { nameFrom, nameTo, ...place } = nearestPlace(places, `${pointer}${stepTo(key)}`);
         return problemAt(
           { from: nameFrom ?? place.from, to: nameTo ?? place.to },
           'There is no such property',
-          pointer + step(key),
+          pointer + stepTo(key),
         );
       });
     });

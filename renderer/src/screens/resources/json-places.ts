@@ -1,3 +1,4 @@
+import { stepTo } from '../../../../server/model/pointer.ts';
 /** Where a value stands in a text, by offset. */
 export interface Place {
   from: number;
@@ -23,7 +24,7 @@ export function placesIn(text: string): Map<string, Place> {
   const pointerHere = () => {
     const around = open.at(-1);
     if (!around) return '';
-    return `${around.pointer}/${around.isList ? around.index : stepOf(around.name?.text ?? '""')}`;
+    return around.pointer + stepTo(around.isList ? around.index : JSON.parse(around.name?.text ?? '""'));
   };
   const placeHere = (from: number, to: number): Place => {
     const name = open.at(-1)?.name;
@@ -59,11 +60,6 @@ export function placesIn(text: string): Map<string, Place> {
 interface Token {
   text: string;
   from: number;
-}
-
-function stepOf(quotedName: string): string {
-  const name: unknown = JSON.parse(quotedName);
-  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** The place of a pointer, or of the nearest thing around it that is in the text. */

@@ -1,7 +1,8 @@
 import { Plus, X } from 'lucide-react';
 import type { ComponentType } from 'react';
+import { stepTo } from '../../../../server/model/pointer.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { type FieldProps, step, useErrorAt } from './form-context.ts';
+import { type FieldProps, useErrorAt } from './form-context.ts';
 import type { Schema } from './use-type-schema.ts';
 
 export interface ListFieldProps extends Omit<FieldProps, 'value'> {
@@ -43,7 +44,7 @@ export function ListField({ label, pointer, schema, items, value, onChange, Fiel
         <div key={index} className="grid grid-cols-[minmax(0,1fr)_28px] items-start gap-1.5">
           <Field
             label={`${label} ${index + 1}`}
-            pointer={`${pointer}${step(index)}`}
+            pointer={`${pointer}${stepTo(index)}`}
             schema={items.anyOf ? { type: 'string' } : items}
             value={entry}
             isRequired

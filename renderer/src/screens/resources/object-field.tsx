@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react';
 import { isJsonObject } from '../../../../server/model/json.ts';
-import { type FieldProps, step, useErrorAt } from './form-context.ts';
+import { stepTo } from '../../../../server/model/pointer.ts';
+import { type FieldProps, useErrorAt } from './form-context.ts';
 import { isFilledIn, withMember } from './form-hints.ts';
 import type { Schema } from './use-type-schema.ts';
 
@@ -32,7 +33,7 @@ export function ObjectField({ label, pointer, schema, value, onChange, Field }: 
             </span>
             <Field
               label={`${label} ${name}`}
-              pointer={`${pointer}${step(name)}`}
+              pointer={`${pointer}${stepTo(name)}`}
               schema={member}
               value={object[name]}
               isRequired={isRequired}

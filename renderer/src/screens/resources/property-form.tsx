@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
+import { stepTo } from '../../../../server/model/pointer.ts';
 import { TextField } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { FormContext, type FormContextValue, needed, step, useErrorAt } from './form-context.ts';
+import { FormContext, type FormContextValue, needed, useErrorAt } from './form-context.ts';
 import { conditionOf, leadingProperties, withProperty } from './form-hints.ts';
 import type { Editable } from './resource-patch.ts';
 import { SchemaField } from './schema-field.tsx';
@@ -34,7 +35,7 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
     condition(name) === 'required' ||
     (schema.required?.includes(name) === true && (before === undefined || !schema.properties?.[name]?.writeOnly));
   const hasError = (name: string) =>
-    context.errors.some(({ pointer }) => pointer.startsWith(`/properties${step(name)}`));
+    context.errors.some(({ pointer }) => pointer.startsWith(`/properties${stepTo(name)}`));
   // What leads, is set, or has to be, comes first, then what could be.
   const isFirst = (name: string) =>
     leading.includes(name) ||
@@ -52,7 +53,7 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
     >
       <SchemaField
         label={name}
-        pointer={`/properties${step(name)}`}
+        pointer={`/properties${stepTo(name)}`}
         schema={schema.properties?.[name] ?? {}}
         value={value.properties[name]}
         isRequired={isRequired(name)}
@@ -104,7 +105,7 @@ interface TextRowProps {
 }
 
 function TextRow({ name, value, onChange, autoFocus = false, ...row }: TextRowProps) {
-  const error = useErrorAt(step(name));
+  const error = useErrorAt(stepTo(name));
   return (
     <Row name={name} {...row}>
       <TextField

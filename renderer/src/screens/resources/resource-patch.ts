@@ -1,5 +1,6 @@
 import { compare, type Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../../../server/model/json.ts';
+import { segmentsOf } from '../../../../server/model/pointer.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
 
 /** What of a record one may change: everything but what the server sets (D-090, D-093). */
@@ -82,9 +83,8 @@ function listAround(document: unknown, pointer: string): string | undefined {
 
 function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
-  for (const token of pointer.split('/').slice(1)) {
+  for (const name of segmentsOf(pointer)) {
     if (typeof value !== 'object' || value === null) return undefined;
-    const name = token.replaceAll('~1', '/').replaceAll('~0', '~');
     value = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined; // an object or array, see above
   }
   return value;

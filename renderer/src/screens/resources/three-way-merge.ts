@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../../server/model/json.ts';
+import { stepTo } from '../../../../server/model/pointer.ts';
 
 /** A place that two have changed in different ways. A side that has nothing there has no member of that name. */
 export interface Conflict {
@@ -46,7 +47,7 @@ function mergeAt(pointer: string, base: Side, mine: Side, theirs: Side, chosen: 
     const merged: [string, unknown][] = [];
     const from = isJsonObject(base) ? base : {};
     for (const name of new Set([...Object.keys(from), ...Object.keys(mine), ...Object.keys(theirs)])) {
-      const below = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const below = pointer + stepTo(name);
       const value = mergeAt(below, sideOf(from, name), sideOf(mine, name), sideOf(theirs, name), chosen, into);
       if (value !== ABSENT) merged.push([name, value]);
     }
