@@ -96,6 +96,15 @@ function note(text: string): void {
   if (current > 0) send(FrameType.note, { number: current, message: text });
 }
 
+const noted = new Set<string>();
+
+/** The same, but once in a process. */
+function hint(text: string): void {
+  if (noted.has(text)) return;
+  noted.add(text);
+  note(text);
+}
+
 /** The emulator is gone: so is this process, with everything it started. */
 function leave(): void {
   kill(platform === 'win32' ? pid : -pid, 'SIGKILL');
@@ -189,6 +198,8 @@ function invoke(head: InvokeHead, body: Buffer, atMs: number): void {
     limitBytes: resultLimitBytes,
     whenNothingIsLeft: (then) => nothingLeft.wait(then),
     note,
+    hint,
+    place: head.context,
     done: (outcome) => void answer(head.number, outcome),
   });
 }

@@ -15,6 +15,7 @@ async function outcomeOf(handler: (...args: never[]) => unknown, note: (text: st
       // Those of these tests have something left to do for one turn of the event loop.
       whenNothingIsLeft: (then) => void setTimeout(then, 20),
       note,
+      hint: note,
       done,
     }),
   );

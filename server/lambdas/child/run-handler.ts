@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { isAnyArrayBuffer, isArrayBufferView } from 'node:util/types';
 import type { OutcomeHead } from '../protocol.ts';
 import { messageOf, traceOf } from './error-text.ts';
+import { hintAboutError, hintAboutResult, type Place } from './hints.ts';
 
 /** `exports.run = (event, context, callback) => ...`, both strings (D-135), and whether it can call back (D-138). */
 export interface Handler {
@@ -26,11 +27,18 @@ export interface HandlerSurroundings {
   whenNothingIsLeft(then: () => void): void;
   /** A line for the log. */
   note(text: string): void;
+  /** The same, of what a process needs to say but once. */
+  hint(text: string): void;
+  /** Where it is called from. */
+  place?: Place;
   /** Called once, or never when the handler never ends. */
   done(outcome: HandlerOutcome): void;
 }
 
+type Hint = (text: string | undefined) => void;
+
 const NOTHING = Buffer.alloc(0);
+const NOWHERE: Place = { httpAware: false };
 const WHAT_TO_RETURN =
   'return a string or a plain value, a Promise of one, or declare (event, context, callback) and call back';
 
@@ -55,7 +63,8 @@ const STARTED = [
  * handler that can call back only when nothing is left that could. Never throws.
  */
 export function runHandler(handler: Handler, event: string, context: string, surroundings: HandlerSurroundings): void {
-  const { limitBytes, whenNothingIsLeft, note, done } = surroundings;
+  const { limitBytes, whenNothingIsLeft, note, done, place = NOWHERE } = surroundings;
+  const hint = (text: string | undefined): void => void (text && surroundings.hint(text));
   let isDone = false;
   let isPending = false;
   let held: { value: unknown } | undefined;
@@ -65,9 +74,11 @@ export function runHandler(handler: Handler, event: string, context: string, sur
     done(outcome);
   };
   const succeed = (value: unknown): void => {
-    if (!isDone) end(success(value, limitBytes, note));
+    if (!isDone) end(success(value, limitBytes, hint, place));
   };
-  const fail = (error: unknown, value?: unknown): void => end(failure(error, value, limitBytes));
+  const fail = (error: unknown, value?: unknown): void => {
+    if (!isDone) end(failure(error, value, limitBytes, hint));
+  };
   const takeSettled = (value: unknown): void => {
     isPending = false;
     if (!handler.canCallBack || (value !== undefined && !isByproduct(value))) succeed(value);
@@ -133,8 +144,9 @@ function nameOf(value: unknown): string {
   return `${/^[AEIOU]/i.test(name) ? 'an' : 'a'} ${name}`;
 }
 
-function failure(error: unknown, value: unknown, limitBytes: number): HandlerOutcome {
+function failure(error: unknown, value: unknown, limitBytes: number, hint: Hint): HandlerOutcome {
   const { head, body } = success(value, limitBytes);
+  hint(hintAboutError(error));
   // A second argument that cannot be sent is left out: the error is the news.
   const kept = head.failure ? { kind: 'nothing' as const, body: NOTHING } : { kind: head.kind, body };
   return {
@@ -145,7 +157,7 @@ function failure(error: unknown, value: unknown, limitBytes: number): HandlerOut
 }
 
 /** Text as it is, other values as JSON, undefined and null as nothing (D-137). */
-function success(value: unknown, limitBytes: number, note?: (text: string) => void): HandlerOutcome {
+function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHERE): HandlerOutcome {
   if (value === undefined || value === null) return { head: { kind: 'nothing' }, body: NOTHING };
   try {
     if (isUnderWay(value))
@@ -157,7 +169,8 @@ function success(value: unknown, limitBytes: number, note?: (text: string) => vo
     if (sizeBytes > limitBytes) return tooLarge(`has ${sizeBytes} bytes`, limitBytes);
     // A Map, a Response, an Error.
     if (text === '{}' && !isPlain(value))
-      note?.(`the handler's result is ${nameOf(value)}, of which JSON keeps nothing: the answer is {}`);
+      hint?.(`the handler's result is ${nameOf(value)}, of which JSON keeps nothing: the answer is {}`);
+    hint?.(hintAboutResult(value, place));
     return { head: { kind: typeof value === 'string' ? 'text' : 'json' }, body: Buffer.from(text) };
   } catch (thrown) {
     const isTooLong = thrown instanceof RangeError && /string length/i.test(thrown.message);
