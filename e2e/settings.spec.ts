@@ -212,6 +212,10 @@ test('decisions are found by id, by words and by link', async ({ page, platform 
   await platform.open(page, 'settings?tab=decisions&id=walking-back');
   await expect(page.getByRole('button', { name: /A past world is made by walking back/ })).toBeInViewport();
   await expect(page.getByText('undo commits, the newest first')).toBeVisible();
+  // What is not emulated is listed there (D-212).
+  await platform.open(page, 'settings?tab=decisions&id=what-is-not-emulated');
+  await expect(page.getByRole('button', { name: 'What is not emulated' })).toBeInViewport();
+  await expect(page.getByText(/whose runtime is no Node\.js \(Python, Java/)).toBeVisible();
   await platform.open(page, 'settings?tab=decisions&id=D-9');
   await expect(page.getByRole('heading', { name: 'There is no decision D-9' })).toBeVisible();
   await search.fill('xylophone');

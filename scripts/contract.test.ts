@@ -41,5 +41,13 @@ it('says of each decision which test shows it', () => {
   const shown = [...ledger.matchAll(/^\| D-(\d{3}) \| (\S+) \|$/gm)];
   expect(shown.filter(([, , file = '']) => !isTest(file) || !existsSync(join(root, file)))).toEqual([]);
   const named = new Set(shown.map(([, id]) => id));
+  const untestable = [...ledger.matchAll(/^\| D-\d{3} \| .+ \| .+ \|$/gm)];
+  const counts = {
+    'in all': explained.size,
+    'shown by tests': [...explained].filter((id = '') => cited.has(id) || named.has(id)).length,
+    'with a clause that no test can show': untestable.length,
+  };
+  const told = [...ledger.matchAll(/^\| ([a-z ]+) \| (\d+) \|$/gm)].map(([, what, count]) => [what, Number(count)]);
+  expect(Object.fromEntries(told)).toEqual(counts);
   expect([...explained].filter((id = '') => !cited.has(id) && !named.has(id)).map((id) => `D-${id}`)).toEqual([]);
 });

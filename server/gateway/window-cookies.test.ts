@@ -46,7 +46,7 @@ async function shop(): Promise<ShopUnderTest> {
   return started;
 }
 
-describe('a cookie of the window', () => {
+describe('a cookie of the window (D-214)', () => {
   it.each(SENT)('reaches no lambda, and no record: %s', async (_title, sent, kept) => {
     const jar = await lambdaAt('/x');
     await jar.send('GET', '/web/x', { headers: { Cookie: sent } });

@@ -64,6 +64,13 @@ it.each([
   expect(parseHandler(handler)).toEqual({ file, exportName });
 });
 
+/** An archive whose end says that it has so many entries. */
+function saying(entries: number): Buffer {
+  const zip = Buffer.from(zipOf({ 'a.js': 'x' }));
+  for (const at of [14, 12]) zip.writeUInt16LE(entries, zip.length - at);
+  return zip;
+}
+
 describe('an archive by URL', () => {
   it.each([
     ['run', 'index part'],
@@ -241,6 +248,7 @@ describe('a package that cannot be used names its URL and the reason', () => {
     ['is no archive', 'just text', /end of central directory|zip/i],
     ['leads out of its folder', zipOf({ '../../escaped.js': 'x' }), /invalid relative path: \.\.\/\.\.\/escaped\.js/],
     ['has an absolute name', zipOf({ '/etc/escaped.js': 'x' }), /absolute path/],
+    ['has more entries than are allowed', saying(50_001), /has 50001 entries; at most 50000 are allowed/],
     ['unpacks to more than is allowed', zipOf({ 'a.js': 'x' }, 0x7fffffff), /more than 500 MB/],
     ['unpacks to more than it declares', zipOf({ 'a.js': 'x'.repeat(1_000) }, 10), /too many bytes/],
   ])('when the archive %s', async (_what, page, reason) => {

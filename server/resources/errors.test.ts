@@ -158,7 +158,7 @@ describe('what the statuses mean (D-182)', () => {
     expect(await root.post(`/acme/policies/${NOBODY}/rules`, { name: 'r' })).toMatchObject({ status: 404 });
   });
 
-  it('501: not emulated, and it says so (D-069, D-210, D-211)', async () => {
+  it('501: not emulated, and it says so (D-069, D-210, D-211, D-212)', async () => {
     for (const [method, path] of [
       ['POST', `${acme.environment}/containers?action=import`],
       ['POST', '/acme/lambdas?action=import'],
