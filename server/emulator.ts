@@ -258,7 +258,7 @@ async function start(
       return isRight && !published?.has(password);
     },
   };
-  const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs);
+  const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs, data.sessions);
   let firstKey: string | undefined;
   const desk = pipelineDesk({
     baseUrl: () => addresses.ours().baseUrl,

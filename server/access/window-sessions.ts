@@ -1,7 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
 import { SESSION_KEY_HEADER } from '../model/session-key.ts';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
@@ -30,11 +31,24 @@ export interface Session {
   endsAtMs: number;
   /** Hash of the key that it is bound to, if it is. */
   keyHash: Buffer | undefined;
+  /** Of root's: the account with whose eyes it looks just now, without a hand to change anything. */
+  eyes?: { userId: Uuid; token: string };
+}
+
+/** A session as it is kept on disk: nothing in it opens anything without the cookie, of which only a hash is known. */
+export interface KeptSession {
+  userId: Uuid;
+  endsAtMs: number;
+  /** Hex. */
+  keyHash?: string;
+  /** Its token, sealed by the cookie; base64. */
+  sealed: string;
 }
 
 /**
- * Sessions of the window, kept in memory: a one-time code of the printed address, or name and password, become a cookie that no
- * script reads and no other site sends. The cookie stands for a Bearer token, which never leaves the process.
+ * Sessions of the window, which outlive the process: a one-time code of the printed address, or name and password, become a cookie that no
+ * script reads and no other site sends. The cookie stands for a Bearer token, which leaves the process sealed by that very cookie only. A
+ * session is good for as long as its token is: what ends a token, such as another password, ends it (D-216).
  *
  * Browsers send a cookie to every port of its host, so whoever publishes a container's port gets it from a person who looks there.
  * The window therefore binds its session to a key that it makes itself and keeps for its own origin, port included: cookie and
@@ -45,11 +59,14 @@ export class WindowSessions {
   readonly #nowMs: () => number;
   /** End of life by code. */
   readonly #codes = new Map<string, number>();
-  readonly #sessions = new Map<string, Session>();
+  readonly #kept: KeyedLog<KeptSession>;
+  /** Those that were used since the start, by the hash of their cookie. */
+  readonly #open = new Map<string, Session>();
 
-  constructor(signIn: SignIn, nowMs: () => number) {
+  constructor(signIn: SignIn, nowMs: () => number, kept: KeyedLog<KeptSession>) {
     this.#signIn = signIn;
     this.#nowMs = nowMs;
+    this.#kept = kept;
   }
 
   /** A code for one sign-in as root, within ten minutes. */
@@ -81,26 +98,76 @@ export class WindowSessions {
       endsAtMs: this.#nowMs() + SESSION_LIFETIME_MS,
       keyHash: key === undefined ? undefined : hashOf(key),
     };
-    this.#sessions.set(id, session);
-    dropOldest(this.#sessions, MAX_SESSIONS);
+    const hash = nameOf(id);
+    await this.#kept.put(hash, {
+      userId,
+      endsAtMs: session.endsAtMs,
+      ...(session.keyHash && { keyHash: session.keyHash.toString('hex') }),
+      sealed: seal(session.token, id),
+    });
+    this.#open.set(hash, session);
+    for (const [old, { endsAtMs }] of this.#kept.entries()) {
+      if (this.#kept.size > MAX_SESSIONS || endsAtMs <= this.#nowMs()) await this.#forget(old);
+      else break;
+    }
     return { id, session };
   }
 
   /** The session of a request's cookie and key, if it has one that is still good. */
   find(request: IncomingMessage): Session | undefined {
     const id = cookieIn(request);
-    const session = id === undefined ? undefined : this.#sessions.get(id);
-    if (!session || id === undefined || !hasKeyOf(session, request)) return undefined;
-    if (session.endsAtMs > this.#nowMs()) return session;
-    this.#sessions.delete(id);
-    return undefined;
+    const session = id === undefined ? undefined : this.#sessionOf(id);
+    if (!session || !hasKeyOf(session, request)) return undefined;
+    return session.endsAtMs > this.#nowMs() ? session : undefined;
+  }
+
+  /** The session of a cookie; one of before the last start is opened by it. */
+  #sessionOf(id: string): Session | undefined {
+    const hash = nameOf(id);
+    const open = this.#open.get(hash);
+    if (open) return open;
+    const kept = this.#kept.get(hash);
+    const token = kept && unseal(kept.sealed, id);
+    if (!kept || token === undefined) return undefined;
+    const { userId, endsAtMs, keyHash } = kept;
+    const session = {
+      userId,
+      token,
+      endsAtMs,
+      keyHash: keyHash === undefined ? undefined : Buffer.from(keyHash, 'hex'),
+    };
+    this.#open.set(hash, session);
+    return session;
+  }
+
+  async #forget(hash: string): Promise<void> {
+    this.#open.delete(hash);
+    await this.#kept.remove(hash);
+  }
+
+  /**
+   * From now on root's session looks with the eyes of an account, and changes nothing; without one with its own again. Throws 403 for
+   * everybody else, 404 without a session, and whatever a sign-in of the account would.
+   */
+  async lookAs(request: IncomingMessage, userId: Uuid | undefined): Promise<Session> {
+    const session = this.find(request);
+    if (!session)
+      throw new PlatformError(404, 'only the window can look with the eyes of another: there is no session');
+    if (session.userId !== this.#signIn.owner())
+      throw new PlatformError(403, 'only the root user may look with the eyes of another');
+    const before = session.eyes;
+    delete session.eyes;
+    if (before) await this.#signIn.endToken(before.token);
+    if (userId !== undefined) session.eyes = { userId, token: await this.#signIn.tokenFor(userId) };
+    return session;
   }
 
   /** Ends the session of a request, and with it its token. */
   async end(request: IncomingMessage): Promise<void> {
     const session = this.find(request);
     if (!session) return;
-    this.#sessions.delete(cookieIn(request) ?? '');
+    await this.#forget(nameOf(cookieIn(request) ?? ''));
+    if (session.eyes) await this.#signIn.endToken(session.eyes.token);
     await this.#signIn.endToken(session.token);
   }
 
@@ -115,7 +182,11 @@ export class WindowSessions {
     if (!SAFE.includes(request.method ?? '') && !isFromOurPage(request)) {
       throw new PlatformError(403, "a change by the window's session has to come from the window's own pages");
     }
-    request.headers.authorization = `Bearer ${session.token}`;
+    const { eyes } = session;
+    const isOfSession = new URL(request.url ?? '/', 'http://localhost').pathname.startsWith('/inspect/session');
+    if (eyes && !isOfSession && !SAFE.includes(request.method ?? ''))
+      throw new PlatformError(403, 'you look with the eyes of another: go back to your own to change something');
+    request.headers.authorization = `Bearer ${eyes && !isOfSession ? eyes.token : session.token}`;
   }
 
   #redeem(code: string): Uuid {
@@ -144,6 +215,39 @@ function hasKeyOf({ keyHash }: Session, { headers }: IncomingMessage): boolean {
   if (keyHash === undefined) return true;
   const key = headers[SESSION_KEY_HEADER.toLowerCase()];
   return typeof key === 'string' && timingSafeEqual(hashOf(key), keyHash);
+}
+
+/** What a cookie is known by. */
+function nameOf(id: string): string {
+  return hashOf(id).toString('hex');
+}
+
+const SEAL = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** By a key that is made of the cookie, and of another text than what the cookie is known by. */
+function keyOf(id: string): Buffer {
+  return hashOf(`token of ${id}`);
+}
+
+function seal(token: string, id: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(SEAL, keyOf(id), iv);
+  const content = Buffer.concat([cipher.update(token, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), content]).toString('base64');
+}
+
+/** Undefined for what this cookie did not seal. */
+function unseal(sealed: string, id: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64');
+  try {
+    const decipher = createDecipheriv(SEAL, keyOf(id), bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 function hashOf(key: string): Buffer {

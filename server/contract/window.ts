@@ -17,7 +17,11 @@ const sessionWish = named(
     z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1024), key }),
   ]),
 );
-const session = named('Session', z.object({ user: z.object({ id, name: z.string(), isRoot: z.boolean() }) }));
+const who = z.object({ id, name: z.string(), isRoot: z.boolean() });
+const session = named(
+  'Session',
+  z.object({ user: who, eyes: who.optional().describe('With whose eyes root looks just now, and changes nothing') }),
+);
 
 const platformStatus = named(
   'PlatformStatus',
@@ -118,6 +122,17 @@ export const windowRows = rowsOf('Window', {
     summary: 'Who is signed in',
     right: 'caller',
     answer: ok(session),
+    isPrivate: true,
+  },
+  lookAs: {
+    route: 'put /inspect/session/eyes',
+    summary: 'See the window as somebody else does',
+    description:
+      'For the root user, in a session of the window: until it is taken back all is answered as to that user, and nothing can be changed.',
+    right: 'root',
+    body: json(named('EyesWish', z.strictObject({ userId: id.nullable().describe('null: with your own eyes again') }))),
+    answer: ok(session),
+    errors: [404],
     isPrivate: true,
   },
   endSession: { route: 'delete /inspect/session', summary: 'Sign out', right: 'none', answer: gone },

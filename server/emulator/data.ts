@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { KeptSession } from '../access/window-sessions.ts';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
 import type { TestEvent } from '../contract/workbench.ts';
 import type { StoredResult } from '../gateway/async-results.ts';
@@ -57,6 +58,8 @@ export interface Data {
   testEvents: KeyedLog<{ events: TestEvent[] }>;
   /** What was last carried between here and other platforms. */
   meetings: KeyedLog<Meeting>;
+  /** Of the window, by the hash of their cookie. */
+  sessions: KeyedLog<KeptSession>;
   /** Whoever has or had an account, by id. */
   pastAccounts: KeyedLog<PastAccount>;
   /** Ports of the emulator's own that containers are published on (D-047). */
@@ -137,6 +140,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     linkedFiles: await log('linked-files'),
     testEvents: await log('test-events'),
     meetings: await log('meetings'),
+    sessions: await log('window-sessions'),
     pastAccounts: await log('past-accounts'),
     servicePorts: await log('service-ports'),
     recorder,

@@ -1,11 +1,12 @@
 import type { Router } from 'express';
-import { cookieName, type WindowSessions } from '../access/window-sessions.ts';
+import { cookieName, type Session, type WindowSessions } from '../access/window-sessions.ts';
 import type { EndpointUse, PlatformPulse, PlatformStatus } from '../contract/window.ts';
 import { windowRows } from '../contract/window.ts';
 import { eyesOf } from '../http/eyes.ts';
 import { isForeignWrite } from '../http/foreign-write.ts';
 import { readJson } from '../http/read-body.ts';
-import { type Gate, serve } from '../http/serve.ts';
+import { type Gate, serve, targetOf } from '../http/serve.ts';
+import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { parseWith } from '../model/validate.ts';
 import type { LiveFeed } from './live-feed.ts';
@@ -26,6 +27,13 @@ export interface WindowDesk {
 
 /** How the window signs in, and what it is told. */
 export function windowRoutes({ feed, sessions, urlFor, status, pulse, endpoints }: WindowDesk, gate: Gate): Router {
+  const told = ({ userId, name, isRoot }: Caller, session: Session | undefined) => {
+    const eyes = session?.eyes && gate.view.find(session.eyes.userId);
+    return {
+      user: { id: userId, name, isRoot },
+      ...(eyes && { eyes: { id: eyes.id, name: eyes.name, isRoot: false } }),
+    };
+  };
   return serve(windowRows, gate, {
     async beginSession({ req, res }) {
       // Whoever can make a browser sign in as somebody else sees what is done there.
@@ -35,7 +43,11 @@ export function windowRoutes({ feed, sessions, urlFor, status, pulse, endpoints 
       res.cookie(cookieName(req), id, { httpOnly: true, sameSite: 'strict', path: '/' });
       return { user: { id: session.userId } };
     },
-    readSession: ({ caller: { userId, name, isRoot } }) => ({ user: { id: userId, name, isRoot } }),
+    readSession: ({ caller, req }) => told(caller, sessions.find(req)),
+    lookAs: async ({ caller, body: { userId }, req }) => {
+      const user = userId === null ? undefined : targetOf(gate, userId, ['users']);
+      return told(caller, await sessions.lookAs(req, user?.id));
+    },
     async endSession({ req, res }) {
       await sessions.end(req);
       res.clearCookie(cookieName(req), { path: '/' });
