@@ -192,7 +192,7 @@ test('somebody who is not root sees their own keys, and why not the rest', async
   await page.getByRole('button', { name: 'I have kept it' }).click();
   await expect(page.getByRole('table', { name: 'API keys' }).getByRole('row')).toHaveCount(2);
   await openTab(page, 'Platform');
-  await expect(page.getByRole('alert')).toContainText('You do not have permission');
+  await expect(page.getByRole('alert')).toContainText('It takes the right');
 });
 
 test('decisions are found by id, by words and by link', async ({ page, platform }) => {
@@ -237,4 +237,34 @@ test('every tab is free of what axe finds, in either theme', async ({ page, plat
   await page.getByRole('button', { name: 'Make it' }).click();
   await expect(page.getByText('The token is shown this once')).toBeVisible();
   await expectNoFaults(page, 'a new token');
+});
+
+test("root looks with a colleague's eyes: every screen says what it withholds, nothing is blank, and it ends", async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  await page.getByRole('button', { name: 'Signed in as root' }).click();
+  await page.getByRole('menuitem', { name: 'See it as…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /User/ }).click();
+  await page.getByRole('option', { name: /^ada\.byrne/ }).click();
+  await dialog.getByRole('button', { name: 'See it', exact: true }).click();
+  await expect(page.getByText('as ada.byrne, changing nothing')).toBeVisible();
+  for (const screen of [
+    'resources',
+    'lambdas',
+    'invocations',
+    'gateway',
+    'containers',
+    'leads',
+    'pipelines',
+    'history',
+  ]) {
+    await platform.open(page, screen);
+    await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible();
+    await expect(page.getByRole('main'), screen).not.toContainText("Failed: 'org.view'");
+  }
+  await page.getByRole('button', { name: 'End', exact: true }).click();
+  await expect(page.getByText('changing nothing')).toBeHidden();
 });

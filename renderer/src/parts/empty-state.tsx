@@ -1,4 +1,4 @@
-import { CircleX, type LucideIcon, PlugZap, SearchX, Sprout } from 'lucide-react';
+import { CircleX, Lock, type LucideIcon, PlugZap, SearchX, Sprout } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type Failure, failureOf } from '../api/failure.ts';
 import { Button } from './button.tsx';
@@ -39,8 +39,14 @@ export function ErrorState({ error, onRetry }: { error: Failure | unknown; onRet
   return (
     <div role="alert">
       <EmptyState
-        icon={failure.kind === 'offline' ? PlugZap : CircleX}
-        title={failure.kind === 'offline' ? 'The server does not answer' : 'This did not work'}
+        icon={failure.kind === 'offline' ? PlugZap : failure.code === 403 ? Lock : CircleX}
+        title={
+          failure.kind === 'offline'
+            ? 'The server does not answer'
+            : failure.code === 403
+              ? 'Withheld from you'
+              : 'This did not work'
+        }
         text={<FailureText failure={failure} />}
       >
         {onRetry && <Button onPress={onRetry}>Try again</Button>}
@@ -51,6 +57,15 @@ export function ErrorState({ error, onRetry }: { error: Failure | unknown; onRet
 
 /** What the server said, with the places in the document that it complains about. */
 function FailureText({ failure }: { failure: Failure }) {
+  const right = failure.code === 403 ? missingRight(failure.message) : undefined;
+  if (right !== undefined) {
+    return (
+      <p className="break-words">
+        It takes the right <code>{right}</code>, which you do not have here. Root, or whoever owns it, can give it to
+        you.
+      </p>
+    );
+  }
   // Some messages say all of it themselves.
   const details = failure.details.filter(({ message }) => !failure.message.includes(message));
   return (
@@ -70,6 +85,11 @@ function FailureText({ failure }: { failure: Failure }) {
       )}
     </>
   );
+}
+
+/** The right that a refusal names (D-118). */
+function missingRight(message: string): string | undefined {
+  return /Failed: '([\w.]+)'/.exec(message)?.[1];
 }
 
 /** A failure beside what caused it: a form, a button. */

@@ -7,6 +7,7 @@ import { ActiveRules } from './active-rules.tsx';
 import { Brand } from './brand.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { ScopePicker } from './scope-picker.tsx';
+import { UserMenu } from './user-menu.tsx';
 
 export interface Address {
   name: string;
@@ -69,6 +70,7 @@ export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
           <Key>{MOD} K</Key>
         </span>
       </Button>
+      <UserMenu />
     </header>
   );
 }

@@ -46,9 +46,7 @@ export function UserMenu() {
             icon: UserCog,
             onAction: () => go({ screen: 'settings', search: { tab: 'access' } }),
           },
-          ...(user.isRoot
-            ? [{ id: 'as', text: 'See it as…', icon: Eye, onAction: () => setChoosing(true) }]
-            : []),
+          ...(user.isRoot ? [{ id: 'as', text: 'See it as…', icon: Eye, onAction: () => setChoosing(true) }] : []),
           { id: 'out', text: 'Sign out', icon: LogOut, startsGroup: true, onAction: () => void signOut() },
         ]}
       />
@@ -86,7 +84,11 @@ function EyesDialog({ own, onClose }: { own: string; onClose(): void }) {
     >
       <Select
         label="User"
-        options={others.map((one) => ({ id: one.id, text: one.name, ...(one.description && { note: one.description }) }))}
+        options={others.map((one) => ({
+          id: one.id,
+          text: one.name,
+          ...(one.description && { note: one.description }),
+        }))}
         value={id}
         onChange={setId}
         placeholder={others.length === 0 ? 'there is no other user' : 'Choose a user'}
