@@ -192,7 +192,7 @@ test('somebody who is not root sees their own keys, and why not the rest', async
   await page.getByRole('button', { name: 'I have kept it' }).click();
   await expect(page.getByRole('table', { name: 'API keys' }).getByRole('row')).toHaveCount(2);
   await openTab(page, 'Platform');
-  await expect(page.getByRole('alert')).toContainText('It takes the right');
+  await expect(page.getByRole('alert')).toContainText('only the root user may do this');
 });
 
 test('decisions are found by id, by words and by link', async ({ page, platform }) => {
