@@ -10,6 +10,7 @@ import { typeTables } from './meta-types.ts';
 import { outboundRows } from './outbound.ts';
 import { publishingRows } from './publishing.ts';
 import { failureRows, recordedRows } from './recorded.ts';
+import { roleRows } from './roles.ts';
 import type { Rows } from './row.ts';
 import { accountRows, directoryRows, keyRows, statusRows, tokenRows } from './security.ts';
 import { seedRows } from './seeds.ts';
@@ -47,6 +48,7 @@ const emulatorTables: readonly Rows[] = [
   sendingRows,
   settingsRows,
   accessRows,
+  roleRows,
   deliveryRows,
   publishingRows,
   historyRows,

@@ -18,6 +18,7 @@ import type { LambdaInvoker } from '../model/invocation.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type PublishingOptions, publishingRoutes } from '../publishing/routes.ts';
+import { roleRoutes } from '../resources/role-routes.ts';
 import { type SeedDesk, seedRoutes } from '../seed/seed-routes.ts';
 import { type LeadDesk, leadRoutes } from '../standins/lead-routes.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
@@ -58,6 +59,8 @@ export interface InspectorOptions {
   freshWorld: FreshWorld;
   delivery: DeliveryOptions;
   publishing: PublishingOptions;
+  /** Changes who may do what. */
+  rights: Parameters<typeof roleRoutes>[0];
   machine: TimeMachine;
   snapshots: NamedSnapshots;
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
@@ -99,6 +102,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     sendingRoutes({ gatewayUrl: options.gatewayUrl, elapsedMs: () => performance.now() }, gate),
     deliveryRoutes(options.delivery, gate),
     publishingRoutes(options.publishing, gate),
+    roleRoutes(options.rights, gate),
     workbenchRoutes(options.workbench, gate),
     outboundRoutes(options.outbound, gate),
     settingsRoutes(() => options.settings, gate),

@@ -156,6 +156,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     }),
     access: accessDesk(credentials, parts.firstKey),
     delivery: { scm: scmInspection(scm, scmToken), runs: parts.pipelines, starter: parts.pipelineStarter },
+    rights: core.service,
     publishing: {
       meetings: data.meetings,
       calls: callsOf(watch.recorder),

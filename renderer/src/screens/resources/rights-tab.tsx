@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { RotateCcw, ShieldPlus, X } from 'lucide-react';
+import { RotateCcw, ShieldPlus, Users, X } from 'lucide-react';
 import { useState } from 'react';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -15,6 +15,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { CurlNote } from './curl-note.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
+import { hasRoles, RolesDialog } from './roles-dialog.tsx';
 
 interface Entitlement {
   id: string;
@@ -31,6 +32,7 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
   );
   const [{ right: filter = '' }, change] = useSearch();
   const [isGranting, setGranting] = useState(false);
+  const [isGivingRoles, setGivingRoles] = useState(false);
   const path = (entitlement: Entitlement) => `/meta/${fqon}/entitlements/${entitlement.id}`;
   const changing = useMutation({
     mutationFn: ({ entitlement, identities }: { entitlement: Entitlement; identities: string[] | undefined }) =>
@@ -55,6 +57,11 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
         <Button icon={ShieldPlus} isDisabled={list.data.length === 0} onPress={() => setGranting(true)}>
           Grant
         </Button>
+        {hasRoles(word) && (
+          <Button icon={Users} isDisabled={list.data.length === 0} onPress={() => setGivingRoles(true)}>
+            Roles
+          </Button>
+        )}
         <p className="text-muted">What is granted here holds for everything below, too.</p>
       </div>
       {changing.error && (
@@ -102,6 +109,7 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
           );
         })}
       </ul>
+      {isGivingRoles && <RolesDialog resource={resource} onClose={() => setGivingRoles(false)} />}
       {isGranting && <GrantDialog entitlements={list.data} pathOf={path} onClose={() => setGranting(false)} />}
     </div>
   );

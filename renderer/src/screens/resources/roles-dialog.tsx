@@ -1,0 +1,126 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { roleRows } from '../../../../server/contract/roles.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
+import type { TypeWord } from '../../../../server/model/type-words.ts';
+import { load, send } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { keys, queryClient } from '../../api/query-client.ts';
+import type { TreeNode } from '../../api/tree.ts';
+import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { FilterField, Select, Switch } from '../../parts/fields.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { toast } from '../../parts/toasts.tsx';
+
+type Roles = AnswerOf<typeof roleRows.readRoles>;
+
+const PLACES: readonly TypeWord[] = roleRows.readRoles.target.of;
+/** Can people have roles at resources of this type? */
+export const hasRoles = (word: TypeWord): boolean => PLACES.includes(word);
+
+const CHOICES = [
+  { id: 'viewer', text: 'Viewer', note: 'Sees everything here and below' },
+  { id: 'developer', text: 'Developer', note: 'And makes, changes and runs lambdas, APIs, containers, secrets' },
+  { id: 'owner', text: 'Owner', note: 'May do everything, and give rights' },
+  { id: 'none', text: 'None', note: 'Takes what was given here; what is inherited stays' },
+];
+
+/** Gives several people a role at once, or what somebody else has. */
+export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose(): void }) {
+  const at = `/inspect/roles/${resource.id}`;
+  const roles = useQuery({
+    queryKey: [keys.world, 'roles', resource.id],
+    queryFn: ({ signal }) => load<Roles>(at, {}, signal),
+  });
+  const users = useWorld<PlatformRecord[]>('/users', { expand: true });
+  const groups = useWorld<PlatformRecord[]>(`/${resource.fqon}/groups`, { expand: true });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [choice, setChoice] = useState('viewer');
+  const [filter, setFilter] = useState('');
+  const giving = useMutation({
+    mutationFn: () =>
+      send<Roles>('PUT', at, {
+        identities: [...chosen],
+        ...(choice.startsWith('as ') ? { sameAs: choice.slice(3) } : { role: choice }),
+      }),
+    onSuccess: () => {
+      toast({ tone: 'ok', text: `${chosen.size} changed at ${resource.name}.` });
+      setChosen(new Set());
+      void queryClient.invalidateQueries();
+    },
+  });
+  const holders = new Map(roles.data?.holders.map((one) => [one.id, one]));
+  const people = [...(users.data ?? []), ...(groups.data ?? [])].filter(({ name }) => name.includes(filter.trim()));
+  const options = [
+    ...CHOICES,
+    ...(roles.data?.holders ?? []).map(({ id, name }) => ({ id: `as ${id}`, text: `Same as ${name}` })),
+  ];
+  const error = roles.error ?? users.error;
+  return (
+    <Dialog
+      title={`Roles at ${resource.name}`}
+      isOpen
+      onClose={onClose}
+      width="medium"
+      actions={
+        <>
+          <Button onPress={onClose}>Close</Button>
+          <Button
+            look="primary"
+            isDisabled={chosen.size === 0}
+            isPending={giving.isPending}
+            onPress={() => giving.mutate()}
+          >
+            {chosen.size === 0 ? 'Give it' : `Give it to ${chosen.size}`}
+          </Button>
+        </>
+      }
+    >
+      {error && <ErrorState error={error} onRetry={() => void roles.refetch()} />}
+      {!error && !roles.data && <Skeleton rows={4} label="Looking who may do what" />}
+      {roles.data && (
+        <>
+          <div className="flex flex-wrap items-end gap-3">
+            <Select label="Role" options={options} value={choice} onChange={setChoice} className="w-64" />
+            <FilterField label="Filter users and groups" value={filter} onChange={setFilter} className="w-56" />
+          </div>
+          <ul aria-label="Users and groups" className="mt-3 max-h-72 overflow-auto rounded-md border border-line">
+            {people.map(({ id, name }) => {
+              const holder = holders.get(id);
+              return (
+                <li key={id} className="flex min-h-8 items-center gap-2 border-b border-line/60 px-3 last:border-0">
+                  <Switch
+                    isSelected={chosen.has(id)}
+                    onChange={(isOn) => {
+                      const next = new Set(chosen);
+                      if (isOn) next.add(id);
+                      else next.delete(id);
+                      setChosen(next);
+                    }}
+                  >
+                    {name}
+                  </Switch>
+                  <span className="ml-auto text-muted">{roleText(holder, roles.data.actions)}</span>
+                </li>
+              );
+            })}
+          </ul>
+        </>
+      )}
+      {giving.error && (
+        <div className="mt-3">
+          <FailureNote failure={failureOf(giving.error)} />
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function roleText(holder: Roles['holders'][number] | undefined, actions: number): string {
+  if (!holder) return 'no rights here';
+  const role = holder.role ?? `${holder.rights} of ${actions} rights`;
+  return holder.isOwn ? role : `${role}, inherited`;
+}
