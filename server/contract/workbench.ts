@@ -111,7 +111,7 @@ export const workbenchRows = rowsOf('Workbench', {
     summary: 'Run it so that a debugger can attach',
     description:
       'For the root user. From its next call on the lambda runs in one process, without a time-out, for as long as it is ' +
-      'debugged. One lambda at a time: 409 while it is another one.',
+      'debugged. Ten lambdas at a time: 409 for another one.',
     right: 'root',
     target: A_LAMBDA,
     answer: ok(debugging),

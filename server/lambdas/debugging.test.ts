@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Debugging, type DebugState } from './debugging.ts';
 import { Inspection } from './inspection-for-tests.ts';
 import { isAlive } from './process-for-tests.ts';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
@@ -11,16 +12,16 @@ beforeAll(async () => {
 afterAll(() => bed.stop());
 
 /** Waits until the debugging of a lambda is as wanted. */
-async function until(isWanted: (state: typeof bed.service.debugged) => boolean) {
-  while (!isWanted(bed.service.debugged)) {
+async function until(lambda: string, isWanted: (state: DebugState | undefined) => boolean) {
+  while (!isWanted(bed.service.debugState(lambda))) {
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
   }
-  return bed.service.debugged;
+  return bed.service.debugState(lambda);
 }
-const listening = async () => {
-  const state = await until((now) => now?.url !== undefined);
+const listening = async (lambda: string) => {
+  const state = await until(lambda, (now) => now?.url !== undefined);
   return { url: state?.url ?? '', file: state?.file ?? '' };
 };
 
@@ -35,7 +36,7 @@ describe('a lambda that is debugged', () => {
   it('stops at a breakpoint for longer than its time-out, and goes on', async () => {
     const lambda = bed.lambda(CODE, { timeout: 0.1 });
     bed.service.debug(lambda);
-    const { url, file } = await listening();
+    const { url, file } = await listening(lambda);
     expect(new URL(url).hostname).toBe('127.0.0.1');
     const debuggerOf = await Inspection.attach(url);
     await debuggerOf.breakAt(file, 2);
@@ -48,13 +49,13 @@ describe('a lambda that is debugged', () => {
     expect(JSON.parse(answerOf(invocation))).toMatchObject({ calls: 1, event: '1' });
     expect(invocation.logs.map(({ text }) => text)).toEqual(['call 1']);
     bed.service.endDebugging(lambda);
-    expect(bed.service.debugged).toBeUndefined();
+    expect(bed.service.debugState(lambda)).toBeUndefined();
   });
 
   it('has one process for all its calls, which is gone with the debugging', async () => {
     const lambda = bed.lambda(CODE, { isolate: true });
     bed.service.debug(lambda);
-    await listening();
+    await listening(lambda);
     const answers = await Promise.all([1, 2, 3].map(() => bed.invoke(lambda)));
     const results = answers.map((one) => JSON.parse(answerOf(one)));
     expect(results.map(({ calls }) => calls)).toEqual([1, 2, 3]);
@@ -65,23 +66,32 @@ describe('a lambda that is debugged', () => {
     await expect.poll(() => isAlive(results[0].pid)).toBe(false);
   });
 
-  it('is the only one', async () => {
+  it('is one of several, each with an address of its own, and of a few only', async () => {
     const [one, other] = [bed.lambda(CODE), bed.lambda(CODE)];
     bed.service.debug(one);
-    bed.service.debug(one);
-    expect(() => bed.service.debug(other)).toThrow(`lambda ${one} is being debugged; one at a time`);
+    bed.service.debug(other);
+    const [first, second] = [await listening(one), await listening(other)];
+    expect(new URL(first.url).port).not.toBe(new URL(second.url).port);
     bed.service.endDebugging(other);
-    expect(bed.service.debugged).toMatchObject({ lambdaId: one });
+    expect(bed.service.debugState(one)).toMatchObject({ url: first.url });
     bed.remove(one);
-    expect(bed.service.debugged).toBeUndefined();
+    expect(bed.service.debugState(one)).toBeUndefined();
+
+    const debugging = new Debugging(
+      () => 0,
+      () => {},
+    );
+    for (let count = 0; count < 10; count += 1) debugging.begin(`lambda ${count}`);
+    debugging.begin('lambda 9');
+    expect(() => debugging.begin('another')).toThrow('10 lambdas are being debugged');
   });
 
   it('keeps its address when its code is changed', async () => {
     const lambda = bed.lambda(CODE);
     bed.service.debug(lambda);
-    const before = await listening();
+    const before = await listening(lambda);
     bed.change(lambda, `${CODE} // new`);
-    const after = await until((state) => state?.url !== undefined && state.url !== before.url);
+    const after = await until(lambda, (state) => state?.url !== undefined && state.url !== before.url);
     expect(new URL(after?.url ?? '').port).toBe(new URL(before.url).port);
     expect(after?.file).not.toBe(before.file);
     bed.service.endDebugging(lambda);
@@ -90,18 +100,18 @@ describe('a lambda that is debugged', () => {
   it('says why it has no process, and has one when the reason is gone', async () => {
     const lambda = bed.lambda('exports.run = (');
     bed.service.debug(lambda);
-    const broken = await until((state) => state?.problem !== undefined);
+    const broken = await until(lambda, (state) => state?.problem !== undefined);
     expect(broken).toMatchObject({ problem: expect.stringContaining('syntax error') });
     expect(broken).not.toHaveProperty('url');
     bed.change(lambda, CODE);
-    expect(await until((state) => state?.url !== undefined)).not.toHaveProperty('problem');
+    expect(await until(lambda, (state) => state?.url !== undefined)).not.toHaveProperty('problem');
     bed.service.endDebugging(lambda);
   });
 
   it('ends its call when debugging ends while it stands at a breakpoint', async () => {
     const lambda = bed.lambda(CODE);
     bed.service.debug(lambda);
-    const { url, file } = await listening();
+    const { url, file } = await listening(lambda);
     const debuggerOf = await Inspection.attach(url);
     await debuggerOf.breakAt(file, 2);
     const answer = bed.invoke(lambda);

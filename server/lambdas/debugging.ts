@@ -13,66 +13,71 @@ export interface DebugState {
   problem?: string;
 }
 
-/** Which lambda is debugged, one at a time, and where a debugger finds it. */
+/** Each has a process of its own that stays. */
+const MAX_AT_ONCE = 10;
+
+/** Which lambdas are debugged, and where a debugger finds each. */
 export class Debugging {
   readonly #nowMs: () => number;
   readonly #onChange: () => void;
-  #state: DebugState | undefined;
-  #port = 0;
+  readonly #states = new Map<Uuid, DebugState>();
+  readonly #ports = new Map<Uuid, number>();
 
-  /** @param onChange told of every change of `state` */
+  /** @param onChange told of every change of a state */
   constructor(nowMs: () => number, onChange: () => void) {
     this.#nowMs = nowMs;
     this.#onChange = onChange;
   }
 
-  get state(): DebugState | undefined {
-    return this.#state;
+  find(lambdaId: Uuid): DebugState | undefined {
+    return this.#states.get(lambdaId);
   }
 
-  /** The port for the next process: that of the last one, so that a debugger that comes back finds it; 0 for any. */
-  get port(): number {
-    return this.#port;
+  /** The port for its next process: that of the last one, so that a debugger that comes back finds it; 0 for any. */
+  portOf(lambdaId: Uuid): number {
+    return this.#ports.get(lambdaId) ?? 0;
   }
 
   isOf(lambdaId: Uuid): boolean {
-    return this.#state?.lambdaId === lambdaId;
+    return this.#states.has(lambdaId);
   }
 
-  /** Throws 409 while another lambda is debugged. */
+  /** Throws 409 while too many others are debugged. */
   begin(lambdaId: Uuid): void {
     if (this.isOf(lambdaId)) return;
-    if (this.#state) {
-      throw new PlatformError(409, `lambda ${this.#state.lambdaId} is being debugged; one at a time: end that first`);
+    if (this.#states.size >= MAX_AT_ONCE) {
+      const ids = [...this.#states.keys()].join(', ');
+      throw new PlatformError(409, `${MAX_AT_ONCE} lambdas are being debugged, and no more can be: end one of ${ids}`);
     }
-    this.#port = 0;
     this.#set({ lambdaId, startedAtMs: this.#nowMs() });
   }
 
-  end(): void {
-    this.#set(undefined);
+  end(lambdaId: Uuid): void {
+    this.#states.delete(lambdaId);
+    this.#ports.delete(lambdaId);
+    this.#onChange();
   }
 
   /** Its process waits for a debugger there. */
   listens(lambdaId: Uuid, url: string, file: string): void {
-    if (!this.#state || !this.isOf(lambdaId)) return;
-    this.#port = Number(new URL(url).port);
-    const { startedAtMs } = this.#state;
-    this.#set({ lambdaId, startedAtMs, url, file });
+    const state = this.find(lambdaId);
+    if (!state) return;
+    this.#ports.set(lambdaId, Number(new URL(url).port));
+    this.#set({ lambdaId, startedAtMs: state.startedAtMs, url, file });
   }
 
   /** That process is gone, or never was. */
   lost(lambdaId: Uuid, url: string | undefined, problem?: string): void {
-    const state = this.#state;
-    if (!state || !this.isOf(lambdaId) || state.url !== url) return;
+    const state = this.find(lambdaId);
+    if (!state || state.url !== url) return;
     // Somebody else may have the port by now.
-    if (url === undefined) this.#port = 0;
+    if (url === undefined) this.#ports.delete(lambdaId);
     const why = problem ?? state.problem;
     this.#set({ lambdaId, startedAtMs: state.startedAtMs, ...(why !== undefined && { problem: why }) });
   }
 
-  #set(state: DebugState | undefined): void {
-    this.#state = state;
+  #set(state: DebugState): void {
+    this.#states.set(state.lambdaId, state);
     this.#onChange();
   }
 }

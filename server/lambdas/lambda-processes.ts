@@ -150,7 +150,8 @@ export class LambdaProcesses {
       if (this.#isStopped) throw interrupted();
       return undefined;
     }
-    const process = spare ?? this.#fork(definition.memoryMb, env, false, definition.isDebugged, executor?.execPath);
+    const inspectPort = definition.isDebugged ? this.#settings.debugging.portOf(definition.id) : undefined;
+    const process = spare ?? this.#fork(definition.memoryMb, env, false, inspectPort, executor?.execPath);
     adopt(process);
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
@@ -202,10 +203,10 @@ export class LambdaProcesses {
     memoryMb: number,
     env: Record<string, string>,
     isSpare: boolean,
-    isDebugged = false,
+    inspectPort?: number,
     ofRuntime?: string,
   ): LambdaProcess {
-    const { childFile, limits, debugging } = this.#settings;
+    const { childFile, limits } = this.#settings;
     const execPath = ofRuntime ?? this.#settings.execPath ?? process.execPath;
     const started = new LambdaProcess({
       execPath,
@@ -213,14 +214,14 @@ export class LambdaProcesses {
       memoryMb,
       env,
       isSpare,
-      ...(isDebugged && { inspectPort: debugging.port }),
+      ...(inspectPort !== undefined && { inspectPort }),
       resultLimitBytes: limits.resultBytes,
       logLimitLines: limits.logLines,
       reaper: this.#reaper,
     });
     this.#living.add(started);
     // What a debugger holds on to is not the lambda's.
-    if (!isDebugged) this.#memory.add(started);
+    if (inspectPort === undefined) this.#memory.add(started);
     void started.exited.then(() => {
       this.#living.delete(started);
       this.#places.giveBack();

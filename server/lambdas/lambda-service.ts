@@ -218,15 +218,15 @@ export class LambdaService implements LambdaInvoker {
     this.#look(lambdaId);
   }
 
-  /** The lambda that is being debugged, if one is. */
-  get debugged(): DebugState | undefined {
-    return this.#debugging.state;
+  /** How its debugging goes; undefined while it is not debugged. */
+  debugState(lambdaId: Uuid): DebugState | undefined {
+    return this.#debugging.find(lambdaId);
   }
 
   /**
    * From its next call on the lambda runs in one process that a debugger can attach to, without a time-out.
    *
-   * @throws PlatformError 409 while another lambda is debugged
+   * @throws PlatformError 409 while too many others are debugged
    */
   debug(lambdaId: Uuid): void {
     this.#debugging.begin(lambdaId);
@@ -238,7 +238,7 @@ export class LambdaService implements LambdaInvoker {
   /** It runs as it does otherwise; what stands at a breakpoint ends as `interrupted`. */
   endDebugging(lambdaId: Uuid): void {
     if (!this.#debugging.isOf(lambdaId)) return;
-    this.#debugging.end();
+    this.#debugging.end(lambdaId);
     this.#changes += 1;
     this.#look(lambdaId);
   }
@@ -335,7 +335,7 @@ export class LambdaService implements LambdaInvoker {
       return await this.#processes.open(definition, adopt, isWanted, (text) => this.#sayOnce(definition.id, text));
     } catch (thrown) {
       const problem = reasonOf(thrown);
-      if (definition.isDebugged) this.#debugging.lost(definition.id, this.#debugging.state?.url, problem);
+      if (definition.isDebugged) this.#debugging.lost(definition.id, this.#debugging.find(definition.id)?.url, problem);
       throw thrown;
     }
   }
@@ -352,7 +352,7 @@ export class LambdaService implements LambdaInvoker {
   }
 
   #forget(lambdaId: Uuid): void {
-    if (this.#debugging.isOf(lambdaId)) this.#debugging.end();
+    if (this.#debugging.isOf(lambdaId)) this.#debugging.end(lambdaId);
     const known = this.#known.get(lambdaId);
     this.#known.delete(lambdaId);
     const ended = known?.pool?.close(deleted(lambdaId)) ?? Promise.resolve();

@@ -5,7 +5,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { LinkedFiles, LinkState } from './linked-files.ts';
 import type { TestEvents } from './test-events.ts';
 
-/** The lambda that is being debugged. */
+/** A lambda that is being debugged. */
 export interface Debugged {
   lambdaId: Uuid;
   startedAtMs: number;
@@ -19,8 +19,8 @@ export interface Workbench {
   links: LinkedFiles;
   events: TestEvents;
   debugger: {
-    readonly debugged: Debugged | undefined;
-    /** Throws 409 while another lambda is debugged. */
+    debugState(lambdaId: Uuid): Debugged | undefined;
+    /** Throws 409 while too many others are debugged. */
     debug(lambdaId: Uuid): void;
     endDebugging(lambdaId: Uuid): void;
     /** When it runs by the clock; undefined when its record has no period. */
@@ -31,8 +31,8 @@ export interface Workbench {
 /** Working on a lambda; files and addresses of this machine are root's to see. */
 export function workbenchRoutes(workbench: Workbench, gate: Gate): Router {
   const debugOf = (id: Uuid): Debugging | undefined => {
-    const { debugged } = workbench.debugger;
-    if (debugged?.lambdaId !== id) return undefined;
+    const debugged = workbench.debugger.debugState(id);
+    if (!debugged) return undefined;
     const { startedAtMs, url, file, problem } = debugged;
     return { startedAt: timeOf(startedAtMs), ...(url && { url }), ...(file && { file }), ...(problem && { problem }) };
   };

@@ -1,4 +1,4 @@
-import { Download, GitCompare, Link2, Pencil, RotateCcw, Terminal, X } from 'lucide-react';
+import { Bug, Download, GitCompare, Link2, Pencil, RotateCcw, Terminal, X } from 'lucide-react';
 import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
 import { saveFile } from '../../api/download.ts';
@@ -17,6 +17,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { CompareTab } from './compare-tab.tsx';
+import { DebugDialog } from './debug-dialog.tsx';
 import { FailureStory } from './failure-story.tsx';
 import { capital } from './failure-words.ts';
 import { spansOf } from './invocation-spans.ts';
@@ -60,6 +61,7 @@ export function InvocationDetailPane({
 function Detail({ invocation, previousId }: { invocation: InvocationDetail; previousId: string | undefined }) {
   const [{ tab, with: otherId }, change] = useSearch();
   const [isEditing, setEditing] = useState(false);
+  const [isDebugging, setDebugging] = useState(false);
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl;
   const replay = useReplay(invocation);
   const { outcome, request, isThinned } = invocation;
@@ -125,6 +127,9 @@ function Detail({ invocation, previousId }: { invocation: InvocationDetail; prev
           <Button icon={Pencil} onPress={() => setEditing(true)}>
             Replay with edits
           </Button>
+          <Button icon={Bug} onPress={() => setDebugging(true)}>
+            Debug
+          </Button>
           <PlaceLink
             to={{ screen: 'lambdas', id: invocation.lambdaId }}
             className="flex h-7 items-center rounded-md border border-line-strong bg-panel px-2.5 hover:bg-raised"
@@ -177,6 +182,7 @@ function Detail({ invocation, previousId }: { invocation: InvocationDetail; prev
         value={tab ?? (outcome.ok ? (invocation.outboundFailures > 0 ? 'outbound' : 'event') : 'logs')}
         onChange={(next) => change({ tab: next })}
       />
+      {isDebugging && <DebugDialog invocation={invocation} onClose={() => setDebugging(false)} />}
       {isEditing && <ReplayDialog invocation={invocation} onClose={() => setEditing(false)} />}
     </>
   );

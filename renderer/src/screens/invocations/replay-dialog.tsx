@@ -11,7 +11,7 @@ import { useReplay } from './use-replay.ts';
 export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDetail; onClose(): void }) {
   const { body } = invocation.event;
   const [text, setText] = useState(() => printed(body.text ?? ''));
-  const replay = useReplay(invocation, onClose);
+  const replay = useReplay(invocation, { onDone: onClose });
   // Whatever is typed meanwhile: the editor stays the same.
   const [language] = useState<EditorLanguage>(() => (text === '' || isJsonText(text) ? 'json' : 'text'));
   const run = () => replay.run(isJsonText(text) ? JSON.parse(text) : text);

@@ -1,12 +1,15 @@
 import { useMutation } from '@tanstack/react-query';
 import type { recordedRows } from '../../../../server/contract/recorded.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
-import { send } from '../../api/client.ts';
-import { type Failure, failureOf } from '../../api/failure.ts';
+import { ask } from '../../api/client.ts';
+import { type Failure, FailureError, failureOf } from '../../api/failure.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { useSearch } from '../../url.ts';
 import { statusOf } from './invocation-words.ts';
 import type { InvocationDetail } from './use-invocations.ts';
+
+/** At a breakpoint it stands as long as one looks. */
+const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
 export interface Replay {
   /** With the event that it was given, or with another. */
@@ -16,15 +19,21 @@ export interface Replay {
 }
 
 /** Runs an invocation again and goes to the new one. */
-export function useReplay({ executionId, lambdaName }: InvocationDetail, onDone?: () => void): Replay {
+export function useReplay(
+  { executionId, lambdaName }: InvocationDetail,
+  { onDone, isDebugged = false }: { onDone?(): void; isDebugged?: boolean } = {},
+): Replay {
   const [, change] = useSearch();
   const running = useMutation({
-    mutationFn: (event: unknown) =>
-      send<AnswerOf<typeof recordedRows.replayInvocation>>(
+    mutationFn: async (event: unknown) => {
+      const answer = await ask<AnswerOf<typeof recordedRows.replayInvocation>>(
         'POST',
         `/inspect/invocations/${executionId}/replay`,
-        event === undefined ? undefined : { event },
-      ),
+        { ...(event !== undefined && { body: { event } }), ...(isDebugged && { timeoutMs: DEBUGGED_TIMEOUT_MS }) },
+      );
+      if (!answer.ok) throw new FailureError(answer.failure);
+      return answer.value;
+    },
     onSuccess: (invocation) => {
       toast({
         tone: invocation.outcome.ok ? 'ok' : 'error',

@@ -31,7 +31,6 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
             <Button icon={Bug} look="primary" isPending={debug.isPending} onPress={() => debug.mutate(true)}>
               Start debugging
             </Button>
-            <span className="text-muted">One lambda at a time.</span>
           </>
         )}
       </div>

@@ -1,0 +1,41 @@
+import { RotateCcw } from 'lucide-react';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { DebugTab } from '../lambdas/debug-tab.tsx';
+import { useWorkbench } from '../lambdas/use-workbench.ts';
+import type { InvocationDetail } from './use-invocations.ts';
+import { useReplay } from './use-replay.ts';
+
+/** Runs an invocation again with a debugger attached: it stops where the code says so, or where a breakpoint is. */
+export function DebugDialog({ invocation, onClose }: { invocation: InvocationDetail; onClose(): void }) {
+  const workbench = useWorkbench(invocation.lambdaId);
+  const isReady = workbench.state.data?.debug?.url !== undefined;
+  const replay = useReplay(invocation, { onDone: onClose, isDebugged: true });
+  return (
+    <Dialog
+      title={`Debug ${invocation.lambdaName} with this event`}
+      isOpen
+      onClose={onClose}
+      width="medium"
+      actions={
+        <>
+          <Button onPress={onClose}>Close</Button>
+          <Button
+            look="primary"
+            icon={RotateCcw}
+            isDisabled={!isReady}
+            isPending={replay.isPending}
+            onPress={() => replay.run()}
+          >
+            {replay.isPending ? 'Replaying, or at a breakpoint' : 'Replay'}
+          </Button>
+        </>
+      }
+    >
+      <p className="text-muted">
+        Start debugging, attach an editor, set a breakpoint, then replay: the same event stops there.
+      </p>
+      <DebugTab name={invocation.lambdaName} workbench={workbench} />
+    </Dialog>
+  );
+}
