@@ -1,0 +1,136 @@
+import { WEB_FORM } from '../server/model/web-form.ts';
+import { expect, type Page, test, type WindowPlatform } from './window.ts';
+
+const SLOW = 'exports.run = (event, context, callback) => setTimeout(() => callback(null, "slow"), 400);';
+
+const sendForm = (platform: WindowPlatform) => platform.call('/website/lead', WEB_FORM);
+const rail = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name });
+
+/** Counts what is pressed from now on; the page stays one. */
+async function countClicks(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(`
+    if (window.clicks === undefined) addEventListener('click', (event) => event.detail > 0 && window.clicks++, true);
+    window.clicks = 0;
+  `);
+  return () => page.evaluate<number>('window.clicks');
+}
+
+test('tasks take few clicks: a first lead, the slowest call of the last minute, a request by hand', async ({
+  page,
+  platform,
+}) => {
+  await platform.open(page);
+  const leadClicks = await countClicks(page);
+  await page.getByRole('button', { name: 'Send the form' }).click();
+  await page.getByRole('link', { name: '1 in the inbox' }).click();
+  await page.getByRole('grid', { name: 'Leads' }).getByRole('row').nth(1).click();
+  await expect(page.getByRole('region', { name: 'Lead', exact: true })).toContainText('Analytical Engines');
+  expect(await leadClicks()).toBeLessThanOrEqual(3);
+
+  // It came through the gateway, like a visitor's.
+  const { body } = await platform.ask(page, 'GET', '/inspect/traffic?plane=gateway');
+  expect(body).toMatchObject({ requests: [{ method: 'POST', target: '/website/lead', status: 200 }] });
+
+  const lambdas = await platform.ask(page, 'GET', '/meta/demo/lambdas?expand=true');
+  const form = (lambdas.body as { id: string; name: string }[]).find(({ name }) => name === 'order-status');
+  const made = await platform.ask(page, 'PATCH', `/meta/demo/lambdas/${form?.id}`, [
+    { op: 'replace', path: '/properties/code_type', value: 'inline' },
+    { op: 'add', path: '/properties/code', value: SLOW },
+    { op: 'replace', path: '/properties/handler', value: 'run' },
+  ]);
+  expect(made.status, JSON.stringify(made.body)).toBe(200);
+  await platform.call('/website/orders/1001');
+  await sendForm(platform);
+
+  await rail(page, 'Invocations').click();
+  const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
+  await expect(rows).toHaveCount(4);
+  const slowClicks = await countClicks(page);
+  await page.getByRole('radio', { name: '1 min' }).click();
+  await page.getByRole('button', { name: /^slowest / }).click();
+  await expect(page.getByRole('region', { name: 'Invocation', exact: true })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'order-status' })).toBeVisible();
+  expect(await slowClicks()).toBeLessThanOrEqual(2);
+
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('region', { name: 'Invocation', exact: true })).toBeHidden();
+  await page.getByRole('columnheader', { name: 'Duration' }).getByRole('button').click();
+  await expect(rows.nth(1)).toContainText('order-status');
+  await expect(page).toHaveURL(/sort=-duration/);
+
+  await rail(page, 'Gateway').click();
+  const sendClicks = await countClicks(page);
+  await page.getByRole('button', { name: 'Send a request to orders' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Send a request' });
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  await expect(dialog.getByRole('region', { name: 'Answer' })).toContainText('slow');
+  expect(await sendClicks()).toBeLessThanOrEqual(2);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+});
+
+test('a list keeps a view, hides a column, and says which words it knows', async ({ page, platform }) => {
+  await sendForm(platform);
+  await platform.open(page, 'invocations');
+  const grid = page.getByRole('grid', { name: 'Invocations' });
+  await expect(grid.getByRole('row')).toHaveCount(2);
+
+  await page.getByLabel('Query of invocations').fill('status:eror');
+  await expect(page.getByRole('alert')).toContainText("did you mean 'error'?");
+  // Free text is looked for in what the lambda was given, too.
+  await page.getByLabel('Query of invocations').fill('Lovelace');
+  await expect(grid.getByRole('row')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save this view...' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Ada');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Failed' }).click();
+  await expect(page.getByRole('heading', { name: 'No invocations match' })).toBeVisible();
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Ada', exact: true }).click();
+  await expect(page.getByLabel('Query of invocations')).toHaveValue('Lovelace');
+  await expect(grid.getByRole('row')).toHaveCount(2);
+
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('menuitem', { name: /^Trigger/ }).click();
+  await expect(grid.getByRole('columnheader', { name: 'Trigger' })).toHaveCount(0);
+
+  // Where there is no room for both, the list gives way to the detail.
+  await page.setViewportSize({ width: 720, height: 450 });
+  await grid.getByRole('row').nth(1).click();
+  await page.getByRole('button', { name: 'Back to the list' }).click();
+  await expect(grid.getByRole('row').nth(1)).toBeVisible();
+});
+
+test('what is switched on is in view and ends there; a part that cannot be loaded is an error in its place', async ({
+  page,
+  platform,
+}) => {
+  // What is fetched ahead would be there.
+  await page.clock.install();
+  await platform.open(page);
+  await page.route('**/assets/*.js', (route) => route.abort());
+  await rail(page, 'Pipelines').click();
+  await expect(page.getByRole('alert')).toContainText('could not be loaded');
+  await page.unroute('**/assets/*.js');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('heading', { name: 'Pipelines', exact: true })).toBeVisible();
+
+  const rules = [{ host: '{crm}', action: 'fail', status: 503, enabled: true }];
+  await platform.ask(page, 'PUT', '/inspect/outbound', { rules });
+  const active = page.getByRole('list', { name: 'Outbound rules that are on' });
+  await expect(active).toContainText('{crm}');
+  await active.getByRole('button').click();
+  await expect(active).toBeHidden();
+
+  await page.keyboard.press('Shift+P');
+  await expect(page.locator('html')).toHaveAttribute('data-presenting', '');
+  await sendForm(platform);
+  await page.keyboard.press('Shift+R');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Everything is as in the demo world; the inbox is empty.')).toBeVisible();
+  expect((await platform.ask(page, 'GET', '/inspect/leads')).body).toEqual([]);
+});
