@@ -1,14 +1,17 @@
 // The image, as the repository's Dockerfile makes it, on a base that is made here: this Node with its libraries, and busybox for a shell.
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { buildCommand } from '../server/cli/command-for-tests.ts';
 import { packageFile } from '../server/package-file.ts';
+import { PipelineBench } from './pipeline-for-tests.ts';
 
 const SET_UP_TIMEOUT_MS = 180_000;
+const PIPELINE_TIMEOUT_MS = 120_000;
 const MAX_OWN_MB = 30;
 const mark = `terrarium-image-${process.pid}`;
 const run = promisify(execFile);
@@ -16,13 +19,15 @@ const docker = async (...args: string[]) =>
   (await run('docker', args, { env: { ...process.env, DOCKER_BUILDKIT: '0' } })).stdout.trim();
 
 let folder: string;
+let tarball: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrarium-image-'));
   await makeBase(join(folder, 'base'));
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {
     cwd: packageFile('.'),
   });
-  expect(stdout).toMatch(/^terrarium-.*[.]tgz$/m);
+  [tarball = ''] = /^terrarium-.*[.]tgz$/m.exec(stdout) ?? [];
+  expect(tarball).not.toBe('');
   await copyFile(packageFile('Dockerfile'), join(folder, 'Dockerfile'));
   await docker('build', '--build-arg', `BASE=${mark}-base`, '--tag', mark, folder);
 }, SET_UP_TIMEOUT_MS);
@@ -46,6 +51,10 @@ async function makeBase(root: string): Promise<void> {
   await copyFile('/bin/busybox', join(root, 'bin/busybox'));
   for (const name of ['sh', 'ln', 'mkdir', 'chown', 'mv', 'rm']) await symlink('busybox', join(root, 'bin', name));
   await symlink('/bin/busybox', join(root, 'usr/bin/env'));
+  const npm = dirname(dirname(await realpath((await run('which', ['npm'])).stdout.trim())));
+  await cp(npm, join(root, 'usr/local/lib/node_modules/npm'), { recursive: true });
+  for (const name of ['npm', 'npx'])
+    await symlink(`../lib/node_modules/npm/bin/${name}-cli.js`, join(root, 'usr/local/bin', name));
   const archive = join(folder, 'base.tar');
   await run('tar', ['--create', '--file', archive, '--directory', root, '.']);
   await docker('import', '--change', 'ENV PATH=/usr/local/bin:/usr/bin:/bin', archive, `${mark}-base`);
@@ -116,6 +125,44 @@ describe('the examples of the documentation', () => {
     await run(process.execPath, [validator, file]);
     await writeFile(file, (await example('github-actions.yml')).replace('runs-on', 'runs-at'));
     await expect(run(process.execPath, [validator, file])).rejects.toThrow();
+  });
+
+  it('jobs of GitLab CI that do what they say, in the job and as a service by its alias', {
+    timeout: PIPELINE_TIMEOUT_MS,
+  }, async () => {
+    // A project's test, with the platform that the job gives it.
+    const test = `const { TERRARIUM_BASE_URL: at, TERRARIUM_TOKEN, TERRARIUM_ROOT_PASSWORD: password } = process.env;
+      const body = new URLSearchParams({ grant_type: 'password', username: 'root', password });
+      const issued = async () => (await (await fetch(at + '/security/root/oauth/issue', { method: 'POST', body })).json()).access_token;
+      const headers = { Authorization: 'Bearer ' + (TERRARIUM_TOKEN ?? await issued()) };
+      console.log(at.replace(/\\d+$/, 'PORT'), (await fetch(at + '/meta/root/orgs', { headers })).status);`;
+    await buildCommand();
+    const bench = await PipelineBench.make(
+      {},
+      {
+        '.gitlab-ci.yml': (await example('gitlab-ci.yml')).replaceAll('node:22-slim', `${mark}-base`),
+        'package.json': JSON.stringify({ scripts: { test: 'node test.mjs' } }),
+        'test.mjs': test,
+        // All it needs is in the repository.
+        '.npmrc': 'offline=true\naudit=false\nfund=false\nupdate-notifier=false\n',
+      },
+    );
+    try {
+      await copyFile(join(folder, tarball), join(bench.dir, tarball));
+      await run('npm', ['install', '--offline', '--package-lock-only', '--save-dev', `./${tarball}`], {
+        cwd: bench.dir,
+      });
+      await bench.commit({}, 'Test against a platform');
+      await docker('tag', mark, `${mark}/terrarium`);
+      const given = [`CI_REGISTRY_IMAGE=${mark}`, 'ROOT_PASSWORD=a-word-of-our-own'];
+      const { exitCode, out, err } = await bench.run(...given.flatMap((one) => ['--variable', one]));
+      expect(exitCode, `${out}${err}`).toBe(0);
+      expect(out).toMatch(/in-the-job +> http:\/\/127\.0\.0\.1:PORT 200$/m);
+      expect(out).toMatch(/as-a-service +> http:\/\/terrarium:PORT 200$/m);
+    } finally {
+      await bench.close();
+      await docker('rmi', `${mark}/terrarium`).catch(() => undefined);
+    }
   });
 
   it('a compose file whose service is this image', async () => {
