@@ -1,12 +1,14 @@
 // The package as others get it: packed by npm, put into a registry on loopback, installed by npm into a project that knows nothing
 // of this repository, and used there in each way that the README names.
-import { type ExecFileException, execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { type ExecFileException, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'acorn';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { makeElectronPackage, startElectronMirror } from '../server/cli/electron-mirror-for-tests.ts';
 import { packageFile } from '../server/package-file.ts';
 import { type LoopbackRegistry, startLoopbackRegistry } from './loopback-registry.ts';
 
@@ -18,7 +20,7 @@ const MAX_MB = 30;
 const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'LICENSE'];
 const SOURCE_FOLDERS = ['docs', 'electron', 'entries', 'fixtures', 'renderer', 'scripts', 'server'];
 /** Tools that the project brings itself; they are this repository's. */
-const TOOLS = ['vitest', 'typescript', '@types/node', 'undici-types'];
+const TOOLS = ['vitest', '@playwright/test', 'typescript', '@types/node', 'undici-types'];
 
 let folder: string;
 let project: string;
@@ -190,12 +192,36 @@ describe('the library is there', { timeout: RUN_TIMEOUT_MS }, () => {
     },
   );
 
-  it('for Vitest', async () => {
-    const script = `import { startEmulator } from 'terrarium'; import { expect, it } from 'vitest';
-      it('catches a lead', async () => { ${TRIAL} expect([outcome.result, lead.oid]).toEqual(['SUCCESS', '00D5g00000DEMO1']); }, 60_000);`;
-    await write('vitest/lead.test.ts', script);
+  /** What stands on the page under a heading, each piece of TypeScript by itself. */
+  const documented = async (heading: string) => {
+    const page = await readFile(join(project, 'node_modules/terrarium/docs/test-suites.md'), 'utf8');
+    const section = page.split(/^## /m).find((one) => one.startsWith(`${heading}\n`)) ?? '';
+    return Array.from(section.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code);
+  };
+
+  it('for Vitest, by the fixture of its page', async () => {
+    const [fixture = '', test = ''] = await documented('Vitest');
+    expect([fixture, test].map((code) => code.split('\n', 1)[0])).toEqual(['// platform.ts', '// lead.test.ts']);
+    await write('vitest/platform.ts', fixture);
+    // Twice: the second finds the platform as it was at the beginning.
+    const again = `${test}\ntest('and again', async ({ platform }) => { expect(await platform.leads.list()).toEqual([]); });\n`;
+    await write('vitest/lead.test.ts', again);
     const { stdout } = await node([join('node_modules', 'vitest', 'vitest.mjs'), 'run', '--dir', 'vitest']);
-    expect(stdout).toMatch(/1 passed/);
+    expect(stdout).toMatch(/2 passed/);
+  });
+
+  it('for Playwright, by the fixture of its page', async () => {
+    const [fixture = ''] = await documented('Playwright');
+    await write('playwright/platform.ts', fixture);
+    const spec = `import { expect } from '@playwright/test'; import { test } from './platform.ts';
+      test('makes a lead of the form', async ({ platform }) => {
+        await platform.invoke('contact-form', { payload: { email: 'ada@example.com' } });
+        expect(await platform.leads.waitFor({ email: 'ada@example.com' })).toMatchObject({ oid: '00D5g00000DEMO1' });
+      });
+      test('and again', async ({ platform }) => { expect(await platform.leads.list()).toEqual([]); });`;
+    await write('playwright/lead.spec.ts', spec);
+    const args = [join('node_modules', '@playwright', 'test', 'cli.js'), 'test', '--workers', '1', 'playwright'];
+    expect((await node(args)).stdout).toMatch(/2 passed/);
   });
 
   it.each([
@@ -235,6 +261,67 @@ describe('the command is there', { timeout: RUN_TIMEOUT_MS }, () => {
       ok: false,
       message: said,
     });
+  });
+});
+
+// Root's window would have no sandbox: as root there is none, and nothing is fetched for one.
+describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOUT_MS }, () => {
+  it('opens in the browser at first, and from then on in Electron, which has come in the meantime', async () => {
+    const mirror = await startElectronMirror('printf "%s" "$1" > "$HOME/shell"');
+    const home = await mkdtemp(join(tmpdir(), 'terrarium desktop '));
+    try {
+      await makeElectronPackage(project);
+      await write(
+        'new-node.cjs',
+        `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.12.0' } });`,
+      );
+      await writeFile(join(home, 'xdg-open'), '#!/bin/sh\nprintf "%s" "$1" > "$HOME/page"\n', { mode: 0o755 });
+      // Somebody who is not root, with a desktop.
+      const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+      if ('uid' in who)
+        await run('chown', ['-R', `${who.uid}:${who.gid}`, home, join(project, 'node_modules', 'electron')]);
+      await chmod(folder, 0o755);
+      const start = () => {
+        const words = ['--base-port', '0', '--gateway-port', '0', '--data', ':memory:', '--containers-engine', 'none'];
+        const child = spawn(
+          process.execPath,
+          [
+            '--require',
+            './new-node.cjs',
+            'node_modules/terrarium/entries/terrarium.cjs',
+            'start',
+            '--window',
+            'electron',
+            ...words,
+          ],
+          {
+            cwd: project,
+            env: { PATH: `${home}:/usr/bin:/bin`, HOME: home, DISPLAY: ':99', ...mirror.env(home) },
+            ...who,
+          },
+        );
+        let said = '';
+        for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
+        return { child, ended: once(child, 'close'), said: () => said };
+      };
+      const first = start();
+      await vi.waitUntil(() => /Electron's binary (is here|could not)/.test(first.said()), { timeout: 60_000 });
+      first.child.kill('SIGTERM');
+      expect(await first.ended).toEqual([0, null]);
+      expect(first.said()).toMatch(
+        /^Opening (the default browser|the window in \w+), because Electron's binary is not installed yet/m,
+      );
+      expect(first.said()).toMatch(/^Fetching Electron's binary \(1 MB\) in the background/m);
+      expect(first.said()).toMatch(/^Electron's binary is here/m);
+      const second = start();
+      expect(await second.ended, second.said()).toEqual([0, null]);
+      expect(second.said()).toBe('Opening the window in Electron.\n');
+      expect(await readFile(join(home, 'shell'), 'utf8')).toMatch(/dist\/electron\/main[.]js$/);
+      expect(mirror.asked).toBe(1);
+    } finally {
+      await mirror.stop();
+      await rm(home, { recursive: true, force: true });
+    }
   });
 });
 
