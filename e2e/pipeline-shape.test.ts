@@ -1,8 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
+import { makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
 import { demandEngine, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { PipelineBench } from './pipeline-for-tests.ts';
 import type { Body } from './place.ts';
@@ -238,5 +241,36 @@ describe("a team's own definition", () => {
     const [of, before] = await bench.inspect('pipelines');
     expect(of.sha).not.toBe(before.sha);
     expect(of.hasWorkingTree).toBe(true);
+  });
+
+  it('that loses its engine in the middle fails with a sentence, and leaves nothing once the engine is back', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const job = 'long: {image: "terrarium-test/busybox:1", script: [echo begun, sleep 600]}\n';
+    await bench.commit({ '.gitlab-ci.yml': job }, 'Take long');
+    const door = await makeEngineDoor();
+    try {
+      await door.open();
+      const words = ['run', bench.dir, '--project', 'fern-moss/app'];
+      const pipeline = bench.start(words, { DOCKER_HOST: door.url, CONTAINER_HOST: door.url });
+      await pipeline.said('> begun');
+      await door.shut();
+      const { exitCode, out } = await pipeline.ended;
+      expect(exitCode).toBe(1);
+      expect(out).toMatch(
+        /> the container engine was lost while the job ran \(.*\): start it, and run the job again$/m,
+      );
+      expect((await bench.inspect('pipelines'))[0]).toMatchObject({ state: 'failed', jobs: [{ state: 'failed' }] });
+      // What the engine still has is noted, and nothing else: no copy of the repository, no secret.
+      const [left = ''] = await bench.runFolders();
+      expect(await readdir(join(bench.runs, left))).toEqual(['owner.json']);
+      expect(await leftInEngine()).not.toBe('');
+      await bench.commit({ '.gitlab-ci.yml': 'short: {script: [echo hi]}\n' }, 'Take short');
+      expect((await bench.run()).exitCode).toBe(0);
+      expect(await leftInEngine()).toBe('');
+      expect(await bench.runFolders()).toEqual([]);
+    } finally {
+      await door.remove();
+    }
   });
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -169,6 +169,40 @@ describe('what cannot be run', () => {
     });
     const withoutAny = await bench.start(['run', bench.dir], { PATH: join(bench.folder, 'nowhere') }).ended;
     expect(withoutAny).toMatchObject({ exitCode: 2, err: expect.stringContaining("'git' is not on the PATH") });
+  });
+});
+
+describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a disk without room', () => {
+  const sentence = (small: string) =>
+    `there is no room left in ${small}, where pipelines run: make room, or set TMPDIR`;
+
+  it('fails the job that it meets, and keeps a run from beginning, with a sentence; nothing is left', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const small = join(bench.folder, 'small');
+    await mkdir(small);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', small]);
+    try {
+      await define(`stages: [one, two]
+fill: {stage: one, script: ["cat /dev/zero > ../all-there-is || true"]}
+meet: {stage: two, script: [echo never]}
+`);
+      const start = () => bench.start(['run', bench.dir, '--project', 'fern-moss/app'], { TMPDIR: small }).ended;
+      const met = await start();
+      expect(met.exitCode, met.err).toBe(1);
+      expect(met.out).toContain(`> ${sentence(small)}`);
+      expect((await newest()).jobs).toMatchObject([{ state: 'success' }, { name: 'meet', state: 'failed' }]);
+      const left = async () => (await readdir(small)).filter((name) => name.startsWith('terrarium-pipeline-'));
+      expect(await left()).toEqual([]);
+
+      await run('sh', ['-c', 'cat /dev/zero > "$0/filler" || true', small]);
+      const kept = await start();
+      expect(kept).toMatchObject({ exitCode: 1, out: '', err: expect.stringContaining(sentence(small)) });
+      expect(kept.err.trim().split('\n')).toHaveLength(1);
+      expect(await left()).toEqual([]);
+    } finally {
+      await run('umount', [small]);
+    }
   });
 });
 

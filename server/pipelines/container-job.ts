@@ -11,6 +11,7 @@ import { expandText } from './variables.ts';
 const SERVICE_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 100;
 const CONNECT_TIMEOUT_MS = 500;
+const ENGINE_ANSWERS_WITHIN_MS = 10_000;
 /** A container shares this machine's network, and so reaches the platform by the addresses that variables hold. */
 const SHARES_NETWORK = process.platform === 'linux';
 
@@ -64,6 +65,7 @@ export async function runInContainer(
     await engine.run(['cp', `${job.workDir}/.`, `${container}:${projectDir}`], { signal });
     await engine.run(['cp', job.scriptDir, `${container}:${scripts}`], { signal });
     const exitCode = await endOf(engine.attach(['start', '--attach', container]), job);
+    if (!signal.aborted) await demandEnd(engine, container);
     await engine.run(['cp', `${container}:${projectDir}/.`, job.workDir]).catch((failure) => {
       job.onNote(`what it made could not be taken from its container: ${failure.message}`);
     });
@@ -72,9 +74,25 @@ export async function runInContainer(
     signal.throwIfAborted();
     return { exitCode: 1, reason: reasonOf(failure) };
   } finally {
-    if (made.length > 0) await engine.run(['rm', '--force', '--volumes', ...made]).catch(() => undefined);
-    if (network) await engine.run(['network', 'rm', network]).catch(() => undefined);
+    // What an engine that is gone for now keeps is removed with the run's folder, or by the next run.
+    const inTime = () => ({ signal: AbortSignal.timeout(ENGINE_ANSWERS_WITHIN_MS) });
+    if (made.length > 0) await engine.run(['rm', '--force', '--volumes', ...made], inTime()).catch(() => undefined);
+    if (network) await engine.run(['network', 'rm', network], inTime()).catch(() => undefined);
   }
+}
+
+/** Throws where the job has not ended, but the engine that ran it: the command that watches it ends then, too. */
+async function demandEnd(engine: EngineCommand, container: string): Promise<void> {
+  const signal = AbortSignal.timeout(ENGINE_ANSWERS_WITHIN_MS);
+  const isRunning = await engine
+    .run(['inspect', '--format', '{{.State.Running}}', container], { signal })
+    .catch((failure) => {
+      throw new Error(
+        `the container engine was lost while the job ran (${failure.message}): start it, and run the job again`,
+      );
+    });
+  if (isRunning === 'true')
+    throw new Error('the connection to the container engine was lost while the job ran: run it again');
 }
 
 async function demand(engine: EngineCommand, { signal, onNote }: JobToRun, image: string): Promise<void> {

@@ -17,6 +17,7 @@ import type { EngineCommand } from './engine-command.ts';
 import { type JobPlace, jobVariables, type RunVariables } from './job-environment.ts';
 import { type JobOutcome, runOnHost } from './job-runner.ts';
 import { jobScripts } from './job-script.ts';
+import { noRoom } from './no-room.ts';
 import type { PlannedJob } from './plan.ts';
 import { numberOf } from './predefined.ts';
 import { duration, type RunLog } from './run-log.ts';
@@ -54,7 +55,7 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Fat
     const startedAtMs = Date.now();
     log.change(job.name, { state: 'running', startedAtMs });
     outcome = await attemptJob(job, options, attempt).catch((failure): JobOutcome => {
-      return { exitCode: 1, reason: reasonOf(failure) };
+      return { exitCode: 1, reason: noRoom(failure)?.message ?? reasonOf(failure) };
     });
     if (signal.aborted) {
       log.change(job.name, { state: 'canceled', durationMs: Date.now() - startedAtMs });

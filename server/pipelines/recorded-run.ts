@@ -10,6 +10,7 @@ import type { ChosenJobs } from './choose-jobs.ts';
 import { type Deployed, whenItAnswers } from './deployed.ts';
 import { EngineCommand } from './engine-command.ts';
 import { runJob } from './job-execution.ts';
+import { noRoom } from './no-room.ts';
 import { CANCELED } from './pipeline-error.ts';
 import type { PipelineEnd, PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
 import type { PlannedJob } from './plan.ts';
@@ -58,16 +59,17 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
   const shown = jobs.filter((job) => job.when !== 'manual' || isChosen(job));
   const records: PipelineJob[] = shown.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
   const { id } = await platform.json('POST', '/inspect/pipelines', runSchema, jsonBody({ ...start, jobs: records }));
-  await folder.note({ runId: id });
   onBegin?.({ id });
   const tell = (progress: Partial<PipelineProgress>) =>
     platform.text('PUT', `/inspect/pipelines/${id}`, jsonBody(masked({ state: 'running', ...progress }, secrets)));
   const log = new RunLog({ jobs: records, secrets, say, tell: (news) => tell({ ...news, jobs: [...news.jobs] }) });
-  const engine = usesShell ? { absence: '--shell was given' } : await EngineCommand.find({ env, mark: folder.mark });
   const place = join(keptFolder(), folderName(`${platform.baseUrl} ${project.path_with_namespace}`));
   const artifacts = { runDir: join(folder.path, 'artifacts'), keptDir: join(place, 'artifacts', checkout.sha) };
   let environment: string | undefined;
   try {
+    await folder.note({ runId: id });
+    const engine = usesShell ? { absence: '--shell was given' } : await EngineCommand.find({ env, mark: folder.mark });
+    if ('program' in engine) await folder.note({ engine: engine.program });
     await runJobs({
       jobs,
       stages,
@@ -137,6 +139,14 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
     await tell({ state, jobs: log.jobs, exitCode, ...(appUrl !== undefined && { appUrl }) });
     await tellStatuses(scm, project, { sha: checkout.sha, ref: repository.branch, jobs: log.jobs });
     return { id, exitCode, appUrl };
+  } catch (failure) {
+    // Nobody else tells the platform that it has ended.
+    for (const { name, state } of log.jobs)
+      if (state === 'waiting' || state === 'running') log.change(name, { state: 'canceled' });
+    log.say((noRoom(failure) ?? Object(failure)).message);
+    await log.flush();
+    await tell({ state: signal.aborted ? 'canceled' : 'failed', jobs: log.jobs, exitCode: 1 }).catch(() => undefined);
+    throw failure;
   } finally {
     log.end();
   }

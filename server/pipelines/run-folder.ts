@@ -9,6 +9,8 @@ const PREFIX = 'terrarium-pipeline-';
 const OWNER = 'owner.json';
 /** What a run leaves for the next one - caches, artifacts - is kept so long. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** An engine that says nothing. */
+const ENGINE_TIMEOUT_MS = 30_000;
 
 const owner = z.object({
   pid: z.int(),
@@ -17,6 +19,8 @@ const owner = z.object({
   baseUrl: z.string(),
   apiKey: z.string().optional(),
   runId: z.string().optional(),
+  /** The command of the container engine that runs its jobs. */
+  engine: z.string().optional(),
 });
 
 export type RunOwner = z.output<typeof owner>;
@@ -33,10 +37,15 @@ export class RunFolder {
 
   static async make(baseUrl: string): Promise<RunFolder> {
     const path = await mkdtemp(join(tmpdir(), PREFIX));
-    const folder = new RunFolder(path, { pid: process.pid, startedAt: await startOf(process.pid), baseUrl });
-    await folder.note({});
-    for (const name of ['jobs', 'files', 'artifacts']) await mkdir(join(path, name));
-    return folder;
+    try {
+      const folder = new RunFolder(path, { pid: process.pid, startedAt: await startOf(process.pid), baseUrl });
+      await folder.note({});
+      for (const name of ['jobs', 'files', 'artifacts']) await mkdir(join(path, name));
+      return folder;
+    } catch (failure) {
+      await rm(path, { recursive: true, force: true });
+      throw failure;
+    }
   }
 
   /** Marks what the run has in a container engine. */
@@ -50,9 +59,12 @@ export class RunFolder {
     await writeFile(join(this.path, OWNER), JSON.stringify(this.#owner), { mode: 0o600 });
   }
 
-  /** Removes it, and ends what was started in it and is still there. */
+  /**
+   * Removes it, and ends what was started in it and is still there. Where the engine is gone for now, what is left in it is noted
+   * for the next run.
+   */
   async remove(): Promise<void> {
-    await removeFolder(this.path);
+    await removeFolder(this.path, this.#owner);
   }
 }
 
@@ -69,7 +81,7 @@ export async function sweepLeftovers(giveBack: (owner: RunOwner) => Promise<void
       const { success, data } = owner.safeParse(JSON.parse(await readFile(join(path, OWNER), 'utf8')));
       if (!success || (await startOf(data.pid)) === data.startedAt) continue;
       await giveBack(data).catch(() => undefined); // that platform may be gone, too
-      await removeFolder(path);
+      await removeFolder(path, data);
     } catch {
       // Another run's that has just begun or ended.
     }
@@ -87,10 +99,16 @@ export function keptFolder(): string {
   return join(tmpdir(), `terrarium-pipelines-of-${userInfo().username.replace(/\W/g, '-')}`);
 }
 
-async function removeFolder(path: string): Promise<void> {
+async function removeFolder(path: string, whose: RunOwner): Promise<void> {
   await endProcessesOf(path);
-  await removeFromEngine(basename(path));
-  await rm(path, { recursive: true, force: true, maxRetries: 5 });
+  const isEngineClean = await removeFromEngine(basename(path), whose.engine);
+  if (isEngineClean) return rm(path, { recursive: true, force: true, maxRetries: 5 });
+  for (const name of await readdir(path)) {
+    if (name !== OWNER) await rm(join(path, name), { recursive: true, force: true, maxRetries: 5 });
+  }
+  // With the platform all is settled.
+  const { apiKey: _key, runId: _run, ...rest } = whose;
+  await writeFile(join(path, OWNER), JSON.stringify(rest), { mode: 0o600 });
 }
 
 /** Ends every process that was started for a run, wherever it has gone to: each has the run's folder in its environment. */
@@ -112,20 +130,21 @@ async function endProcessesOf(folder: string): Promise<void> {
 /** Label of what a run has in a container engine. */
 export const ENGINE_LABEL = 'terrarium.pipeline';
 
-/** Removes containers, with their volumes, and networks of a run, wherever there is an engine. */
-async function removeFromEngine(mark: string): Promise<void> {
-  const run = promisify(execFile);
+/** Removes containers, with their volumes, and networks of a run; false where the engine that it had does not answer. */
+async function removeFromEngine(mark: string, program: string | undefined): Promise<boolean> {
+  if (program === undefined) return true;
+  const run = (args: readonly string[]) => promisify(execFile)(program, [...args], { timeout: ENGINE_TIMEOUT_MS });
   const filter = `label=${ENGINE_LABEL}=${mark}`;
-  for (const program of ['docker', 'podman']) {
-    try {
-      const list = async (...args: string[]) => (await run(program, args)).stdout.split('\n').filter(Boolean);
-      const containers = await list('ps', '--all', '--quiet', '--filter', filter);
-      if (containers.length > 0) await run(program, ['rm', '--force', '--volumes', ...containers]);
-      const networks = await list('network', 'ls', '--quiet', '--filter', filter);
-      if (networks.length > 0) await run(program, ['network', 'rm', ...networks]);
-    } catch {
-      // No such program, or no engine behind it.
-    }
+  try {
+    const list = async (...args: string[]) => (await run(args)).stdout.split('\n').filter(Boolean);
+    const containers = await list('ps', '--all', '--quiet', '--filter', filter);
+    if (containers.length > 0) await run(['rm', '--force', '--volumes', ...containers]);
+    const networks = await list('network', 'ls', '--quiet', '--filter', filter);
+    if (networks.length > 0) await run(['network', 'rm', ...networks]);
+    return true;
+  } catch (failure) {
+    // With its command an engine is gone for good.
+    return Object(failure).code === 'ENOENT';
   }
 }
 

@@ -7,6 +7,7 @@ import { chooseJobs, demandVariables } from './choose-jobs.ts';
 import { giveBack } from './give-back.ts';
 import { placeFiles, type RunVariables, winningVariables } from './job-environment.ts';
 import { projectVariables } from './job-variables.ts';
+import { noRoom } from './no-room.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
 import type { PipelineEnd, PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
 import { predefinedVariables } from './predefined.ts';
@@ -26,12 +27,14 @@ const scmSchema = z.looseObject({ url: z.string(), apiUrl: z.string(), token: z.
 export async function runPipeline(wish: PipelineWish, around: PipelineSurroundings): Promise<PipelineEnd> {
   const { platform, signal } = around;
   await sweepLeftovers((owner) => giveBack(platform, owner));
-  const folder = await RunFolder.make(platform.baseUrl);
+  const folder = await RunFolder.make(platform.baseUrl).catch((failure) => {
+    throw noRoom(failure) ?? failure;
+  });
   try {
     return await new Run(wish, { ...around, env: withoutOurs(around.env) }, folder).go();
   } catch (failure) {
     if (signal.aborted) throw new PipelineCanceled();
-    throw failure;
+    throw noRoom(failure) ?? failure;
   } finally {
     await folder.remove();
   }

@@ -81,9 +81,11 @@ export async function makeEngineDoor(kind: 'socket' | 'tcp' = 'socket'): Promise
   const folder = await mkdtemp(join(tmpdir(), 'tdoor-'));
   const path = join(folder, 'docker.sock');
   const { transport } = connectForTests().address;
+  // The docker command says that it has no more to send, and reads on.
+  const allowHalfOpen = true;
   const reach = () => {
-    if (transport.kind === 'socket') return connect(transport.path);
-    if (transport.kind === 'tcp') return connect(transport.port, transport.host);
+    if (transport.kind === 'socket') return connect({ path: transport.path, allowHalfOpen });
+    if (transport.kind === 'tcp') return connect({ port: transport.port, host: transport.host, allowHalfOpen });
     throw new Error('tests reach the engine by its socket or by tcp');
   };
   const jam = new Jam();
@@ -105,7 +107,7 @@ export async function makeEngineDoor(kind: 'socket' | 'tcp' = 'socket'): Promise
     async open() {
       jam.become('pass');
       if (server) return;
-      server = createServer((socket) => {
+      server = createServer({ allowHalfOpen }, (socket) => {
         const engine = reach();
         for (const [one, other] of [
           [socket, engine],
