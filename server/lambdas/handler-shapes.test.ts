@@ -34,7 +34,7 @@ const NO_CALLBACK = /^\[terrarium\] the handler ended without calling back/;
 const NEVER_SETTLED = /^\[terrarium\] the handler neither settled its Promise nor called back/;
 
 describe('a handler that calls back later is waited for (D-138)', () => {
-  it.each([
+  it.concurrent.each([
     ['with three parameters', '(event, context, callback) => { setTimeout(() => callback(null, "late"), 50) }'],
     ['by an expression that is a timer', '(event, context, callback) => setTimeout(callback, 50, null, "late")'],
     ['by an expression that is an immediate', '(event, context, callback) => setImmediate(callback, null, "late")'],
@@ -123,7 +123,7 @@ describe('a handler that calls back later is waited for (D-138)', () => {
 });
 
 describe('a handler that could call back and does not ends when nothing is left that could (D-138)', () => {
-  it.each([
+  it.concurrent.each([
     ['having returned nothing', '(event, context, callback) => {}', '', [NO_CALLBACK]],
     ['having resolved to nothing', 'async (...args) => {}', '', [NO_CALLBACK]],
     ['having resolved to nothing, twice', '(...args) => Promise.resolve(Promise.resolve())', '', [NO_CALLBACK]],
@@ -191,7 +191,7 @@ describe('a handler that could call back and does not ends when nothing is left 
 });
 
 describe('a handler that cannot call back', () => {
-  it.each([
+  it.concurrent.each([
     ['nothing', '() => {}', ''],
     ['a Promise of nothing', 'async (event, context) => {}', ''],
     ['text, with something left to do', '(event) => { setInterval(() => {}, 20); return "now" }', 'now'],
@@ -217,7 +217,7 @@ describe('a handler that cannot call back', () => {
 });
 
 describe('a handler that goes wrong has one outcome, and the pool serves others', () => {
-  it.each([
+  it.concurrent.each([
     [
       'throws and calls back later',
       '(e, c, callback) => { Promise.resolve().then(() => callback(null, 1)); throw new Error("first") }',
@@ -255,7 +255,7 @@ describe('a handler that goes wrong has one outcome, and the pool serves others'
 });
 
 describe('what a module may export (D-139)', () => {
-  it.each([
+  it.concurrent.each([
     ['index.js', 'module.exports = (event, context, callback) => callback(null, "ok")'],
     ['index.js', 'module.exports = async () => "ok"'],
     ['index.js', 'exports.default = (event, context, callback) => setTimeout(callback, 20, null, "ok")'],

@@ -114,7 +114,7 @@ const libraries: Record<string, (at: string) => string> = {
     `new Promise((ok, no) => { const u = new URL(${at}); const s = (u.protocol === 'https:' ? require('tls') : require('net')).connect({ host: u.hostname, port: u.port || 443 }, () => s.write('POST / HTTP/1.1\\r\\nHost: ' + u.host + '\\r\\nConnection: close\\r\\nContent-Length: 6\\r\\n\\r\\nlead=1')); s.on('error', no).resume().on('end', ok) })`,
 };
 
-describe.each(Object.entries(libraries))('a call by %s', (_name, call) => {
+describe.concurrent.each(Object.entries(libraries))('a call by %s', (_name, call) => {
   it.each(['caught', 'passed'])('that is %s has both bodies in the record', async (how) => {
     const at = how === 'caught' ? "'https://crm.example'" : 'process.env.THERE';
     const calls = await callsOf(`exports.run = () => ${call(at)}.then(() => 'done')`);
@@ -137,7 +137,7 @@ describe('a call by HTTP/2 that reaches its host has both bodies in the record, 
     url: string,
   ) => `new Promise((ok, no) => { const s = require('http2').connect(process.env.${url}).on('error', no);
     const r = s.request({ ':method': 'POST', ':path': '/lead' }); r.on('error', no).on('end', () => { s.close(); ok('2.0') }).resume(); r.write('lead'); r.end('=1') })`;
-  it.each([
+  it.concurrent.each([
     ['of a session', 'SECURE', session('SECURE')],
     ['of a session without TLS', 'PLAIN', session('PLAIN')],
     [
