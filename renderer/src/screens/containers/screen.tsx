@@ -1,3 +1,4 @@
+import { Plus } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { DataGrid } from '../../parts/data-grid.tsx';
@@ -6,6 +7,7 @@ import { parseSorting, sortedRows } from '../../parts/grid-layout.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
 import { State } from '../../parts/state.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useGo, usePlaceId, useSearch } from '../../url.ts';
 import { CONTAINER_COLUMNS } from './container-columns.tsx';
@@ -69,15 +71,24 @@ export default function ContainersScreen() {
         </>
       }
       actions={
-        engines && (
-          <State is={isReady ? 'ok' : isAway ? 'warning' : 'running'}>
-            {isReady
-              ? engines.find(({ state }) => state === 'ready')?.version
-              : isAway
-                ? 'no engine answers'
-                : 'connecting to the engine'}
-          </State>
-        )
+        <>
+          <PlaceLink
+            to={{ screen: 'resources', id: scopeId, search: { new: 'containers' } }}
+            className="flex h-7 items-center gap-1.5 rounded-md border border-line-strong px-2.5 hover:bg-raised"
+          >
+            <Plus aria-hidden size={14} />
+            New container
+          </PlaceLink>
+          {engines && (
+            <State is={isReady ? 'ok' : isAway ? 'warning' : 'running'}>
+              {isReady
+                ? engines.find(({ state }) => state === 'ready')?.version
+                : isAway
+                  ? 'no engine answers'
+                  : 'connecting to the engine'}
+            </State>
+          )}
+        </>
       }
     >
       {isAway && all.length > 0 && <NoEngineBanner engines={engines} />}

@@ -12,14 +12,14 @@ const STEPS: Readonly<Record<string, string>> = {
 
 /** From the gateway's first step to the answer: where the time of an invocation went, as far as it is known. */
 export function spansOf(invocation: InvocationDetail): Span[] {
-  const { acceptedAt, startedAt, finishedAt, outcome, request, outbound, cold, trigger } = invocation;
+  const { acceptedAt, startedAt, finishedAt, outcome, request, outbound, cold, trigger, logs } = invocation;
   const [acceptedMs, finishedMs] = [Date.parse(acceptedAt), Date.parse(finishedAt)];
   const startedMs = startedAt === undefined ? finishedMs : Date.parse(startedAt);
   const arrivedMs = request && Date.parse(request.at);
   // A call that nobody waits for is answered while it goes on.
   const isAwaited = trigger === 'gateway';
   const endMs = request && arrivedMs !== undefined ? arrivedMs + request.durationMs : finishedMs;
-  return [
+  const spans: Span[] = [
     ...(request && arrivedMs !== undefined
       ? [
           { name: 'gateway', note: request.method, startMs: arrivedMs, endMs, tone: 'gateway' as const },
@@ -42,6 +42,7 @@ export function spansOf(invocation: InvocationDetail): Span[] {
             startMs: startedMs,
             endMs: finishedMs,
             tone: outcome.ok ? ('handler' as const) : ('error' as const),
+            marks: logs.map(({ at, text }) => ({ atMs: Date.parse(at), text })),
           },
         ]),
     ...outbound.map((call) => ({
@@ -64,6 +65,8 @@ export function spansOf(invocation: InvocationDetail): Span[] {
         ]
       : []),
   ];
+  // In the order in which they began; of those that began together the one that holds the others comes first.
+  return spans.sort((one, other) => one.startMs - other.startMs || other.endMs - one.endMs);
 }
 
 function gatewaySteps(steps: readonly { name: string; afterMs: number }[], arrivedMs: number): Span[] {

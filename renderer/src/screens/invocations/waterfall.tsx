@@ -8,7 +8,12 @@ export interface Span {
   endMs: number;
   tone: 'gateway' | 'queue' | 'handler' | 'outbound' | 'error';
   depth?: number;
+  /** What was said meanwhile: lines of the log. */
+  marks?: readonly { atMs: number; text: string }[];
 }
+
+/** So many lines of a log are drawn. */
+const MAX_MARKS = 200;
 
 const COLOURS: Record<Span['tone'], string> = {
   gateway: 'var(--span-gateway)',
@@ -17,6 +22,11 @@ const COLOURS: Record<Span['tone'], string> = {
   outbound: 'var(--span-outbound)',
   error: 'var(--error)',
 };
+
+/** To a tenth of a millisecond, where it was measured so. */
+function tenths(ms: number): string {
+  return ms < 1000 ? `${Number(ms.toFixed(1))} ms` : durationText(ms);
+}
 
 /** When what happened: a table whose middle column is drawn. Times are epoch milliseconds. */
 export function Waterfall({ spans }: { spans: readonly Span[] }) {
@@ -45,7 +55,7 @@ export function Waterfall({ spans }: { spans: readonly Span[] }) {
         </tr>
       </thead>
       <tbody>
-        {spans.map(({ name, note, startMs, endMs, tone, depth = 0 }, index) => {
+        {spans.map(({ name, note, startMs, endMs, tone, depth = 0, marks = [] }, index) => {
           const left = ((startMs - first) / whole) * 100;
           const width = Math.max(0.6, ((endMs - startMs) / whole) * 100);
           return (
@@ -66,9 +76,22 @@ export function Waterfall({ spans }: { spans: readonly Span[] }) {
                     rx={3}
                     fill={COLOURS[tone]}
                   />
+                  {marks.slice(0, MAX_MARKS).map(({ atMs, text }, at) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a finished invocation do not change
+                    <g key={at}>
+                      <title>{`${tenths(atMs - first)}: ${text}`}</title>
+                      <circle
+                        cx={`${((atMs - first) / whole) * 100}%`}
+                        cy={5}
+                        r={2.5}
+                        fill="var(--panel)"
+                        stroke="var(--text)"
+                      />
+                    </g>
+                  ))}
                 </svg>
               </td>
-              <td className="mono text-right text-muted">{durationText(endMs - startMs)}</td>
+              <td className="mono text-right text-muted">{tenths(endMs - startMs)}</td>
             </tr>
           );
         })}

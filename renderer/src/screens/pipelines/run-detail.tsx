@@ -16,7 +16,7 @@ import { failureOf, type RunFailure } from './run-failure.ts';
 import { RunLog } from './run-log.tsx';
 import { RunStory } from './run-story.tsx';
 import { RunVariables } from './run-variables.tsx';
-import { conditionOf, endedShare } from './run-words.ts';
+import { conditionOf, endedShare, stateWord } from './run-words.ts';
 import { StageStrip } from './stage-strip.tsx';
 import { useRun, useStopRun } from './use-pipelines.ts';
 
@@ -75,7 +75,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
   return (
     <div className="border-b border-line px-4 py-2.5">
       <div className="flex items-center gap-2">
-        <State is={conditionOf(state)}>{state}</State>
+        <State is={conditionOf(state)}>{stateWord(state)}</State>
         <h2 className="truncate text-[14px]">{project.path}</h2>
         <Badge>{branch}</Badge>
         <span className="ml-auto flex items-center gap-2">

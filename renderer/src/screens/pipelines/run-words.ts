@@ -10,6 +10,11 @@ export function conditionOf(state: PipelineRun['state'] | PipelineJob['state']):
   return state === 'canceled' ? 'warning' : 'idle';
 }
 
+/** The one word for it: as the filter above the list says it. */
+export function stateWord(state: PipelineRun['state'] | PipelineJob['state']): string {
+  return state === 'success' ? 'succeeded' : state;
+}
+
 /** In a few words what a run does, or what came of it. */
 export function outcomeOf({ state, jobs, appUrl, exitCode }: RunSummary): string {
   const failed = jobs.find((job) => job.state === 'failed' && !job.mayFail);

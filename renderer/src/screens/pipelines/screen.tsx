@@ -15,7 +15,7 @@ import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useSearch } from '../../url.ts';
 import { ProjectsTable } from './projects-table.tsx';
 import { RunDetail } from './run-detail.tsx';
-import { conditionOf, outcomeOf } from './run-words.ts';
+import { conditionOf, outcomeOf, stateWord } from './run-words.ts';
 import { type RunSummary, SAMPLE_PROJECT, useRuns, useSampleRun } from './use-pipelines.ts';
 
 const NONE: readonly RunSummary[] = [];
@@ -29,7 +29,12 @@ const SHOWN = [
 ];
 
 const COLUMNS: readonly GridColumn<RunSummary>[] = [
-  { id: 'state', header: 'State', width: 100, cell: ({ state }) => <State is={conditionOf(state)}>{state}</State> },
+  {
+    id: 'state',
+    header: 'State',
+    width: 100,
+    cell: ({ state }) => <State is={conditionOf(state)}>{stateWord(state)}</State>,
+  },
   {
     id: 'project',
     header: 'Project',
