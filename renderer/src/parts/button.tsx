@@ -6,8 +6,8 @@ import { Hint } from './tooltip.tsx';
 export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'className' | 'style'> {
   children: ReactNode;
   icon?: LucideIcon;
-  /** One primary button a view. `quiet` has no frame; `danger` destroys something. Default: plain. */
-  look?: 'plain' | 'primary' | 'quiet' | 'danger';
+  /** One primary button a view. `quiet` has no frame; `danger` leads to something being destroyed, `destroy` does it. Default: plain. */
+  look?: 'plain' | 'primary' | 'quiet' | 'danger' | 'destroy';
   /** The key that does the same, shown at the end. */
   shortcut?: string;
   className?: string;
@@ -19,6 +19,7 @@ const LOOKS = {
     'border-accent bg-accent text-on-accent font-semibold data-[hovered]:bg-accent-strong data-[hovered]:border-accent-strong',
   quiet: 'border-transparent bg-transparent text-muted data-[hovered]:bg-raised data-[hovered]:text-text',
   danger: 'border-line-strong bg-panel text-error data-[hovered]:border-error data-[hovered]:bg-error-soft',
+  destroy: 'border-error bg-error text-on-accent font-semibold data-[hovered]:opacity-85',
 };
 
 /** A button; 28 px high. While `isPending` it says so and cannot be pressed again. */

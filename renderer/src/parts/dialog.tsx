@@ -102,7 +102,7 @@ export function Confirm({
   const actions = (
     <>
       <Button onPress={dialog.onClose}>Cancel</Button>
-      <Button look={isDanger ? 'danger' : 'primary'} isPending={isPending} isDisabled={isDisabled} onPress={onConfirm}>
+      <Button look={isDanger ? 'destroy' : 'primary'} isPending={isPending} isDisabled={isDisabled} onPress={onConfirm}>
         {deed}
       </Button>
     </>

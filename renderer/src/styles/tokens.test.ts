@@ -15,6 +15,7 @@ const PAIRS = [
   ...TEXTS.flatMap((text) => SURFACES.map((surface) => [text, surface] as const)),
   ['on-accent', 'accent'] as const,
   ['on-accent', 'accent-strong'] as const,
+  ['on-accent', 'error'] as const,
   ...(['error', 'warn', 'running'] as const).flatMap((state) => [
     [state, `${state}-soft`] as const,
     ['text', `${state}-soft`] as const,

@@ -4,6 +4,7 @@ import { TextField } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { FormContext, type FormContextValue, needed, useErrorAt } from './form-context.ts';
 import { conditionOf, leadingProperties, withProperty } from './form-hints.ts';
+import { propertyWords } from './property-words.ts';
 import type { Editable } from './resource-patch.ts';
 import { SchemaField } from './schema-field.tsx';
 import { isSame } from './three-way-merge.ts';
@@ -123,14 +124,16 @@ function TextRow({ name, value, onChange, autoFocus = false, ...row }: TextRowPr
 
 /** A name at the left, its field at the right. */
 export function Row(props: { name: string; isRequired?: boolean; isChanged?: boolean; children: ReactNode }) {
+  const words = propertyWords(props.name);
   return (
     <div
       className={`grid grid-cols-[180px_minmax(0,1fr)] gap-3 border-l-2 pl-2 ${props.isChanged ? 'border-accent' : 'border-transparent'}`}
     >
       <span aria-hidden className="pt-1 text-muted">
-        {props.name}
+        {words}
         {props.isRequired && <span className="text-faint"> *</span>}
         {props.isChanged && <span className="ml-2 text-[11px] text-accent">changed</span>}
+        {words.toLowerCase() !== props.name && <code className="block text-[11px] text-faint">{props.name}</code>}
       </span>
       {props.children}
     </div>
