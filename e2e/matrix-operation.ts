@@ -1,27 +1,7 @@
-import { z } from 'zod';
 import { resourceTypes, typeOfWord } from '../server/model/registry.ts';
 import { isTypeWord, type TypeWord } from '../server/model/type-words.ts';
-import { openApiDocument } from '../server/openapi/document.ts';
+import { type DocumentedOperation, documentedOperations, parameterOf } from './api-document.ts';
 import type { MatrixWorld } from './matrix-world.ts';
-
-const parameter = z.object({ name: z.string(), in: z.string(), required: z.boolean().optional() });
-const operationSchema = z.object({
-  'x-terrarium-right': z.union([
-    z.enum(['none', 'caller', 'root']),
-    z.array(z.object({ action: z.string(), on: z.string() })).min(1),
-  ]),
-  parameters: z.array(z.union([parameter, z.object({ $ref: z.string() })])).default([]),
-  requestBody: z.object({ content: z.record(z.string(), z.unknown()) }).optional(),
-  security: z.array(z.record(z.string(), z.unknown())).optional(),
-});
-const document = z
-  .object({
-    paths: z.record(z.string(), z.record(z.string(), z.unknown())),
-    components: z.object({ parameters: z.record(z.string(), parameter) }),
-  })
-  .parse(
-    openApiDocument({ version: '0', typePrefix: 'Platform', baseUrl: 'http://base', gatewayUrl: 'http://gateway' }),
-  );
 
 /** One operation of the API document. */
 export interface Operation {
@@ -30,7 +10,7 @@ export interface Operation {
   verb: string;
   path: string;
   isAtGateway: boolean;
-  right: z.infer<typeof operationSchema>['x-terrarium-right'];
+  right: DocumentedOperation['x-terrarium-right'];
   /** Names of the query parameters that have to be there. */
   query: string[];
   mediaTypes: string[];
@@ -38,35 +18,22 @@ export interface Operation {
   takes: { basic: boolean; bearer: boolean };
 }
 
-/** All that the document tells of. Throws where one does not say its right. */
-export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(
-  ([path, { servers, ...verbs }]) =>
-    Object.entries(verbs).map(([key, value]) => {
-      const verb = key.toUpperCase();
-      const name = `${verb} ${path}`;
-      const { data: operation, error } = operationSchema.safeParse(value);
-      if (!operation) throw new Error(`${name} does not say the right it asks for: ${error.message}`);
-      const { security } = operation;
-      const takes = (scheme: string) => !security?.length || security.some((one) => scheme in one);
-      const parameters = operation.parameters.map((one) => ('$ref' in one ? resolved(one.$ref) : one));
-      return {
-        name,
-        verb,
-        path,
-        isAtGateway: servers !== undefined,
-        right: operation['x-terrarium-right'],
-        query: parameters.filter((one) => one.in === 'query' && one.required).map((one) => one.name),
-        mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
-        takes: { basic: takes('basic'), bearer: takes('bearer') },
-      };
-    }),
-);
-
-function resolved(reference: string): z.infer<typeof parameter> {
-  const found = document.components.parameters[reference.split('/').at(-1) ?? ''];
-  if (found) return found;
-  throw new Error(`the document has no ${reference}`);
-}
+/** All that the document tells of. */
+export const operations: readonly Operation[] = documentedOperations.map((operation) => {
+  const { verb, path, security } = operation;
+  const takes = (scheme: string) => !security?.length || security.some((one) => scheme in one);
+  const parameters = operation.parameters.map(parameterOf);
+  return {
+    name: `${verb} ${path}`,
+    verb,
+    path,
+    isAtGateway: operation.servers !== undefined,
+    right: operation['x-terrarium-right'],
+    query: parameters.filter((one) => one.in === 'query' && one.required).map((one) => one.name),
+    mediaTypes: Object.keys(operation.requestBody?.content ?? {}),
+    takes: { basic: takes('basic'), bearer: takes('bearer') },
+  };
+});
 
 /** What the name of a parameter stands for, in a path where that matters; those of a query begin with `?`. */
 export type Values = (name: string, path?: string) => string;

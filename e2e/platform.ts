@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { type Emulator, startEmulator } from '../server/emulator.ts';
-import { basic, bearer, type Reply, send } from './client.ts';
+import { send } from './checked-client.ts';
+import { basic, bearer, type Reply } from './client.ts';
 
 /** A platform of one test file's own, and the voices of those who speak to its resource service. */
 export interface Platform {

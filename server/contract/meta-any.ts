@@ -126,7 +126,7 @@ export const anyRows = rowsOf('Resources of any type', {
     route: 'post /meta/{fqon}/{listed_word}',
     summary: 'Types that are not emulated',
     right: 'caller',
-    errors: [501],
+    errors: [404, 501],
   },
 });
 

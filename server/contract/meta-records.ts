@@ -103,7 +103,8 @@ function createRow(type: ResourceType, path: `/${string}`, suffix: string, summa
       right: may(`${type.noun}.create`, parent),
       body: ownBody(newRecordOf(type)),
       answer: newRecord(recordOf(type)),
-      errors: [400, 403, 404, 409, 422],
+      // 501: what `?action=` asks of a list (D-211).
+      errors: [400, 403, 404, 409, 422, 501],
     },
   ];
 }
