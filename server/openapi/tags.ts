@@ -39,6 +39,7 @@ export function tagGroups(): readonly TagGroup[] {
         ['Logs', 'What lambdas and containers print.'],
         ['Invocations', 'Lambdas run by hand.'],
         ['Workbench', 'What a person works on a lambda with: test events, a linked file, a debugger.'],
+        ['Publishing', 'Lambdas and what belongs to them, carried between here and another platform.'],
         ['Outbound calls', 'What becomes of the calls that lambdas make to other hosts.'],
         ['Containers and jobs', 'How they run, beyond their records.'],
         ['Caught leads', 'Web forms that lambdas meant to send to a CRM.'],
