@@ -283,5 +283,7 @@ function keyOf(sha256: string, fileName: string): string {
 /** The innermost message: fetch hides `connect ECONNREFUSED ...` in a cause. */
 function causeOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  return thrown.cause instanceof Error ? causeOf(thrown.cause) : thrown.message;
+  if (thrown.cause instanceof Error) return causeOf(thrown.cause);
+  // Of the file system: folders of this machine are nothing for whoever called (D-139).
+  return 'path' in thrown ? thrown.message.replace(/, [a-z]+ '.*/s, '') : thrown.message;
 }
