@@ -27,11 +27,9 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
             </Button>
           </>
         ) : (
-          <>
-            <Button icon={Bug} look="primary" isPending={debug.isPending} onPress={() => debug.mutate(true)}>
-              Start debugging
-            </Button>
-          </>
+          <Button icon={Bug} look="primary" isPending={debug.isPending} onPress={() => debug.mutate(true)}>
+            Start debugging
+          </Button>
         )}
       </div>
       {debug.error && <FailureNote failure={failureOf(debug.error)} />}
