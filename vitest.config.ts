@@ -28,6 +28,8 @@ export default defineConfig({
     maxWorkers: 2 * Math.max(2, availableParallelism()),
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // What comes to be is waited for as long as a busy machine takes; when it is there nobody waits on.
+    expect: { poll: { timeout: 10_000 } },
     // They are taken in the order of their names: what takes longest and computes least begins, and the others fill the gaps.
     projects: [
       { extends: true, test: { name: '1-engines', include: ENGINES } },
