@@ -126,6 +126,16 @@ test('what is switched on is in view and ends there; a part that cannot be loade
   await active.getByRole('button').click();
   await expect(active).toBeHidden();
 
+  // A rule that makes a call fail is its cause, and is ended where that is told.
+  await platform.ask(page, 'PUT', '/inspect/outbound', { rules });
+  await sendForm(platform);
+  await rail(page, 'Home').click();
+  const failing = page.getByRole('region', { name: 'Failing' });
+  await expect(failing).toContainText('The outbound rule fail with 503 for {crm} decided so.');
+  await failing.getByRole('button', { name: /^Switch it off, and / }).click();
+  await expect(active).toBeHidden();
+  await expect(failing).toBeHidden();
+
   await page.keyboard.press('Shift+P');
   await expect(page.locator('html')).toHaveAttribute('data-presenting', '');
   await sendForm(platform);
