@@ -139,7 +139,10 @@ test('a lambda is made, found, run and read with the keyboard alone', async ({ p
   await expect(link).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { name: 'Invocations', exact: true })).toBeVisible();
-  await expect(page.getByText('Hello from by-keyboard').first()).toBeVisible();
+  await page.getByRole('tab', { name: 'Event' }).focus();
+  const result = page.getByRole('tab', { name: 'Result' });
+  while ((await result.getAttribute('aria-selected')) !== 'true') await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('tabpanel')).toContainText('Hello from by-keyboard');
 });
 
 test('a name that is taken is refused where it is typed', async ({ page, platform }) => {

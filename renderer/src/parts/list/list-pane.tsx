@@ -208,7 +208,8 @@ function StateCount<Row>({ state: { is, text }, count, isMore, isOn, onToggle }:
       className={`inline-flex h-6 items-center rounded border px-1.5 hover:bg-raised ${isOn ? 'border-accent bg-accent-soft' : 'border-transparent'}`}
       onClick={onToggle}
     >
-      <State is={is}>
+      {/* None of them alarms nobody. */}
+      <State is={count === 0 ? 'idle' : is}>
         {count.toLocaleString('en')}
         {isMore && '+'} {text}
       </State>
