@@ -145,8 +145,10 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(row).toContainText('running');
     await expect.poll(async () => (await platform.call('/website/shop/')).status, SLOWLY).toBe(200);
     await expect(row).toContainText('200');
-    await traffic(page).filter({ hasText: '/website/shop/' }).first().click();
-    await expect(traffic(page).filter({ hasText: '/website/shop/' }).first()).toContainText('container');
+    const request = traffic(page).filter({ hasText: '/website/shop/' }).first();
+    // Who answered gives way to the detail.
+    await expect(request).toContainText('container');
+    await request.click();
     await expect(detailIn(page).getByRole('link', { name: 'Container' })).toBeVisible();
 
     await ask(platform, page, 'PATCH', `/meta/demo/containers/${shop.id}`, [
