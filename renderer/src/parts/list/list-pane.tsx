@@ -89,7 +89,8 @@ export function ListPane<Row>(props: ListPaneProps<Row>) {
   const select = useCallback((key: string) => change({ sel: key }), [change]);
   useAllForSorting(list, sort !== undefined && sort !== '' && !/^-?time$/.test(sort));
   const setTime = (terms: readonly string[]) => change({ q: withTerms(q, 'time', terms) || undefined });
-  const slowest = slowestOf(points, range.fromMs ?? 0, range.toMs ?? nowMs);
+  // Without an end what has come since the clock was read counts, too.
+  const slowest = slowestOf(points, range.fromMs ?? 0, range.toMs ?? Number.POSITIVE_INFINITY);
   return (
     <>
       <div className="flex min-h-9 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3.5 py-1">
