@@ -104,12 +104,18 @@ export class GivenCalls {
 
   /** `bytes`: a part of a body, when the news has one. */
   outbound(news: OutboundHead, bytes: Uint8Array): void {
-    (this.#find(news.number)?.listener ?? this.#earlier.get(news.number))?.outbound(news, bytes);
+    const given = this.#given.find(({ number }) => number === news.number);
+    (given?.listener ?? this.#earlier.get(news.number))?.outbound(news, bytes);
   }
 
-  /** Number of the call that runs; undefined between calls. */
+  /**
+   * Number of the call of which it is what the process' offspring does now; undefined when there is none. Such news comes another
+   * way than the process' own: it may overtake that a call has begun, and be overtaken by its end.
+   */
   get running(): number | undefined {
-    return this.#given.find(({ hasBegun, ending }) => hasBegun && !ending)?.number;
+    const isRunning = ({ hasBegun, ending }: Given) => hasBegun && !ending;
+    const given = this.#given.find(isRunning) ?? this.#given.findLast(({ ending }) => ending) ?? this.#given[0];
+    return given?.number;
   }
 
   /** A handler has ended. */
@@ -169,7 +175,6 @@ export class GivenCalls {
 
   #end(given: Given, ending: Ending): void {
     given.ending = ending;
-    if (given.listener.goesOn()) this.#earlier.set(given.number, given.listener);
     this.#concludeSoon();
   }
 
@@ -190,6 +195,7 @@ export class GivenCalls {
     this.#closed = given.number;
     this.endOutput(given);
     if (ending.kind === 'outcome' && ending.head.hasWritten && this.#given.length > 0) this.#goOn(this.#closed);
+    if (given.listener.goesOn()) this.#earlier.set(given.number, given.listener);
     given.listener.ended(ending);
   }
 }

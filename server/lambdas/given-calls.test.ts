@@ -1,0 +1,59 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { type Ending, GivenCalls } from './given-calls.ts';
+
+const nothing = Buffer.alloc(0);
+const outcomeOf = (number: number): Ending & { kind: 'outcome' } => ({
+  kind: 'outcome',
+  head: { number, kind: 'nothing', computedMs: 0, waitedMs: 0 },
+  body: nothing,
+});
+
+/** Calls that write down what they are told. */
+function calls() {
+  const told: string[] = [];
+  const given = new GivenCalls(100, { onLine: () => {}, goOn: () => {} });
+  const add = (name: string) =>
+    given.add({
+      began: () => told.push(`${name} began`),
+      line: () => {},
+      outbound: ({ id }) => told.push(`${name} called ${id}`),
+      goesOn: () => false,
+      noted: () => {},
+      ended: () => told.push(`${name} ended`),
+    }).number;
+  /** As an offspring's news is told: to the call that runs when it comes. */
+  const news = (id: number) => {
+    const number = given.running;
+    if (number !== undefined) given.outbound({ id, number }, nothing);
+  };
+  return { told, given, add, news };
+}
+
+it('news of offspring that overtakes the beginning of a call belongs to it', () => {
+  const { told, given, add, news } = calls();
+  news(1);
+  const first = add('first');
+  news(2);
+  given.began(first, 0);
+  news(3);
+  expect(told).toEqual(['first called 2', 'first began', 'first called 3']);
+});
+
+it('news that the end of a call overtakes belongs to it still, though another lies ready', async () => {
+  const { told, given, add, news } = calls();
+  const [first, second] = [add('first'), add('second')];
+  given.began(first, 0);
+  given.ended(outcomeOf(first));
+  news(1);
+  await nextTurn();
+  given.began(second, 0);
+  news(2);
+  given.ended(outcomeOf(second));
+  news(3);
+  await nextTurn();
+  news(4);
+  const [ofFirst, ofSecond] = [told.slice(0, 3), told.slice(3)];
+  expect(ofFirst).toEqual(['first began', 'first called 1', 'first ended']);
+  expect(ofSecond).toEqual(['second began', 'second called 2', 'second called 3', 'second ended']);
+});
