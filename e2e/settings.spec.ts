@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expectNoFaults } from './axe.ts';
 import { basic, bearer, send } from './client.ts';
 import { PlatformProcess } from './platform-process.ts';
+import { SCREENS } from './screens.ts';
 import { expect, type Page, test } from './window.ts';
 
 const openTab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click();
@@ -251,16 +252,7 @@ test("root looks with a colleague's eyes: every screen says what it withholds, n
   await page.getByRole('option', { name: /^ada\.byrne/ }).click();
   await dialog.getByRole('button', { name: 'See it', exact: true }).click();
   await expect(page.getByText('as ada.byrne, changing nothing')).toBeVisible();
-  for (const screen of [
-    'resources',
-    'lambdas',
-    'invocations',
-    'gateway',
-    'containers',
-    'leads',
-    'pipelines',
-    'history',
-  ]) {
+  for (const screen of SCREENS) {
     await platform.open(page, screen);
     await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible();
     await expect(page.getByRole('main'), screen).not.toContainText("Failed: 'org.view'");
