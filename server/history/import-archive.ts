@@ -126,9 +126,7 @@ function rootOf(resources: Resources): StoredResource {
 async function demandSound(resources: Resources): Promise<void> {
   const names = new Set<string>();
   const sound = new Set<Uuid>();
-  await inTurns(resources.values(), (record) => checked(() => demandSoundRecord(record)));
-
-  function demandSoundRecord(record: StoredResource): void {
+  const demandRecord = (record: StoredResource): void => {
     const type = typeOf(record);
     const scope = type.nameScope === 'world' ? '' : record.parent;
     const name = JSON.stringify([type.word, scope, record.name]);
@@ -146,7 +144,8 @@ async function demandSound(resources: Resources): Promise<void> {
       at = parent;
     }
     for (const id of path) sound.add(id);
-  }
+  };
+  await inTurns(resources.values(), (record) => checked(() => demandRecord(record)));
 }
 
 /** A record in which ids are replaced wherever they stand. */

@@ -1,10 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CommitResource } from '../model/commit.ts';
 import { pathOf } from '../model/resource-path.ts';
+import { inTurns } from '../store/turns.ts';
 import type { PastWorld } from '../store/world-history.ts';
-
-/** How many resources are described before others have their turn. */
-const SLICE_RECORDS = 2000;
 
 /** Which of a past world's resources are asked for. */
 export interface OutlineWish {
@@ -36,11 +33,10 @@ export class PastOutline {
   async #outlineOf({ seq, resources }: PastWorld): Promise<CommitResource[]> {
     if (this.#latest?.seq === seq) return this.#latest.resources;
     const outline: CommitResource[] = [];
-    for (const record of resources.values()) {
+    await inTurns(resources.values(), (record) => {
       const { id, type, name } = record;
       outline.push({ id, type, name, path: pathOf(record, (parent) => resources.get(parent)) });
-      if (outline.length % SLICE_RECORDS === 0) await nextTurn();
-    }
+    });
     outline.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
     this.#latest = { seq, resources: outline };
     return outline;

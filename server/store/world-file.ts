@@ -142,10 +142,10 @@ async function liveWorld(world: LiveWorld): Promise<LiveWorld> {
 
 async function readWorld(content: Buffer): Promise<LiveWorld> {
   const tail = CHECKSUM.exec(content.subarray(-CHECKSUM_BYTES).toString('latin1'));
-  const isWhole = tail?.[1] === checksumText(await checksumOf(content.subarray(0, -CHECKSUM_BYTES)));
-  if (tail && !isWhole) throw new Error('its content does not match its checksum');
+  if (tail && tail[1] !== checksumText(await checksumOf(content.subarray(0, -CHECKSUM_BYTES))))
+    throw new Error('its content does not match its checksum');
   const { head, records } = await parseWorldText(content);
-  if (!isWhole) return editedWorld(head, records);
+  if (!tail) return editedWorld(head, records);
   const { id, seq } = parseWith(checkedHead, head);
   // As: the checksum says that these are what was once written from records.
   return { id, seq, resources: (records ?? new Map()) as Map<Uuid, StoredResource> };
