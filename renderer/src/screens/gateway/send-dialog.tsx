@@ -1,9 +1,12 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Save, Send, Terminal } from 'lucide-react';
 import { useState } from 'react';
+import type { ShownLead } from '../../../../server/contract/leads.ts';
+import { load } from '../../api/client.ts';
 import { curlOf } from '../../api/curl.ts';
 import { failureOf } from '../../api/failure.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
+import { keys } from '../../api/query-client.ts';
 import { type AnswerOfRequest, headersIn, sendThroughGateway } from '../../api/send-request.ts';
 import { Duration } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -122,6 +125,13 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
 }
 
 function Answer({ answer: { status, durationMs, executionId, body, isCut } }: { answer: AnswerOfRequest }) {
+  // A form that is sent is sent for its lead.
+  const [lead] =
+    useQuery({
+      queryKey: [keys.leads, 'of', executionId],
+      queryFn: ({ signal }) => load<ShownLead[]>('/inspect/leads', { execution: executionId }, signal),
+      enabled: executionId !== undefined,
+    }).data ?? [];
   return (
     <section aria-label="Answer" className="card">
       <p className="flex items-center gap-3 border-b border-line px-3 py-1.5">
@@ -130,6 +140,7 @@ function Answer({ answer: { status, durationMs, executionId, body, isCut } }: { 
         {executionId && (
           <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>Open the invocation</PlaceLink>
         )}
+        {lead && <PlaceLink to={{ screen: 'leads', search: { sel: lead.id } }}>Open its lead</PlaceLink>}
         {isCut && <span className="text-muted">only its beginning is shown</span>}
       </p>
       <div className="max-h-60 overflow-auto">

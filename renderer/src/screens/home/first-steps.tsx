@@ -101,6 +101,9 @@ function FormGuide({ tour }: { tour: Tour }) {
       <Step isDone={hasLead} text="Find the lead in the inbox">
         <PlaceLink to={{ screen: 'leads' }}>{hasLead ? `${leadCount} in the inbox` : 'Open the inbox'}</PlaceLink>
       </Step>
+      <Step text="Make a form of your own">
+        <PlaceLink to={{ screen: 'lambdas', search: { new: 'web-form' } }}>Begin with code that makes leads</PlaceLink>
+      </Step>
     </Guide>
   );
 }

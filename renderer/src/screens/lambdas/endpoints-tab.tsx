@@ -1,5 +1,8 @@
-import { Terminal } from 'lucide-react';
+import { Plus, Send, Terminal } from 'lucide-react';
+import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
+import { parentIdOf } from '../../api/resource-kinds.ts';
+import { usePlace } from '../../api/tree.ts';
 import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy, copyText } from '../../parts/copy.tsx';
@@ -7,11 +10,18 @@ import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import type { SavedRequest } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { NEW_REQUEST, SendDialog } from '../gateway/send-dialog.tsx';
+import { AddressDialog } from './address-dialog.tsx';
+import { canBePublic } from './public-address.ts';
 
 /** Where the lambda can be called from outside, with the test event as a command for a shell. */
 export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event: string }) {
   const fqon = lambda.org.properties?.fqon ?? fqonOf(lambda);
+  const place = usePlace(parentIdOf(lambda)).data;
+  const [isAdding, setAdding] = useState(false);
+  const [request, setRequest] = useState<SavedRequest>();
   const endpoints = useWorld<PlatformRecord[]>(`/${fqon}/lambdas/${lambda.id}/apiendpoints`, { expand: true });
   if (!endpoints.data) {
     return endpoints.error ? (
@@ -20,28 +30,56 @@ export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event:
       <Skeleton />
     );
   }
-  if (endpoints.data.length === 0) {
-    return (
-      <EmptyState
-        title="Nobody can call it from outside"
-        text="An endpoint of an API gives it a public address; it is created below the API, in Resources."
-      />
-    );
-  }
+  const add = canBePublic(place) && (
+    <Button icon={Plus} onPress={() => setAdding(true)}>
+      Give it a public address
+    </Button>
+  );
   return (
-    <ul>
-      {endpoints.data.map((endpoint) => (
-        <Endpoint key={endpoint.id} endpoint={endpoint} event={event} />
-      ))}
-    </ul>
+    <>
+      {endpoints.data.length === 0 ? (
+        <EmptyState
+          title="Nobody can call it from outside"
+          text={
+            canBePublic(place)
+              ? 'An endpoint of an API gives it a public address.'
+              : 'An endpoint of an API gives it a public address; it is created below the API of an environment, in Resources.'
+          }
+        >
+          {add}
+        </EmptyState>
+      ) : (
+        <>
+          <ul>
+            {endpoints.data.map((endpoint) => (
+              <Endpoint key={endpoint.id} endpoint={endpoint} event={event} onSend={setRequest} />
+            ))}
+          </ul>
+          {add && <div className="px-4 py-2">{add}</div>}
+        </>
+      )}
+      {isAdding && canBePublic(place) && (
+        <AddressDialog lambda={lambda} place={place} onClose={() => setAdding(false)} />
+      )}
+      {request && <SendDialog first={request} onClose={() => setRequest(undefined)} />}
+    </>
   );
 }
 
-function Endpoint({ endpoint, event }: { endpoint: PlatformRecord; event: string }) {
+interface EndpointProps {
+  endpoint: PlatformRecord;
+  event: string;
+  onSend(request: SavedRequest): void;
+}
+
+function Endpoint({ endpoint, event, onSend }: EndpointProps) {
   const { public_url: url, methods, synchronous, plugins } = endpoint.properties;
   const allowed = Array.isArray(methods) && methods.length > 0 ? methods.map(String) : ['any method'];
   const address = typeof url === 'string' ? url : undefined;
   const method = allowed.includes('POST') || allowed.includes('any method') ? 'POST' : (allowed[0] ?? 'POST');
+  const send = () =>
+    address !== undefined &&
+    onSend({ ...NEW_REQUEST, method, path: new URL(address).pathname, ...(method !== 'GET' && { body: event }) });
   const copyCurl = async () => {
     if (address === undefined) return;
     const body = method === 'GET' || method === 'HEAD' ? undefined : { text: event, sizeBytes: event.length };
@@ -65,6 +103,9 @@ function Endpoint({ endpoint, event }: { endpoint: PlatformRecord; event: string
       {synchronous === false && <Badge>asynchronous</Badge>}
       {limitIn(plugins) && <Badge>{limitIn(plugins)}</Badge>}
       <span className="ml-auto flex items-center gap-3">
+        <Button icon={Send} isDisabled={address === undefined} onPress={send}>
+          Send a request
+        </Button>
         <Button icon={Terminal} isDisabled={address === undefined} onPress={() => void copyCurl()}>
           Copy as curl
         </Button>

@@ -15,45 +15,75 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo } from '../../url.ts';
 import { providersFor } from '../resources/references.ts';
 import { ResourcePicker } from '../resources/resource-picker.tsx';
+import { AddressField } from './address-field.tsx';
 import { codeOf } from './code-text.ts';
+import { canBePublic, makePublic, pathFor } from './public-address.ts';
 import { STARTERS } from './starters.ts';
 
 export interface NewLambdaDialogProps {
   /** Id of the place where it is to be, for a start. */
   parentId: string | undefined;
+  /** Id of the code to begin with, from the address; another word: the first. */
+  starter: string;
   /** Id of what that has to be below. */
   scope: string | undefined;
   onClose(): void;
 }
 
 /** Makes a lambda of inline code, with no more asked for than it takes. */
-export function NewLambdaDialog({ parentId: firstParentId, scope, onClose }: NewLambdaDialogProps) {
+export function NewLambdaDialog({
+  parentId: firstParentId,
+  starter: firstStarter,
+  scope,
+  onClose,
+}: NewLambdaDialogProps) {
   const form = useId();
   const go = useGo();
   const [name, setName] = useState('');
-  const [starterId, setStarterId] = useState(STARTERS[0].id);
-  const [parentId, setParentId] = useState(firstParentId);
+  const [starterId, setStarterId] = useState(firstStarter);
+  const starter = STARTERS.find(({ id }) => id === starterId) ?? STARTERS[0];
+  const [chosenParentId, setParentId] = useState<string>();
+  const parentId = chosenParentId ?? firstParentId;
+  const [typedPath, setPath] = useState<string>();
   const [providerId, setProviderId] = useState<string>();
-  const parent = usePlace(parentId).data?.resource;
+  const place = usePlace(parentId).data;
+  const parent = place?.resource;
   const providers = useQuery({
     ...providersFor(parent ?? { word: 'orgs', id: '', fqon: 'root' }, 'Lambda'),
     enabled: parent !== undefined,
   }).data;
   const provider = providers?.find(({ id }) => id === providerId) ?? providers?.[0];
   const creation = useMutation({
-    mutationFn: ({ path, body }: { path: string; body: unknown }) => send<PlatformRecord>('POST', path, body),
-    onSuccess: async (record) => {
-      toast({ tone: 'ok', text: `${record.name} was created.` });
+    mutationFn: async ({ path, body }: { path: string; body: unknown }) => {
+      const lambda = await send<PlatformRecord>('POST', path, body);
+      if (!canBePublic(place) || publicPath === '') return { lambda, hasAddress: false };
+      try {
+        await makePublic({ lambda, place, path: publicPath, answering: starter.answering });
+        return { lambda, hasAddress: true };
+      } catch (thrown) {
+        // The lambda is there: its address can be given to it where it is told.
+        const reason = failureOf(thrown).message;
+        toast({ tone: 'error', text: `${lambda.name} was created, but not its public address: ${reason}` });
+        return { lambda, hasAddress: true };
+      }
+    },
+    onSuccess: async ({ lambda: { id, name: made }, hasAddress }) => {
+      toast({ tone: 'ok', text: `${made} was created.` });
       await queryClient.invalidateQueries();
-      go({ screen: 'lambdas', id: record.id }, { isReplacing: true });
+      go({ screen: 'lambdas', id, ...(hasAddress && { search: { tab: 'endpoints' } }) }, { isReplacing: true });
     },
   });
   const wanted = name.trim();
-  const isReady = wanted !== '' && parent !== undefined && provider !== undefined;
+  const publicPath = typedPath ?? (starter.answering && wanted !== '' ? pathFor(wanted) : '');
+  const isReady =
+    wanted !== '' &&
+    parent !== undefined &&
+    provider !== undefined &&
+    (publicPath === '' || publicPath.startsWith('/'));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!isReady || creation.isPending) return;
-    const { code, env } = STARTERS.find(({ id }) => id === starterId) ?? STARTERS[0];
+    const { code, env } = starter;
     const properties = {
       provider: { id: provider.id },
       runtime: 'nodejs',
@@ -94,7 +124,8 @@ export function NewLambdaDialog({ parentId: firstParentId, scope, onClose }: New
           value={parentId}
           onChange={(node) => setParentId(node?.id)}
         />
-        <Select label="Begin with" options={STARTERS} value={starterId} onChange={setStarterId} />
+        <Select label="Begin with" options={STARTERS} value={starter.id} onChange={setStarterId} />
+        {canBePublic(place) && <AddressField place={place} path={publicPath} onChange={setPath} isOptional />}
         {providers && providers.length !== 1 && (
           <Select
             label="Provider"

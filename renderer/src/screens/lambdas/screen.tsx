@@ -103,13 +103,24 @@ export default function LambdasScreen() {
       />
       {created !== undefined && (
         <NewLambdaDialog
-          parentId={(chosen && parentIdOf(chosen)) ?? scope.environment?.id}
+          parentId={(chosen && parentIdOf(chosen)) ?? scope.environment?.id ?? commonPlace(lambdas.records)}
+          starter={created}
           scope={scope.id}
           onClose={() => change({ new: undefined })}
         />
       )}
     </ScreenFrame>
   );
+}
+
+/** The id of the place that most of them are in: the likeliest for one more. */
+function commonPlace(lambdas: readonly PlatformRecord[]): string | undefined {
+  const counts = new Map<string | undefined, number>();
+  for (const lambda of lambdas) counts.set(parentIdOf(lambda), (counts.get(parentIdOf(lambda)) ?? 0) + 1);
+  return [...counts].reduce<[string | undefined, number]>(
+    (most, one) => (one[1] > most[1] ? one : most),
+    [undefined, 0],
+  )[0];
 }
 
 /** Those with the text in their name, their place or their last error, or with this id. */

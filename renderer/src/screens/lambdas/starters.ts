@@ -1,3 +1,5 @@
+import type { Answering } from './public-address.ts';
+
 /** Code to begin a lambda with. */
 export interface Starter {
   id: string;
@@ -6,6 +8,8 @@ export interface Starter {
   code: string;
   /** Variables that the code reads. */
   env?: Readonly<Record<string, string>>;
+  /** It is for callers from outside, and so begins with a public address. */
+  answering?: Answering;
 }
 
 const HELLO = `exports.run = (event, context, callback) => {
@@ -66,11 +70,18 @@ export const STARTERS: readonly [Starter, ...Starter[]] = [
     text: 'Web form to CRM',
     note: 'Makes a lead of a form; the CRM stand-in catches it.',
     code: WEB_FORM,
+    answering: { methods: ['POST'] },
     env: {
       CRM_API_BASEPATH: 'crm.example.com',
       CRM_PATH: '/servlet/servlet.WebToLead?encoding=UTF-8',
       CRM_OID: '00D5g00000XXXXX',
     },
   },
-  { id: 'http', text: 'Answer of its own', note: 'Status, headers and body are its result.', code: HTTP_AWARE },
+  {
+    id: 'http',
+    text: 'Answer of its own',
+    note: 'Status, headers and body are its result.',
+    code: HTTP_AWARE,
+    answering: { is_http_aware: true },
+  },
 ];

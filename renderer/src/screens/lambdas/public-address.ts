@@ -1,0 +1,53 @@
+import { load, send } from '../../api/client.ts';
+import { createPath } from '../../api/resource-kinds.ts';
+import type { TreePlace } from '../../api/tree.ts';
+import type { PlatformRecord } from '../../api/world.ts';
+import type { ParentPlace } from '../resources/references.ts';
+
+/** What a new endpoint of a lambda is like, besides its path. */
+export interface Answering {
+  methods?: readonly string[];
+  is_http_aware?: boolean;
+}
+
+/** What is to answer where. */
+export interface PublicWish {
+  lambda: Pick<PlatformRecord, 'id' | 'name'>;
+  /** The environment that the lambda is in, and what is above it. */
+  place: TreePlace;
+  /** Below the API. */
+  path: string;
+  answering?: Answering | undefined;
+}
+
+/** An endpoint belongs to an API, and an API to an environment. */
+export const canBePublic = (place: TreePlace | undefined | null): place is TreePlace =>
+  place?.resource.word === 'environments';
+
+/** `/my-form`, for a lambda of any name. */
+export const pathFor = (name: string): string => `/${name.trim().replaceAll(/[^A-Za-z0-9._-]+/g, '-')}`;
+
+/** The APIs of an environment, by which an address there begins. */
+export function loadApis({ resource }: TreePlace): Promise<PlatformRecord[]> {
+  return load(`/meta${createPath(resource, 'apis')}`, { expand: true });
+}
+
+/** What the first API of an environment is called: like the workspace, as what is published there is its public face. */
+export const firstApiName = ({ resource, path }: TreePlace): string =>
+  (path.findLast(({ word }) => word === 'workspaces') ?? resource).name;
+
+/** Gives a lambda an endpoint in the oldest API of its environment; where there is none, one is made. */
+export async function makePublic({ lambda, place, path, answering }: PublicWish): Promise<PlatformRecord> {
+  const [known] = await loadApis(place);
+  const api =
+    known ??
+    (await send<PlatformRecord>('POST', `/meta${createPath(place.resource, 'apis')}`, {
+      name: firstApiName(place),
+      properties: {},
+    }));
+  const parent: ParentPlace = { word: 'apis', id: api.id, fqon: place.resource.fqon };
+  return send('POST', `/meta${createPath(parent, 'apiendpoints')}`, {
+    name: lambda.name,
+    properties: { resource: path, implementation_type: 'lambda', implementation_id: lambda.id, ...answering },
+  });
+}
