@@ -28,7 +28,7 @@ test('a form sent through the gateway is in the inbox at once, ticked row by row
   await sendForm(platform);
   await expect(rowsOf(page)).toHaveCount(2);
   await expect(rowsOf(page).nth(1)).toContainText(
-    /ok.*Ada Lovelace.*Analytical Engines.*ada@example\.com.*contact-form/,
+    /taken.*Ada Lovelace.*Analytical Engines.*ada@example\.com.*contact-form/,
   );
   await sendForm(platform, { firstName: 'Grace', lastName: 'Hopper' });
   await expect(rowsOf(page).nth(1)).toContainText('Grace Hopper');

@@ -25,10 +25,10 @@ export function bytesText(bytes: number): string {
   return `${amount.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** How long ago a moment was: `now`, `12 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; `in 3 min` for what comes. */
+/** How long ago a moment was: `just now`, `12 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; `in 3 min` for what comes. */
 export function agoText(atMs: number, nowMs: number): string {
   const s = Math.round(Math.abs(nowMs - atMs) / 1000);
-  if (s < 5) return 'now';
+  if (s < 5) return 'just now';
   const amount =
     s < 60
       ? `${s} s`

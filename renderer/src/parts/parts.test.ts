@@ -31,7 +31,7 @@ describe('amounts', () => {
   ])('says %d bytes as people do', (bytes, text) => expect(bytesText(bytes)).toBe(text));
 
   it('says how long ago something was, and how soon it will be', () => {
-    expect(agoText(1000, 2000)).toBe('now');
+    expect(agoText(1000, 2000)).toBe('just now');
     expect(agoText(0, 185_000)).toBe('3 min ago');
     expect(agoText(200_000, 0)).toBe('in 3 min');
   });

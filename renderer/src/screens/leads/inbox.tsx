@@ -122,8 +122,8 @@ const pointOf = ({ receivedAt, refused }: Lead) => ({ atMs: Date.parse(receivedA
 /** What the CRM makes of it: taken, under the right organization or another one, or refused. */
 function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {
   if (refused) return <State is="error">refused</State>;
-  if (sender?.crmOid === undefined) return <State is="ok">present</State>;
-  return oid === sender.crmOid ? <State is="ok">ok</State> : <State is="error">another oid</State>;
+  const isForAnother = sender?.crmOid !== undefined && oid !== sender.crmOid;
+  return isForAnother ? <State is="error">another oid</State> : <State is="ok">taken</State>;
 }
 
 /** What the CRM stand-in has caught, and one of it in detail. */

@@ -56,7 +56,7 @@ export function WindowTab() {
       </SettingsGroup>
       <SettingsGroup
         title="Session"
-        note="It ends by itself when its access token does, after twelve hours at the latest, or when the server stops."
+        note="It ends by itself when its access token does, after twelve hours at the latest; a restart of the server does not end it."
       >
         <Button onPress={() => void signOut()}>Sign out</Button>
       </SettingsGroup>
