@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { named } from './named.ts';
 import { countWithin, text } from './parameter.ts';
-import { A_LAMBDA, id, logLine, recordedBody, time } from './parts.ts';
+import { A_LAMBDA, id, logLine, recordedBody, time, traceId } from './parts.ts';
 import { may } from './right.ts';
 import { ok, ownBody, rowsOf, stream } from './row.ts';
 
@@ -17,6 +17,7 @@ const outboundCall = z.object({
   durationMs: z.number(),
   status: z.int().optional(),
   error: z.string().optional(),
+  traceId: traceId.optional(),
   caughtBy: z.enum(['crm']).optional(),
   request: outboundBody.optional().describe('Absent when it had no body'),
   response: outboundBody.optional(),

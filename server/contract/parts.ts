@@ -6,6 +6,11 @@ import { named } from './named.ts';
 export const id = z.guid();
 /** A moment in an answer: ISO 8601, UTC. */
 export const time = z.iso.datetime();
+/** A trace (W3C trace context). */
+export const traceId = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/)
+  .describe('The trace that it belongs to (W3C trace context)');
 /** How many, and how large. */
 export const count = z.int().min(0);
 

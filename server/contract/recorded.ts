@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invocation } from './logs.ts';
 import { named } from './named.ts';
 import { count as amount, choice, countOr, text, uuid } from './parameter.ts';
-import { count, id, recordedBody, time } from './parts.ts';
+import { count, id, recordedBody, time, traceId } from './parts.ts';
 import { may } from './right.ts';
 import { ok, optionalJson, rowsOf } from './row.ts';
 
@@ -32,6 +32,7 @@ export type RecordedRequest = z.output<typeof recordedRequest>;
 const wholeRequest = named(
   'RecordedRequest',
   recordedRequest.extend({
+    traceId: traceId.optional(),
     steps: z.array(z.object({ name: z.string(), afterMs: z.number() })).describe('When each step of its way was done'),
     request: recordedSide,
     response: recordedSide.optional(),
@@ -87,6 +88,7 @@ const recordedInvocation = named(
   invocation.extend({
     seq: z.int(),
     event: invocationEvent.describe('What the lambda was given'),
+    traceId,
     outboundFailures: count,
     resultBytes: count.optional(),
     replayOf: id.optional(),

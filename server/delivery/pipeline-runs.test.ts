@@ -56,6 +56,7 @@ function request(
     isComplete: true,
     endpointId: undefined,
     executionId: undefined,
+    traceId: undefined,
     userId: undefined,
     ...more,
   };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { BodyCapture, captured, type ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
+import { readTraceParent } from '../model/trace.ts';
 
 /** The window's own files and questions, which are asked because something was recorded. */
 const UNRECORDED = /^\/(ui|inspect)(\/|\?|$)/;
@@ -44,6 +45,7 @@ export function recordExchange(request: IncomingMessage, response: ServerRespons
       isComplete: response.writableFinished,
       endpointId: undefined,
       executionId: undefined,
+      traceId: readTraceParent(request.headers.traceparent)?.traceId,
       userId: recording.userIdOf(request),
     });
   });

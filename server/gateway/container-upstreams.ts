@@ -8,6 +8,8 @@ import type { WorldView } from '../model/world-view.ts';
 /** A request that passed the gateway's checks and goes on to a container (D-153, D-159). */
 export interface ContainerRequest {
   containerId: Uuid;
+  /** Of this request on its way: a random UUID, after which its part of the trace is named. */
+  exchangeId: string;
   /** For messages. */
   containerName: string;
   /** Name of the port mapping that the endpoint publishes. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   BodyCapture,
@@ -7,6 +8,7 @@ import {
   type ExchangeStep,
 } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
+import { readTraceParent, traceBegunBy } from '../model/trace.ts';
 import { type Answer, hasHeader } from './answer.ts';
 import type { ContainerRequest, Tunnel, UpgradedConnection } from './container-upstreams.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
@@ -24,6 +26,7 @@ export class Exchange {
   #upstreamFromMs: number | undefined;
   #upstreamUntilMs: number | undefined;
   #executionId: Uuid | undefined;
+  #traceFrom: string | undefined;
   #cors: CorsPolicy | undefined;
   #rate: { limit: number; remaining: number } | undefined;
   #tunnel: Tunnel | undefined;
@@ -60,6 +63,12 @@ export class Exchange {
   /** A step of its way is done. */
   passed(name: ExchangeStep): void {
     this.#steps.push({ name, afterMs: performance.now() - this.#startedMs });
+  }
+
+  /** It goes on to what is no invocation; returns the random UUID after which its part of the trace is named. */
+  beginTrace(): string {
+    this.#traceFrom = randomUUID();
+    return this.#traceFrom;
   }
 
   /** Sees what streams to a container and back, so that it can be looked at later. */
@@ -177,6 +186,8 @@ export class Exchange {
       isComplete: response.writableEnded && (!request.socket.destroyed || request.socket.writableFinished),
       endpointId: this.endpointId,
       executionId: this.#executionId,
+      traceId:
+        readTraceParent(request.headers.traceparent)?.traceId ?? (this.#traceFrom && traceBegunBy(this.#traceFrom)),
       userId: this.userId,
     };
   }

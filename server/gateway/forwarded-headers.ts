@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { readTraceParent, traceParentFor } from '../model/trace.ts';
 import type { ContainerRequest } from './container-upstreams.ts';
 import { setsWindowCookie } from './window-cookies.ts';
 
@@ -18,6 +19,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 /** What the gateway says itself of a request. */
 const REWRITTEN: ReadonlySet<string> = new Set([
   'host',
+  'traceparent',
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-prefix',
@@ -39,7 +41,7 @@ export function isWebSocketHandshake({ method, httpVersion, headers }: IncomingM
  * The header lines of a request for an instance, names and values alternating, in the client's order and letter case:
  * without what concerned the client's connection, with where the request came from, for the service's host (D-159).
  */
-export function requestLines({ request, serviceHost, askedHost, prefix }: ContainerRequest): string[] {
+export function requestLines({ request, serviceHost, askedHost, prefix, exchangeId }: ContainerRequest): string[] {
   const { headers, method = '' } = request;
   const isUpgrade = isWebSocketHandshake(request);
   const codings = headers['transfer-encoding'];
@@ -47,7 +49,13 @@ export function requestLines({ request, serviceHost, askedHost, prefix }: Contai
   if (codings !== undefined) lines.push('Transfer-Encoding', codings);
   else if (headers['content-length'] === undefined && !BODILESS.has(method)) lines.push('Content-Length', '0');
   if (isUpgrade) lines.push('Connection', 'Upgrade', 'Upgrade', 'websocket');
-  pushEndToEnd(lines, request, (name) => REWRITTEN.has(name) || (name === 'trailer' && codings === undefined));
+  const trace = readTraceParent(only(headers.traceparent));
+  const isLeftOut = (name: string) =>
+    REWRITTEN.has(name) ||
+    (name === 'trailer' && codings === undefined) ||
+    // It belongs to the trace with which it came, and to no other.
+    (name === 'tracestate' && !trace);
+  pushEndToEnd(lines, request, isLeftOut);
   lines.push('X-Forwarded-For', listed(headers['x-forwarded-for'], request.socket.remoteAddress));
   // Whoever stands in front of the gateway, a tunnel that ends TLS for one, knows better what the client asked for.
   lines.push('X-Forwarded-Proto', only(headers['x-forwarded-proto']) || 'http');
@@ -55,6 +63,7 @@ export function requestLines({ request, serviceHost, askedHost, prefix }: Contai
   if (host) lines.push('X-Forwarded-Host', host);
   const fullPrefix = `${only(headers['x-forwarded-prefix'])}${prefix}`;
   if (fullPrefix !== '') lines.push('X-Forwarded-Prefix', fullPrefix);
+  lines.push('traceparent', traceParentFor(exchangeId, trace));
   return lines;
 }
 

@@ -55,6 +55,7 @@ it('a request reaches the container without the prefix, its headers as they were
     'X-Forwarded-Proto: http',
     'X-Forwarded-Host: x.localhost:8080',
     'X-Forwarded-Prefix: /web/shop',
+    expect.stringMatching(/^traceparent: 00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
     'Connection: keep-alive',
   ]);
 });
@@ -75,6 +76,27 @@ it('what a proxy in front of the gateway said is kept', async () => {
     'x-forwarded-host': 'shop.test',
     'x-forwarded-prefix': '/outer/web/shop',
   });
+});
+
+it('a container is told the trace that the request came with, and its own part of it', async () => {
+  const shop = await shopWith();
+  await shop.instance((request, response) => response.end(JSON.stringify(request.headers)));
+  const ask = async (traceparent: string) => {
+    const { body } = await shop.jar.send('GET', '/web/shop', { headers: { traceparent, tracestate: 'vendor=1' } });
+    return JSON.parse(body);
+  };
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const known = await ask(`00-${trace}-00f067aa0ba902b7-00`);
+  expect(known).toMatchObject({
+    traceparent: expect.stringMatching(`^00-${trace}-[0-9a-f]{16}-00$`),
+    tracestate: 'vendor=1',
+  });
+  expect(known.traceparent).not.toContain('00f067aa0ba902b7');
+  const other = await ask('00-nonsense-01');
+  expect(other.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect(other).not.toHaveProperty('tracestate');
+  const traces = [trace, other.traceparent.slice(3, 35)];
+  await expect.poll(() => shop.jar.traffic.map(({ traceId }) => traceId)).toEqual(traces);
 });
 
 it("the container's status and headers pass unchanged, but for those of the connection", async () => {

@@ -320,6 +320,7 @@ describe('traffic', () => {
         status: 404,
         endpointId: undefined,
         executionId: undefined,
+        traceId: undefined,
         requestBody: undefined,
       },
     ]);

@@ -155,6 +155,7 @@ export class Pipeline {
     refuseLargeBody(request, limits.requestBodyBytes);
     const found = containerUpstreams(containers, view, {
       containerId: to.id,
+      exchangeId: exchange.beginTrace(),
       portName: to.portName,
       askedHost: authority ?? request.headers.host,
       maxBodyBytes: limits.requestBodyBytes,

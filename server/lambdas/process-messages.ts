@@ -34,6 +34,10 @@ export const outboundHead = z.object({
   id: z.int(),
   method: text.exactOptional(),
   url: text.exactOptional(),
+  traceId: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .exactOptional(),
   caughtBy: z.literal('crm').exactOptional(),
   rules: z
     .array(z.object({ id: text, text }))

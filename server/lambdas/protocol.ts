@@ -149,6 +149,8 @@ export interface OutboundHead {
   id: number;
   method?: string;
   url?: string;
+  /** The trace that it carries. */
+  traceId?: string;
   caughtBy?: 'crm';
   /** Rules that decided about it. */
   rules?: MetRule[];

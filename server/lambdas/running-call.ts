@@ -47,7 +47,7 @@ export class RunningCall {
 
   /** News of an outbound call; `bytes`: the part of a body that it has. */
   addOutbound(
-    { id, method, url, caughtBy, rules, status, error, body, ended }: OutboundHead,
+    { id, method, url, traceId, caughtBy, rules, status, error, body, ended }: OutboundHead,
     bytes: Uint8Array,
     nowMs: number,
   ): void {
@@ -55,6 +55,7 @@ export class RunningCall {
     if (!known) {
       if (method === undefined || url === undefined || this.#outbound.size >= KEPT_OUTBOUND) return;
       known = { method, url, startedAtMs: nowMs, durationMs: 0, hasEnded: false, parts: { request: [], response: [] } };
+      if (traceId !== undefined) known.traceId = traceId;
       this.#outbound.set(id, known);
     }
     if (caughtBy) known.caughtBy = caughtBy;

@@ -46,6 +46,8 @@ export interface ExchangeRecord {
   isComplete: boolean;
   endpointId: Uuid | undefined;
   executionId: Uuid | undefined;
+  /** The trace that it came with, or that began with it. Undefined: that of its invocation, if it led to one. */
+  traceId: string | undefined;
   userId: Uuid | undefined;
 }
 

@@ -74,10 +74,12 @@ export interface OutboundCall {
   durationMs: number;
   status?: number;
   error?: string;
-  /** The local stand-in that answered instead of the addressed host. */
+  /** The trace that it carried (W3C trace context), if one did. */
+  traceId?: string;
   /** Absent when it had none. */
   request?: OutboundBody;
   response?: OutboundBody;
+  /** The local stand-in that answered instead of the addressed host. */
   caughtBy?: 'crm';
   /** Rules about outbound calls that decided about it, in order. */
   rules?: MetRule[];

@@ -17,6 +17,7 @@ export interface InvocationFacts {
   logLines: number;
   isCold: boolean;
   executionId: string;
+  traceId: string;
   /** Of the answer at the gateway. */
   httpStatus: number | undefined;
   /** Beginning of the result, or the error. */
@@ -31,6 +32,8 @@ export interface InvocationFacts {
   path(): string;
   /** The addresses that it called. */
   calls(): readonly string[];
+  /** The traces that these calls carried. */
+  tracesOfCalls(): readonly string[];
 }
 
 const FAILURES: readonly FailureKind[] = [
@@ -63,6 +66,7 @@ const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
   { name: 'result', valueOf: (facts) => [facts.excerpt, facts.result()] },
   { name: 'path', valueOf: (facts) => facts.path() },
   { name: 'call', valueOf: (facts) => facts.calls() },
+  { name: 'trace', valueOf: (facts) => [facts.traceId, ...facts.tracesOfCalls()] },
 ];
 
 /** Any failure is an error, and so is a call that came to nothing: what became of the purpose counts. */
@@ -83,8 +87,8 @@ export function invocationQuery(text: string, nowMs: number): Query<InvocationFa
 }
 
 function* textsOfInvocation(facts: InvocationFacts): Generator<string> {
-  const { lambdaName, trigger, executionId, status, excerpt } = facts;
-  yield `${lambdaName} ${trigger} ${executionId} ${status} ${excerpt}`;
+  const { lambdaName, trigger, executionId, traceId, status, excerpt } = facts;
+  yield `${lambdaName} ${trigger} ${executionId} ${traceId} ${status} ${excerpt}`;
   yield facts.path();
   yield* facts.log();
   yield facts.event();
@@ -104,6 +108,7 @@ export interface ExchangeFacts {
   peer: string;
   /** Calls that came to nothing of those that the lambda behind it made. */
   outboundFailures: number;
+  traceId: string | undefined;
   /** Beginnings of the bodies. */
   body(): readonly string[];
 }
@@ -122,6 +127,7 @@ const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
     valueOf: ({ outboundFailures }) => (outboundFailures > 0 ? 'error' : undefined),
     words: ['error'],
   },
+  { name: 'trace', valueOf: ({ traceId }) => traceId },
   { name: 'body', valueOf: (facts) => facts.body() },
 ];
 
@@ -144,7 +150,7 @@ export function exchangeQuery(text: string, nowMs: number): Query<ExchangeFacts>
 }
 
 function* textsOfExchange(facts: ExchangeFacts): Generator<string> {
-  const { method, target, status, peer } = facts;
-  yield `${method} ${target} ${status ?? ''} ${peer}`;
+  const { method, target, status, peer, traceId = '' } = facts;
+  yield `${method} ${target} ${status ?? ''} ${peer} ${traceId}`;
   yield* facts.body();
 }

@@ -19,6 +19,7 @@ const at = (endpointId: string | undefined, atMs: number, status?: number): Exch
   isComplete: true,
   endpointId,
   executionId: undefined,
+  traceId: undefined,
   userId: undefined,
 });
 

@@ -23,6 +23,7 @@ const exchange = (more: Partial<ExchangeRecord>): ExchangeRecord => ({
   isComplete: true,
   endpointId: undefined,
   executionId: undefined,
+  traceId: undefined,
   userId: undefined,
   ...more,
 });

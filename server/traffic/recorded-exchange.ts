@@ -1,6 +1,7 @@
 import type { RecordedRequest, WholeRequest } from '../contract/recorded.ts';
 import type { CapturedBody, ExchangeRecord } from '../model/exchange-record.ts';
 import type { ExchangeFacts } from '../model/recorded-queries.ts';
+import { traceBegunBy } from '../model/trace.ts';
 import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
 import { type BodyPlace, bodyAt, endOf, type KeptBody, keepBody, keepRest, restAt } from './recorded-bodies.ts';
@@ -19,6 +20,8 @@ export interface RecordedExchange
   status?: number;
   endpointId?: string;
   executionId?: string;
+  /** Absent: that of its invocation, if it has one. */
+  traceId?: string;
   userId?: string;
   request?: BodyPlace;
   response?: BodyPlace;
@@ -68,6 +71,7 @@ export function addExchange(
     isComplete: record.isComplete,
     endpointId: record.endpointId,
     executionId: record.executionId,
+    traceId: record.traceId,
     userId: record.userId,
     request,
     response,
@@ -136,11 +140,16 @@ export function factsOfExchange(
     durationMs,
     peer,
     outboundFailures,
+    traceId: traceOf(one),
     body: () => {
       const { requestBody, requestHeaders, responseBody, responseHeaders } = whole(one);
       return [searchedIn(requestBody, requestHeaders), searchedIn(responseBody, responseHeaders)];
     },
   };
+}
+
+function traceOf({ traceId, executionId }: RecordedExchange): string | undefined {
+  return traceId ?? (executionId && traceBegunBy(executionId));
 }
 
 /** One row of the list. @param outboundFailures calls that came to nothing of those that the lambda behind it made */
@@ -171,8 +180,10 @@ export function shownWholeExchange(one: WholeExchange, seq: number, outboundFail
     headers: shownHeaders(headers),
     ...(body && { body: shownBody(body, headerIn(headers, 'content-type')) }),
   });
+  const traceId = traceOf(one);
   return {
     ...shownExchange(one, seq, outboundFailures),
+    ...(traceId !== undefined && { traceId }),
     steps: one.steps.map((step) => ({ ...step })),
     request: side(one.requestHeaders, one.requestBody),
     ...(one.status !== undefined && { response: side(one.responseHeaders, one.responseBody) }),

@@ -14,6 +14,7 @@ import type {
 } from '../model/invocation.ts';
 import type { Json } from '../model/json.ts';
 import type { InvocationFacts } from '../model/recorded-queries.ts';
+import { readTraceParent, traceBegunBy } from '../model/trace.ts';
 import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
 import { type BodyPlace, bodyAt, endOf, keepBody, keepRest, NO_BODY, restAt } from './recorded-bodies.ts';
@@ -44,6 +45,8 @@ export interface RecordedInvocation {
   kind: LambdaValue['kind'];
   /** The invocation whose event it was given again. */
   replayOf?: Uuid;
+  /** That it was given; absent: the one that began with it. */
+  traceId?: string;
   logLines: number;
   outboundCalls: number;
   /** Calls of those that came to nothing (`failedCalls`). */
@@ -113,6 +116,7 @@ export function addInvocation(
     outcome: outcome.ok ? OK : { ok: false, failure: outcome.failure, message: message.slice(0, MESSAGE_CHARACTERS) },
     kind: outcome.value.kind,
     replayOf,
+    traceId: readTraceParent(call.context.headers.traceparent)?.traceId,
     logLines: logs.length,
     outboundCalls: outbound.length,
     outboundFailures,
@@ -224,6 +228,7 @@ export function factsOfInvocation(
     logLines: one.logLines,
     isCold: one.cold,
     executionId: one.executionId,
+    traceId: traceOf(one),
     httpStatus: request.status,
     excerpt: excerptOf(one),
     log: () => (one.logLines === 0 ? [] : wholeOnce().logs.map(({ text }) => text)),
@@ -233,8 +238,14 @@ export function factsOfInvocation(
     },
     result: () => (one.value[2] <= one.excerpt.length ? '' : shownTextOf(wholeOnce().value, undefined)),
     path: () => request.target(),
+    tracesOfCalls: () => (one.outboundCalls === 0 ? [] : wholeOnce().outbound.map(({ traceId = '' }) => traceId)),
     calls: () => (one.outboundCalls === 0 ? [] : wholeOnce().outbound.map(({ method, url }) => `${method} ${url}`)),
   };
+}
+
+/** The trace that it belongs to. */
+function traceOf({ traceId, executionId }: Pick<RecordedInvocation, 'traceId' | 'executionId'>): string {
+  return traceId ?? traceBegunBy(executionId);
 }
 
 /** One row of the list. */
@@ -267,6 +278,7 @@ export function shownRecorded(one: WholeInvocation): Omit<ShownRecorded, 'seq'> 
   const whole = shownInvocation({ ...one, outcome: outcomeOf(one) });
   return {
     ...whole,
+    traceId: traceOf(one),
     event: {
       ...call,
       // As: of lists of texts the texts are hidden.

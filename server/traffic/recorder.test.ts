@@ -100,6 +100,23 @@ describe('GET /inspect/invocations', () => {
   });
 });
 
+it('a chain of calls reads as one trace: requests, invocations and outbound calls', async () => {
+  const chain = `exports.run = () => fetch('${platform.emulator.gatewayUrl}/web/echo', { method: 'POST', body: '{}' }).then((r) => r.status)`;
+  const outer = await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'outer', { code: chain }));
+  const invoke = `${platform.emulator.baseUrl}/inspect/lambdas/${outer.id}/invoke`;
+  const { executionId } = (await send('POST', invoke, { auth: root })).body;
+  const { body: first } = await inspect(`/invocations/${executionId}`);
+  const { traceId } = first;
+  expect(traceId).toBe(executionId.replaceAll('-', ''));
+  expect(first.outbound).toMatchObject([{ traceId }]);
+  const q = `q=trace:${traceId}`;
+  const { invocations } = (await inspect(`/invocations?${q}`)).body;
+  expect(invocations.map(({ lambdaName }: Body) => lambdaName).sort()).toEqual(['echo', 'outer']);
+  const { requests } = (await inspect(`/traffic?${q}`)).body;
+  expect(requests).toMatchObject([{ target: '/web/echo' }]);
+  expect((await inspect(`/traffic/${requests[0].seq}`)).body).toMatchObject({ traceId });
+});
+
 describe('GET /inspect/invocations/{id}', () => {
   it('shows the event, the log, the result, and the request with the steps of its way; no credentials', async () => {
     const id = idOf(await call({ n: 7, say: 'hello', password: 'hunter2' }, { Authorization: root, 'X-Page': 'p' }));

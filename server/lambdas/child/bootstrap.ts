@@ -30,6 +30,7 @@ import { handDown } from './offspring.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundLine } from './outbound-line.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
+import { type TraceHeaders, traceHeadersOf } from './trace-headers.ts';
 
 // Taken at start: a lambda may replace the globals of its own process.
 const { stdout, stderr, platform, pid } = process;
@@ -52,6 +53,8 @@ let resultLimitBytes = 0;
 let current = 0;
 /** Its execution id. */
 let executionId: string | undefined;
+/** The headers that it was given. */
+let given: InvokeHead['context']['headers'] = {};
 /** Has it ever started a process or a thread? */
 let hasOffspring = false;
 /** What there was when it began: milliseconds with and without work, bytes of output. */
@@ -73,6 +76,8 @@ const outboundCalls = new OutboundCalls((news, bytes) => {
   send(FrameType.outbound, { ...news, number }, bytes);
   if (news.ended) callOf.delete(news.id);
 });
+outboundCalls.traceOf = (): TraceHeaders | undefined =>
+  current > 0 && executionId !== undefined ? traceHeadersOf(executionId, given) : undefined;
 const nothingLeft = new NothingLeft(calls, control);
 
 const line = new OutboundLine(outboundCalls, () => (current > 0 ? executionId : undefined));
@@ -121,7 +126,12 @@ async function load(head: LoadHead): Promise<void> {
     nothingLeft.watchTimers();
     line.install(head.outbound);
     const { origin } = head;
-    handDown(childFile, () => ({ origin, routes: line.routes, executionId }), note, tellOffspring);
+    handDown(
+      childFile,
+      () => ({ origin, routes: line.routes, executionId, trace: outboundCalls.traceOf() }),
+      note,
+      tellOffspring,
+    );
     if (head.isDebugged) tellInspector();
     handler = await loadHandler(head.file, head.exportName);
     send(FrameType.loaded, {});
@@ -181,7 +191,7 @@ function beginNext(): void {
   const { head, body } = next;
   const atMs = now();
   current = head.number;
-  ({ executionId } = head.context);
+  ({ executionId, headers: given } = head.context);
   // Ahead of the handler: whoever dies without having begun may be replaced silently, and nobody else may be.
   send(FrameType.began, { number: head.number, atMs });
   if (control.writableLength > 0) control.write('', () => invoke(head, body, atMs));
@@ -267,5 +277,6 @@ if (process.argv[2] === 'spare')
   setImmediate(() => {
     for (const name of ['https', 'child_process', 'worker_threads']) require(`node:${name}`);
     require('http-parser-js');
+    outboundCalls.trace();
     send(FrameType.ready, {});
   });

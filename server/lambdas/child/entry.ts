@@ -11,10 +11,9 @@ const inherited = inheritance();
 if (inherited) {
   const { news } = inherited.routes;
   const tell = news && tellHome(news, (rules) => line.change(rules));
-  const line: OutboundLine = new OutboundLine(
-    new OutboundCalls((about, bytes) => tell?.(about, bytes)),
-    () => inherited.executionId,
-  );
+  const calls = new OutboundCalls((about, bytes) => tell?.(about, bytes));
+  calls.traceOf = () => inherited.trace;
+  const line: OutboundLine = new OutboundLine(calls, () => inherited.executionId);
   line.install(inherited.routes);
   handDown(
     __filename,

@@ -5,6 +5,7 @@ import { Duplex } from 'node:stream';
 import { messageOf } from './error-text.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 import { readAlong } from './read-along.ts';
+import { traceHttp2 } from './trace-headers.ts';
 
 const { apply, getPrototypeOf } = Reflect;
 
@@ -59,7 +60,9 @@ export class Http2Calls {
     session.destroy();
     prototype.request = new Proxy(prototype.request, {
       apply: (own, self: ClientHttp2Session, args) => {
-        const stream: ClientHttp2Stream = apply(own, self, args);
+        const [headers, ...rest] = args;
+        const traced = traceHttp2(headers, this.#calls.traceOf());
+        const stream: ClientHttp2Stream = apply(own, self, [traced, ...rest]);
         if (!isAnsweredHere(self)) this.#follow(stream);
         return stream;
       },
@@ -78,7 +81,8 @@ export class Http2Calls {
   #follow(stream: ClientHttp2Stream): void {
     const sent = stream.sentHeaders;
     const { ':method': method = 'GET', ':scheme': scheme = 'https', ':authority': host, ':path': path = '/' } = sent;
-    const call = this.#calls.byStream(String(method), `${scheme}://${host}`, String(path));
+    const trace = sent.traceparent === undefined ? undefined : String(sent.traceparent);
+    const call = this.#calls.byStream(String(method), `${scheme}://${host}`, String(path), trace);
     let received: IncomingHttpHeaders = {};
     readAlong(stream, {
       sent: (part) => this.#calls.takeBody(call, 'request', part(), linesOf(sent)),

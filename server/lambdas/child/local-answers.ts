@@ -117,7 +117,10 @@ export class LocalAnswers {
     const { verdict, socket } = guest;
     const { action, rules, delayMs } = verdict;
     const isHttp2 = request.httpVersionMajor === 2;
-    const call = this.#calls.answering(isHttp2 ? undefined : socket, request.method ?? 'GET', urlOf(guest, request));
+    const { method = 'GET', headers } = request;
+    // As: of a header that is sent once Node makes one text.
+    const trace = headers.traceparent as string | undefined;
+    const call = this.#calls.answering(isHttp2 ? undefined : socket, method, urlOf(guest, request), trace);
     if (action === 'catch') this.#calls.tell(call, { caughtBy: 'crm' });
     // Of HTTP/1 the lambda's end of the connection tells.
     if (isHttp2) response.on('close', () => this.#calls.tell(call, { ended: true }));

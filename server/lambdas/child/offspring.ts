@@ -1,5 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { INHERITANCE, type Origin, type OutboundRoutes } from '../protocol.ts';
+import type { TraceHeaders } from './trace-headers.ts';
 
 /** What a worker thread or a Node process that a lambda starts is told, so that the rules hold in it, too, and it ends with the lambda's. */
 export interface Inheritance {
@@ -7,6 +8,8 @@ export interface Inheritance {
   routes: OutboundRoutes;
   /** The invocation that started it. */
   executionId?: string | undefined;
+  /** That its calls belong to. */
+  trace?: TraceHeaders | undefined;
 }
 
 /** To worker threads: a value of their environment data. */

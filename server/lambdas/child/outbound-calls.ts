@@ -4,8 +4,10 @@ import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { MAX_CAPTURED_BYTES } from '../../model/exchange-record.ts';
 import type { MetRule } from '../../model/outbound-rule.ts';
+import { readTraceParent } from '../../model/trace.ts';
 import type { OutboundHead } from '../protocol.ts';
 import { messageOf } from './error-text.ts';
+import { type ChangeableRequest, type TraceHeaders, traceHttp, traceIn, traceUndici } from './trace-headers.ts';
 import { tapWire } from './wire-tap.ts';
 
 /** Something new about an outbound call of this process. */
@@ -15,10 +17,9 @@ const LONGEST_URL = 2_048;
 const LONGEST_HEADER = 200;
 
 /** What undici, Node's own behind fetch or one from npm, tells of a request. */
-interface UndiciRequest {
+interface UndiciRequest extends ChangeableRequest {
   method: string;
   origin: string;
-  path: string;
 }
 
 /**
@@ -28,6 +29,8 @@ interface UndiciRequest {
 export class OutboundCalls {
   /** The rules that decide about a call to a URL. */
   rulesOf: (url: string) => MetRule[] = () => [];
+  /** What goes with a call that is made now. */
+  traceOf: () => TraceHeaders | undefined = () => undefined;
   readonly #report: (news: OutboundNews, bytes?: Uint8Array) => void;
   readonly #ids = new WeakMap<object, number>();
   readonly #hidden = new WeakSet<object>();
@@ -41,6 +44,9 @@ export class OutboundCalls {
   readonly #created = new Set<UndiciRequest>();
   /** Bytes of each body so far. */
   readonly #sizes = new WeakMap<object, { request: number; response: number }>();
+  /** Of calls that have not been told of yet. */
+  readonly #traces = new WeakMap<object, string>();
+  #isTracing = false;
   #lastId = 0;
 
   /** @param report given what is new, and with a part of a body its bytes */
@@ -59,6 +65,14 @@ export class OutboundCalls {
   /** Leaves a request that has not been sent yet out of the report: it is not the lambda's. */
   hide(request: object): void {
     this.#hidden.add(request);
+  }
+
+  /** Has calls by node:http carry their trace from now on. To be called before the first one. */
+  trace(): void {
+    if (this.#isTracing) return;
+    this.#isTracing = true;
+    const traceOf = (request: object) => (this.#hidden.has(request) ? undefined : this.traceOf());
+    traceHttp(traceOf, (request, traceId) => traceId !== undefined && this.#traces.set(request, traceId));
   }
 
   /** Whatever HTTP/1 goes over that connection from now on is a call. */
@@ -92,20 +106,20 @@ export class OutboundCalls {
   }
 
   /** The call that has arrived here, by a connection which carries one at a time or by another; it starts now unless it is known already. */
-  answering(socket: Socket | undefined, method: string, url: string): object {
+  answering(socket: Socket | undefined, method: string, url: string, traceParent?: string): object {
     const call = (socket && this.#carried.get(socket)) ?? {};
-    this.#start(call, method, url);
+    this.#start(call, method, url, readTraceParent(traceParent)?.traceId);
     return call;
   }
 
   /** A call that is a stream of its own: one that undici has told of, or another, which starts now. */
-  byStream(method: string, origin: string, path: string): object {
+  byStream(method: string, origin: string, path: string, traceParent: string | undefined): object {
     const announced = [...this.#created].find(
       (request) => request.method === method && String(request.origin) === origin && request.path === path,
     );
     const call = announced ?? {};
     if (announced) this.#created.delete(announced);
-    else this.#start(call, method, `${origin}${path}`);
+    else this.#start(call, method, `${origin}${path}`, readTraceParent(traceParent)?.traceId);
     return call;
   }
 
@@ -117,18 +131,23 @@ export class OutboundCalls {
     this.#carried.set(socket, call);
     const scheme = 'encrypted' in socket ? 'https' : 'http';
     const isWhole = /^https?:/.test(target);
-    this.#start(call, method, isWhole ? target : `${scheme}://${headerIn(headers, 'host')}${target}`);
+    this.#start(call, method, isWhole ? target : `${scheme}://${headerIn(headers, 'host')}${target}`, traceIn(headers));
     if (request) this.#follow(request);
     return call;
   }
 
   /** A call starts; `request` stands for it from now on. */
-  #start(request: object, method: string, url: string): void {
+  #start(request: object, method: string, url: string, traceId = this.#traces.get(request)): void {
     if (this.#hidden.has(request) || this.#ids.has(request)) return;
     this.#lastId += 1;
     this.#ids.set(request, this.#lastId);
     const rules = this.rulesOf(url);
-    const known = { id: this.#lastId, method, url: url.slice(0, LONGEST_URL) };
+    const known = {
+      id: this.#lastId,
+      method,
+      url: url.slice(0, LONGEST_URL),
+      ...(traceId !== undefined && { traceId }),
+    };
     this.#report({ ...known, ...(rules.length > 0 && { rules }) });
   }
 
@@ -155,7 +174,8 @@ export class OutboundCalls {
     on<{ request: UndiciRequest }>('undici:request:create', ({ request }) => {
       this.#followed.add(request);
       this.#created.add(request);
-      this.#start(request, request.method, `${request.origin}${request.path}`);
+      const traceId = traceUndici(request, this.traceOf());
+      this.#start(request, request.method, `${request.origin}${request.path}`, traceId);
     });
     on<{ request: UndiciRequest; socket: Socket }>('undici:client:sendHeaders', ({ request, socket }) =>
       this.#announced.set(socket, request),

@@ -106,6 +106,7 @@ export class OutboundLine {
   }
 
   #connect(socket: Socket, args: unknown[]): Socket {
+    this.#calls.trace();
     const options = connectOptionsIn(args);
     const target = this.#isOwn ? undefined : targetOf(options, this.#routes.crm);
     const verdict = target && this.#decide(target);
@@ -121,6 +122,7 @@ export class OutboundLine {
 
   /** A connection to be answered here needs no TLS: what comes back only looks as if it had. Undefined for all others. */
   #tlsConnect(args: unknown[]): Socket | undefined {
+    this.#calls.trace();
     const options = connectOptionsIn(args);
     const target = this.#isOwn || options.socket ? undefined : targetOf(options, this.#routes.crm);
     const verdict = target && this.#decide(target);

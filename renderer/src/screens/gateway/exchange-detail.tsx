@@ -15,6 +15,7 @@ import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import type { SavedRequest } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { TraceLink } from '../../shell/trace-link.tsx';
 import { useSearch } from '../../url.ts';
 import { refusalOf } from './refusal.ts';
 import { StatusState } from './status-state.tsx';
@@ -130,7 +131,7 @@ function ContainerLink({ endpointId }: { endpointId: string }) {
 
 /** When it came, from whom, and how long each step took. */
 function Way({ exchange }: { exchange: RecordedExchange }) {
-  const { steps, userId } = exchange;
+  const { steps, userId, traceId } = exchange;
   return (
     <div className="px-4 py-2">
       <KeyValue
@@ -138,6 +139,7 @@ function Way({ exchange }: { exchange: RecordedExchange }) {
           { name: 'Arrived', value: <Time at={exchange.at} as="clock" /> },
           { name: 'Client', value: exchange.peer, isMono: true },
           { name: 'User', value: userId && <PlaceLink to={{ screen: 'resources', id: userId }}>{userId}</PlaceLink> },
+          { name: 'Trace', value: traceId && <TraceLink traceId={traceId} />, copy: traceId, isMono: true },
           ...steps.map(({ name, afterMs }, index) => ({
             name: `Step: ${name}`,
             value: <Duration ms={afterMs - (steps[index - 1]?.afterMs ?? 0)} />,

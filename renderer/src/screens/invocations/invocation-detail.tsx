@@ -74,7 +74,13 @@ function Detail({ invocation, previousId }: { invocation: InvocationDetail; prev
       id: 'outbound',
       title: 'Outbound',
       count: invocation.outbound.length,
-      content: <OutboundTab calls={invocation.outbound} leadHref={`execution:${invocation.executionId}`} />,
+      content: (
+        <OutboundTab
+          calls={invocation.outbound}
+          leadHref={`execution:${invocation.executionId}`}
+          traceId={invocation.traceId}
+        />
+      ),
     },
     { id: 'result', title: 'Result', content: <ResultTab invocation={invocation} /> },
     ...(request?.response
@@ -113,6 +119,11 @@ function Detail({ invocation, previousId }: { invocation: InvocationDetail; prev
             <span className="truncate">{invocation.executionId}</span>
             <Copy text={invocation.executionId} what="execution id" className="scale-90" />
           </span>
+          <PlaceLink
+            to={{ screen: 'invocations', search: { q: `trace:${invocation.traceId}`, sel: invocation.executionId } }}
+          >
+            trace
+          </PlaceLink>
         </p>
         <div className="mt-1.5 flex flex-wrap gap-1.5">
           <Button

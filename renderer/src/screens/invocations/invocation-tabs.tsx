@@ -6,6 +6,7 @@ import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { TraceLink } from '../../shell/trace-link.tsx';
 import type { InvocationDetail, InvocationEvent, OutboundCall } from './use-invocations.ts';
 
 /** What the lambda was given: its event, and what it can read of the call. */
@@ -34,7 +35,16 @@ export function EventTab({ event }: { event: InvocationEvent }) {
   );
 }
 
-export function OutboundTab({ calls, leadHref }: { calls: readonly OutboundCall[]; leadHref?: string | undefined }) {
+export function OutboundTab({
+  calls,
+  leadHref,
+  traceId,
+}: {
+  calls: readonly OutboundCall[];
+  leadHref?: string | undefined;
+  /** That of the invocation. */
+  traceId?: string | undefined;
+}) {
   if (calls.length === 0)
     return <EmptyState title="It called nobody" text="Requests that the lambda makes while it runs show up here." />;
   return (
@@ -60,6 +70,11 @@ export function OutboundTab({ calls, leadHref }: { calls: readonly OutboundCall[
             </p>
           )}
           {call.error && <p className="mt-1 text-error">{call.error}</p>}
+          {call.traceId && call.traceId !== traceId && (
+            <p className="mt-1 text-muted">
+              Of another trace: <TraceLink traceId={call.traceId} />
+            </p>
+          )}
           {(['request', 'response'] as const).map(
             (side) =>
               call[side] && (
@@ -115,6 +130,7 @@ export function FactsTab({ invocation }: { invocation: InvocationDetail }) {
               <PlaceLink to={{ screen: 'invocations', search: { sel: replayOf } }}>{replayOf.slice(0, 8)}</PlaceLink>
             ),
           },
+          { name: 'Trace', value: <TraceLink traceId={invocation.traceId} />, copy: invocation.traceId, isMono: true },
           { name: 'Lambda', value: invocation.lambdaId, copy: invocation.lambdaId, isMono: true },
           { name: 'Client', value: request?.peer, isMono: true },
           { name: 'Request took', value: request && <Duration ms={request.durationMs} /> },

@@ -1,0 +1,16 @@
+import { PlaceLink } from './place-link.tsx';
+
+/** A trace (W3C trace context): leads to what ran in it, and to the requests of it. */
+export function TraceLink({ traceId }: { traceId: string }) {
+  const search = { q: `trace:${traceId}` };
+  return (
+    <>
+      <PlaceLink to={{ screen: 'invocations', search }} label={`Invocations of trace ${traceId}`}>
+        {traceId}
+      </PlaceLink>{' '}
+      <PlaceLink to={{ screen: 'gateway', search }} label={`Requests of trace ${traceId}`}>
+        requests
+      </PlaceLink>
+    </>
+  );
+}
