@@ -87,9 +87,12 @@ export interface ResourceType {
   readonly verbs?: readonly string[];
   /**
    * Schema of `properties` in written form. Strict objects refuse unknown members, loose keep them, plain drop them (D-033). What
-   * a property names (`reference-facts.ts`) and which nobody reads back (`secret-facts.ts`) stands on it.
+   * a property names (`reference-facts.ts`), which nobody reads back (`secret-facts.ts`) and what forms know of it (`form-facts.ts`)
+   * stands on it.
    */
   readonly properties: z.ZodType;
+  /** What the form of a new one begins with. */
+  readonly first?: JsonObject;
   /** Properties that only the server sets; ignored in POST and PUT, not editable by PATCH (D-028, D-093). `parent` is always one. */
   readonly serverSet: readonly string[];
   /** Of the server-set ones those that are never rendered (D-029). What a client writes and nobody reads is a secret fact of its schema. */

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { formFacts } from '../model/form-facts.ts';
 import type { JsonObject } from '../model/json.ts';
+import { referenceFacts } from '../model/reference-facts.ts';
+import { secretFacts } from '../model/secret-facts.ts';
 
 /** A reference to one of `components.schemas`. */
 export function ref(schema: string): JsonObject {
@@ -28,6 +31,18 @@ export function jsonSchemasOf(schemas: Readonly<Record<string, z.ZodType>>): Rec
   );
 }
 
+/** What stands on a property besides its schema: that nobody reads it back, what it names, what a form has to know. */
+function factsOf(schema: z.core.$ZodType): JsonObject {
+  const { label, ...form } = formFacts.get(schema) ?? {};
+  const reference = referenceFacts.get(schema);
+  return {
+    ...(label !== undefined && { title: label }),
+    ...(secretFacts.has(schema) && { writeOnly: true }),
+    ...(reference && !reference.isStoredOnly && { 'x-terrarium-reference': reference.to as unknown as JsonObject }), // plain data
+    ...(Object.keys(form).length > 0 && { 'x-terrarium-form': form as JsonObject }), // likewise
+  };
+}
+
 /** Formats that JSON Schema itself knows, of those that our schemas use. */
 const FORMATS = ['uuid', 'uri', 'date-time', 'ipv4', 'ipv6'];
 
@@ -36,7 +51,8 @@ const CONVERSION = {
   unrepresentable: 'any',
   // A pattern says nothing beside a format that everybody knows, and all beside one that is zod's own.
   // Nobody gains from the bounds that any whole number has in JavaScript.
-  override({ jsonSchema }) {
+  override({ zodSchema, jsonSchema }) {
+    Object.assign(jsonSchema, factsOf(zodSchema));
     if (FORMATS.includes(jsonSchema.format ?? '')) delete jsonSchema.pattern;
     else if (jsonSchema.pattern !== undefined) delete jsonSchema.format;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

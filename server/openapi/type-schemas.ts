@@ -3,7 +3,7 @@ import { envelopeSchema } from '../model/envelope.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { resourceTypes, typeOfWord } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
-import { hiddenProperties, secretPlaces } from '../model/secrets.ts';
+import { hiddenProperties } from '../model/secrets.ts';
 import { fullNameOf } from '../model/type-names.ts';
 import { isTypeWord } from '../model/type-words.ts';
 import { jsonSchemaOf, listOf, ref } from './json-schema.ts';
@@ -61,16 +61,6 @@ function envelope(): JsonObject {
   return { ...rest, properties: { ...(isJsonObject(properties) && properties), ...fromServer } };
 }
 
-/** The schema with a member somewhere inside it marked as one that nobody reads back; `*` stands for the entries of a list. */
-function withWriteOnly(schema: JsonObject, [step, ...rest]: readonly string[]): JsonObject {
-  if (step === undefined) return { ...schema, writeOnly: true };
-  if (step === '*')
-    return isJsonObject(schema.items) ? { ...schema, items: withWriteOnly(schema.items, rest) } : schema;
-  const { properties } = schema;
-  if (!isJsonObject(properties) || !isJsonObject(properties[step])) return schema;
-  return { ...schema, properties: { ...properties, [step]: withWriteOnly(properties[step], rest) } };
-}
-
 /** What has to be sent with a new record and is in no answer. */
 function unanswered(type: ResourceType): string[] {
   const { required } = jsonSchemaOf(type.properties);
@@ -82,10 +72,6 @@ function propertiesSchema(type: ResourceType): JsonObject {
   const hiddenOnes = unanswered(type);
   const answered = Array.isArray(required) ? required.filter((name) => !hiddenOnes.includes(String(name))) : [];
   const properties: JsonObject = isJsonObject(written) ? { ...written } : {};
-  for (const { at } of secretPlaces(type)) {
-    const [name = '', ...inside] = at.map(String);
-    if (isJsonObject(properties[name])) properties[name] = withWriteOnly(properties[name], inside);
-  }
   const hidden = hiddenProperties(type);
   for (const name of type.serverSet) if (!hidden.includes(name)) properties[name] = servedProperty(name);
   for (const word of Object.keys(type.embed ?? {})) {
@@ -94,5 +80,10 @@ function propertiesSchema(type: ResourceType): JsonObject {
     properties[word] = { ...listOf(ref(schema)), readOnly: true, description: `Only with \`?embed=${word}\`` };
   }
   const members = { ...properties, parent: { ...ref('Link'), readOnly: true } };
-  return { ...rest, properties: members, ...(answered.length > 0 && { required: answered }) };
+  return {
+    ...rest,
+    properties: members,
+    ...(answered.length > 0 && { required: answered }),
+    ...(type.first && { 'x-terrarium-first': type.first }),
+  };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import { owningOrganization } from '../hierarchy.ts';
 import { aProvider, idOf, referenceFacts } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -26,7 +27,8 @@ export const api: ResourceType = {
           .array(z.string().register(referenceFacts, { to: aProvider('Kong'), whenGone: 'follows' }))
           .optional(),
       })
-      .optional(),
+      .optional()
+      .register(formFacts, { order: 1 }),
   }),
   serverSet: [],
   nameRule: {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import { owningOrganization } from '../hierarchy.ts';
 import type { Json } from '../json.ts';
 import type { StoredResource } from '../record.ts';
@@ -36,12 +37,13 @@ const properties = z.strictObject({
     .regex(/^\//, 'must start with /')
     .refine(isPlainPath, 'must hold no ?, # or .., and only valid percent-encoding')
     .optional()
-    .describe('Path below the API; required unless hosts are given'),
+    .describe('Path below the API; required unless hosts are given')
+    .register(formFacts, { label: 'Path', order: 1 }),
   hosts: z
     .array(z.string().regex(/^[^\s/]+$/, 'must be a host name'))
     .optional()
     .describe('Answers requests to these hosts'),
-  implementation_type: z.enum(['lambda', 'container']),
+  implementation_type: z.enum(['lambda', 'container']).register(formFacts, { label: 'Target type', order: 2 }),
   // A deleted target stays named: the endpoint answers 503 until it is re-pointed (D-130).
   implementation_id: idOf({
     to: {
@@ -53,18 +55,33 @@ const properties = z.strictObject({
     },
     whenGone: 'keeps',
     missing: 400,
-  }),
-  container_port_name: z.string().optional().describe('An exposed port mapping of the container; required for one'),
+  }).register(formFacts, { label: 'Target', order: 3 }),
+  container_port_name: z
+    .string()
+    .optional()
+    .describe('An exposed port mapping of the container; required for one')
+    .register(formFacts, {
+      label: 'Port of the container',
+      order: 4,
+      when: { property: 'implementation_type', is: ['container'], isRequired: true },
+      entryOf: { property: 'implementation_id', list: 'port_mappings' },
+    }),
   methods: z
     .array(anyCaseOf('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'))
     .optional()
-    .describe('All unless some are chosen'),
+    .describe('All unless some are chosen')
+    .register(formFacts, { order: 5 }),
   synchronous: z
     .boolean()
     .optional()
-    .meta({ default: true, description: 'Answers with the result; no: at once with an id of the invocation' }),
-  is_http_aware: z.boolean().optional().describe('A result with statusCode, headers and body becomes the HTTP answer'),
-  plugins: pluginsSchema.optional(),
+    .meta({ default: true, description: 'Answers with the result; no: at once with an id of the invocation' })
+    .register(formFacts, { order: 6 }),
+  is_http_aware: z
+    .boolean()
+    .optional()
+    .describe('A result with statusCode, headers and body becomes the HTTP answer')
+    .register(formFacts, { label: 'Result is an HTTP answer', order: 7 }),
+  plugins: pluginsSchema.optional().register(formFacts, { order: 8 }),
   whitelist: z
     .array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be an address or a CIDR range'))
     .optional()
@@ -109,6 +126,7 @@ export const apiendpoint: ResourceType = {
   unknownParentStatus: 422,
   verbs: ['invoke'],
   properties,
+  first: { resource: '/', implementation_type: 'lambda' },
   serverSet: ['provider', 'location_id', 'upstream_url', 'public_url'],
 
   admit(draft, context) {

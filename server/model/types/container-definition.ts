@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import { aProvider, idOf, referenceFacts, storedOnly } from '../reference-facts.ts';
@@ -9,16 +10,16 @@ import type { WorldView } from '../world-view.ts';
 import { demandMounts, mountedIds, secretMounts } from './mounts.ts';
 import { admitPortMappings, portMappings } from './port-mappings.ts';
 import { demandFit, isContainerEngine, newlyNamedProvider, providerIdOf } from './provider-rules.ts';
-import { anyCaseOf, dnsName, envMap, runBy, stringMap, typed } from './schema-parts.ts';
+import { anyCaseOf, dnsName, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 import { VOLUME, volumeProperties } from './volume.ts';
 
 const healthCheck = z.looseObject({
   protocol: z.enum(['HTTP', 'HTTPS', 'TCP', 'COMMAND']),
   path: z.string().optional().describe('Of HTTP and HTTPS'),
   command: z.string().optional().describe('Of COMMAND'),
-  grace_period_seconds: z.int().min(0).default(300),
-  interval_seconds: z.int().min(1).default(60),
-  timeout_seconds: z.int().min(1).default(10),
+  grace_period_seconds: z.int().min(0).default(300).register(formFacts, { label: 'Grace period', unit: 's' }),
+  interval_seconds: z.int().min(1).default(60).register(formFacts, { label: 'Interval', unit: 's' }),
+  timeout_seconds: z.int().min(1).default(10).register(formFacts, { label: 'Time-out', unit: 's' }),
   max_consecutive_failures: z.int().min(0).default(3),
   port_index: z.int().min(0).optional().describe('Which port mapping, from 0; unless port is given'),
   port: z.int().min(1).max(65535).optional(),
@@ -51,27 +52,41 @@ const volumeMount = z
  * `replace` always finds its member; unknown properties are dropped (D-033).
  */
 const containerProperties = z.object({
-  container_type: anyCaseOf('DOCKER'),
-  image: z.string().min(1).describe('As the engine pulls it, e.g. nginx:1.27'),
+  container_type: anyCaseOf('DOCKER').register(formFacts, { order: 1 }),
+  image: z.string().min(1).describe('As the engine pulls it, e.g. nginx:1.27').register(formFacts, { order: 2 }),
   // Without what every read adds to it.
-  provider: runBy('CaaS').overwrite(({ name: _name, resource_type: _type, ...sent }) => sent),
-  cpus: z.number().gt(0).default(1),
-  memory: z.number().min(4).default(128).describe('MB'),
-  disk: z.number().min(0).default(0).describe('MB; stored only'),
-  num_instances: z.int().min(0).default(1).describe('How many run; 0 suspends it'),
+  provider: runBy('CaaS')
+    .overwrite(({ name: _name, resource_type: _type, ...sent }) => sent)
+    .register(formFacts, { order: 3 }),
+  cpus: z.number().gt(0).default(1).register(formFacts, { label: 'CPUs', order: 5 }),
+  memory: z.number().min(4).default(128).describe('MB').register(formFacts, { order: 6, unit: 'MB' }),
+  disk: z.number().min(0).default(0).describe('MB; stored only').register(formFacts, { unit: 'MB' }),
+  num_instances: z
+    .int()
+    .min(0)
+    .default(1)
+    .describe('How many run; 0 suspends it')
+    .register(formFacts, { label: 'Instances', order: 4 }),
   network: z.string().optional().describe("Any value means the environment's own network"),
-  cmd: z.string().optional().describe('Run by a shell, as command of the image'),
+  cmd: z
+    .string()
+    .optional()
+    .describe('Run by a shell, as command of the image')
+    .register(formFacts, { label: 'Command', order: 7 }),
   user: z.string().optional().describe('Who runs it inside, a name or number'),
   args: z.array(z.string()).optional().describe('Command arguments; win over cmd'),
   constraints: z.array(z.string()).default([]).describe('Stored only'),
   accepted_resource_roles: z.array(z.string()).optional().describe('Stored only'),
   force_pull: z.boolean().default(false).describe('Pull the image at every start of the definition'),
-  env: envMap.default({}).describe('Environment variables; they go before those of what is above'),
+  env: envMap
+    .default({})
+    .describe('Environment variables; they go before those of what is above')
+    .register(formFacts, { label: ENV_LABEL, order: 8 }),
   labels: stringMap.default({}),
-  port_mappings: portMappings.default([]),
+  port_mappings: portMappings.default([]).register(formFacts, { label: 'Ports', order: 9 }),
   health_checks: z.array(healthCheck).default([]),
-  volumes: z.array(volumeMount).default([]),
-  secrets: secretMounts('env', 'file', 'directory').default([]),
+  volumes: z.array(volumeMount).default([]).register(formFacts, { order: 10 }),
+  secrets: secretMounts('env', 'file', 'directory').default([]).register(formFacts, { order: 11 }),
   gpu_support: z.looseObject({}).default({ enabled: false, count: 1, type: '' }).describe('Stored only'),
 });
 

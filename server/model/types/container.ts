@@ -15,6 +15,10 @@ export const container: ResourceType = {
   noun: 'container',
   summary: 'A number of running instances of an image.',
   verbs: ['scale', 'migrate', 'promote', 'import'],
+  first: {
+    container_type: 'DOCKER',
+    port_mappings: [{ name: 'web', protocol: 'tcp', container_port: 80, expose_endpoint: true }],
+  },
   serverSet: liveProperties,
 
   present(record, context) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formFacts } from '../form-facts.ts';
 import { aGroup, aUser, type ReferenceTarget, referenceFacts, spellings } from '../reference-facts.ts';
 import { validationMessage } from '../validation-message.ts';
 import { brandKeys, SECURITY_KEY } from './brand-keys.ts';
@@ -19,7 +20,11 @@ const security = z
 const rateLimit = z
   .looseObject({
     enabled: z.boolean(),
-    perMinute: z.int().optional().describe('Requests a minute, at least 1 when enabled'),
+    perMinute: z
+      .int()
+      .optional()
+      .describe('Requests a minute, at least 1 when enabled')
+      .register(formFacts, { label: 'Requests a minute' }),
   })
   .superRefine(({ enabled, perMinute }, context) => {
     if (!enabled || (perMinute !== undefined && perMinute >= 1)) return;
@@ -43,9 +48,9 @@ const cors = z
 /** Schema of an endpoint's `plugins` (D-060): the three known ones, of which security may have any brand's key (D-083). */
 export const pluginsSchema = z
   .looseObject({
-    rateLimit: rateLimit.optional(),
-    platformSecurity: security.optional(),
-    cors: cors.optional(),
+    rateLimit: rateLimit.optional().register(formFacts, { label: 'Limit of requests' }),
+    platformSecurity: security.optional().register(formFacts, { label: 'Who may call it' }),
+    cors: cors.optional().register(formFacts, { label: 'Pages of other origins' }),
   })
   .superRefine((plugins, context) => {
     const keys = brandKeys(plugins, SECURITY_KEY);

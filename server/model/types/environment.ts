@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import { ENVIRONMENT } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import { demandServes, providerIdOf } from './provider-rules.ts';
 import { environmentTypes } from './reference-lists.ts';
-import { envMap, typed } from './schema-parts.ts';
+import { typed, variablesInside } from './schema-parts.ts';
 
 const names = environmentTypes.map(({ name }) => name);
 
@@ -13,8 +14,9 @@ const properties = z.strictObject({
   environment_type: z
     .string()
     .describe('Name in any letter case, or id of an environment type')
-    .meta({ examples: [...names] }),
-  env: envMap.optional().describe('Environment variables of all workloads inside'),
+    .meta({ examples: [...names] })
+    .register(formFacts, { order: 1 }),
+  env: variablesInside(2),
 });
 
 /** D-043, D-044. */
@@ -26,6 +28,7 @@ export const environment: ResourceType = {
   summary: 'Where containers and lambdas are deployed: for development, test, production, or the system itself.',
   parents: ['workspaces'],
   properties,
+  first: { environment_type: 'development' },
   serverSet: ['workspace'],
 
   admit(draft, { view, previous }) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formFacts } from '../form-facts.ts';
 import type { Uuid } from '../ids.ts';
 import { idIn, type Json } from '../json.ts';
 import type { StoredResource } from '../record.ts';
@@ -39,7 +40,8 @@ export const group: ResourceType = {
     users: z
       .array(idOrLinkOf({ to: aUser, whenGone: 'forgets', missing: 400 }, 'must be the id of a user'))
       .optional()
-      .describe('Ids of users on write, links on read'),
+      .describe('Ids of users on write, links on read')
+      .register(formFacts, { label: 'Members', order: 1 }),
   }),
   serverSet: [],
 

@@ -12,6 +12,7 @@ export const job: ResourceType = {
   word: 'jobs',
   noun: 'job',
   summary: 'A container that runs once: instances that end are not started again.',
+  first: { container_type: 'DOCKER' },
   serverSet: liveProperties,
 
   present(record, context) {

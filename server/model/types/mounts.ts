@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import type { Uuid } from '../ids.ts';
 import { type Json, memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
@@ -17,9 +18,15 @@ export function secretMounts(...mountTypes: ('env' | 'file' | 'directory')[]) {
   return z.array(
     z.looseObject({
       mount_type: z.enum(mountTypes),
-      secret_id: idOf({ to: { word: 'secrets', right: 'view' }, whenGone: 'unmounted', missing: 400 }),
+      secret_id: idOf({ to: { word: 'secrets', right: 'view' }, whenGone: 'unmounted', missing: 400 }).register(
+        formFacts,
+        { label: 'Secret' },
+      ),
       path: z.string().min(1),
-      secret_key: z.string().optional(),
+      secret_key: z
+        .string()
+        .optional()
+        .register(formFacts, { label: 'Item', entryOf: { property: 'secret_id', list: 'items' } }),
     }),
   );
 }

@@ -3,7 +3,7 @@ import { invalid, PlatformError } from '../errors.ts';
 import { fqonOf, ORGANIZATION } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
-import { envMap } from './schema-parts.ts';
+import { variablesInside } from './schema-parts.ts';
 
 /** First path segments of either service: no organization may have such a name (D-041). */
 const reservedNames: ReadonlySet<unknown> = new Set(
@@ -28,7 +28,7 @@ export const organization: ResourceType = {
   summary:
     "A node of an entity's organizational structure; holds sub-organizations, workspaces, users, groups and policies.",
   parents: ['orgs'],
-  properties: z.strictObject({ env: envMap.optional().describe('Environment variables of all workloads inside') }),
+  properties: z.strictObject({ env: variablesInside() }),
   serverSet: ['fqon', 'children'],
   nameRule: {
     pattern: /^[a-z0-9-]+$/,

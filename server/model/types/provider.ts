@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formFacts } from '../form-facts.ts';
 import { idIn, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { aProvider, idOf, referenceFacts, storedOnly } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -17,32 +18,43 @@ const containerSpec = storedOnly({
   }).optional(),
 });
 
+const filledIn = () =>
+  z.string().optional().describe('Filled in by the server').register(formFacts, { isFilledIn: true });
+
 const properties = z.looseObject({
   config: z
     .looseObject({
-      env: z.looseObject({ public: stringMap.optional(), private: stringMap.optional() }).optional(),
+      env: z
+        .looseObject({
+          public: stringMap.optional(),
+          private: stringMap.optional().register(formFacts, { kind: 'concealed' }),
+        })
+        .optional(),
       networks: z.array(z.looseObject({ name: z.string() })).optional(),
       external_protocol: z.string().optional(),
       auth: z
         .looseObject({ credentials: z.unknown().register(secretFacts, { shown: 'masked' }).optional() })
         .optional(),
     })
-    .optional(),
+    .optional()
+    .register(formFacts, { order: 3 }),
   environment_types: z
     .array(z.enum(['development', 'test', 'production']))
     .optional()
-    .describe('Which environments it serves; all unless some are chosen'),
+    .describe('Which environments it serves; all unless some are chosen')
+    .register(formFacts, { order: 1 }),
   linked_providers: z
     .array(
       z.looseObject({
         id: idOf({ to: aProvider(), whenGone: 'forgets', missing: 422 }),
-        name: z.string().optional().describe('Filled in by the server'),
+        name: filledIn(),
         location: z.string().optional(),
-        type: z.string().optional().describe('Filled in by the server'),
-        typeId: z.string().optional().describe('Filled in by the server'),
+        type: filledIn(),
+        typeId: filledIn(),
       }),
     )
-    .optional(),
+    .optional()
+    .register(formFacts, { order: 2 }),
   services: z
     .array(z.looseObject({ container_spec: containerSpec.optional() }))
     .optional()

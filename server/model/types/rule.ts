@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import type { Uuid } from '../ids.ts';
 import { idIn, type Json } from '../json.ts';
 import { EVENT_RULE, LIMIT_RULE, limitOperators, parsePredicate } from '../policy-rules.ts';
@@ -12,6 +13,8 @@ import { typed } from './schema-parts.ts';
 /** The one action that can be suppressed (D-127). */
 const SUPPRESSIBLE = /^[a-z]+\.create\.pre$/;
 
+const ofLimit = { property: 'resource_type', is: ['Limit'] };
+
 const properties = z.strictObject({
   match_actions: z
     .array(
@@ -20,7 +23,8 @@ const properties = z.strictObject({
         meta_function: z.enum(['suppress']).optional(),
       }),
     )
-    .optional(),
+    .optional()
+    .register(formFacts, { label: 'Matched actions', order: 1 }),
   actions: z.array(z.string().min(1)).optional().describe('Older form of match_actions'),
   // A rule whose lambda is gone stays (D-076).
   lambda: idOrLinkOf(
@@ -28,11 +32,13 @@ const properties = z.strictObject({
     'must be the id of a lambda',
   )
     .optional()
-    .describe('Of an event rule: what is invoked'),
+    .describe('Of an event rule: what is invoked')
+    .register(formFacts, { order: 2, when: { property: 'resource_type', is: ['Event'], isRequired: true } }),
   strict: z
     .boolean()
     .optional()
-    .meta({ default: true, description: 'Of a limit rule: false only logs a violation; true unless given' }),
+    .meta({ default: true, description: 'Of a limit rule: false only logs a violation; true unless given' })
+    .register(formFacts, { order: 4, when: ofLimit }),
   eval_logic: z
     .looseObject({
       property: z.string().describe('e.g. container.properties.num_instances, lambdas.count or user.name'),
@@ -40,7 +46,8 @@ const properties = z.strictObject({
       value: z.unknown().describe('What it is compared with, as JSON'),
     })
     .optional()
-    .describe('Of a limit rule: what has to hold'),
+    .describe('Of a limit rule: what has to hold')
+    .register(formFacts, { label: 'Condition', order: 3, when: { ...ofLimit, isRequired: true } }),
 });
 
 /** The members that only one of the sub-types has. */
@@ -81,6 +88,7 @@ export const rule: ResourceType = {
   summary: 'Of a policy: a limit that actions must keep, or a lambda that is invoked around them.',
   parents: ['policies'],
   properties,
+  first: { match_actions: [{ action: 'lambda.create.post' }] },
   serverSet: ['defined_at'],
   subTypes: { [EVENT_RULE]: typeIdOf(EVENT_RULE), [LIMIT_RULE]: typeIdOf(LIMIT_RULE) },
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formFacts } from '../form-facts.ts';
 import type { JsonObject } from '../json.ts';
 import { aProvider, idOf } from '../reference-facts.ts';
 
@@ -9,8 +10,18 @@ export const stringMap = z.record(z.string(), z.string());
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 export const variableNameHint = `is not a name for an environment variable (${VARIABLE_NAME.source.slice(1, -1)})`;
 
+export const ENV_LABEL = 'Environment variables';
+
 /** Environment variables (D-110). */
 export const envMap = z.record(z.string().regex(VARIABLE_NAME, variableNameHint), z.string());
+
+/** Environment variables of an organization, workspace or environment. @param order of it in the form */
+export function variablesInside(order = 1) {
+  return envMap
+    .optional()
+    .describe('Environment variables of all workloads inside')
+    .register(formFacts, { label: ENV_LABEL, order });
+}
 
 /** Names the provider that a workload is run by (D-129); further members are kept as sent. @param kind of those that can */
 export function runBy(kind: string) {

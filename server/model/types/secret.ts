@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import { type Json, type JsonObject, memberOf } from '../json.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { secretFacts } from '../secret-facts.ts';
@@ -9,17 +10,19 @@ import { dnsName, runBy, typed } from './schema-parts.ts';
 export const SECRET = 'Resource::Secret';
 
 const properties = z.strictObject({
-  provider: runBy('CaaS'),
-  items: z.array(
-    z.strictObject({
-      key: z.string().min(1),
-      value: z
-        .string()
-        .describe('Base64, or plain text as is; without it a stored value is kept')
-        .register(secretFacts, { shown: 'never' })
-        .optional(),
-    }),
-  ),
+  provider: runBy('CaaS').register(formFacts, { order: 1 }),
+  items: z
+    .array(
+      z.strictObject({
+        key: z.string().min(1),
+        value: z
+          .string()
+          .describe('Base64, or plain text as is; without it a stored value is kept')
+          .register(secretFacts, { shown: 'never' })
+          .optional(),
+      }),
+    )
+    .register(formFacts, { order: 2 }),
 });
 
 const ITEM_VALUE = /^\/properties\/items\/\d+\/value$/;
@@ -39,6 +42,7 @@ export const secret: ResourceType = {
   parents: ['environments'],
   verbs: ['import'],
   properties,
+  first: { items: [{ key: '', value: '' }] },
   serverSet: [],
   // So a client that compares records cannot put one item's value under another's key, and no value can be read.
   patchedAsShown: ['items'],

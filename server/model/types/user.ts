@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import { findOrganization } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { secretFacts } from '../secret-facts.ts';
@@ -9,12 +10,20 @@ import { groupsOf } from './group.ts';
 import { typed } from './schema-parts.ts';
 
 const known = {
-  password: z.string().min(1).register(secretFacts, { shown: 'never', isHashed: true }),
-  firstName: z.string().optional(),
-  lastName: z.string().optional(),
-  email: z.string().optional(),
-  phoneNumber: z.string().optional(),
-  platform_home: z.string().optional().describe('Fully qualified name of an organization; root unless given'),
+  password: z
+    .string()
+    .min(1)
+    .register(secretFacts, { shown: 'never', isHashed: true })
+    .register(formFacts, { order: 1 }),
+  firstName: z.string().optional().register(formFacts, { order: 2 }),
+  lastName: z.string().optional().register(formFacts, { order: 3 }),
+  email: z.string().optional().register(formFacts, { order: 4 }),
+  phoneNumber: z.string().optional().register(formFacts, { order: 5 }),
+  platform_home: z
+    .string()
+    .optional()
+    .describe('Fully qualified name of an organization; root unless given')
+    .register(formFacts, { label: 'Home', order: 6, kind: 'fqon' }),
 };
 
 const properties = z.looseObject(known).superRefine((sent, context) => {

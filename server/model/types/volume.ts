@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
+import { formFacts } from '../form-facts.ts';
 import { memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -10,13 +11,14 @@ import { dnsName, runBy } from './schema-parts.ts';
 export const VOLUME = 'Resource::Volume';
 
 export const volumeProperties = z.strictObject({
-  type: z.enum(['persistent', 'host_path', 'external', 'dynamic', 'empty_dir']),
-  provider: runBy('CaaS'),
+  type: z.enum(['persistent', 'host_path', 'external', 'dynamic', 'empty_dir']).register(formFacts, { order: 1 }),
+  provider: runBy('CaaS').register(formFacts, { order: 2 }),
   config: z
     .looseObject({ host_path: z.string().optional().describe('A folder inside one that the settings allow') })
-    .optional(),
-  size: z.int().min(0).optional().describe('MB'),
-  access_mode: z.enum(['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany']).optional(),
+    .optional()
+    .register(formFacts, { order: 3, when: { property: 'type', is: ['host_path'], isRequired: true } }),
+  size: z.int().min(0).optional().describe('MB').register(formFacts, { order: 4, unit: 'MB' }),
+  access_mode: z.enum(['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany']).optional().register(formFacts, { order: 5 }),
   reclamation_policy: z.string().optional().describe('Stored only'),
   external_id: z.string().optional().describe('Stored only'),
   mount_path: z.string().optional().describe('Stored only'),
@@ -56,6 +58,7 @@ export const volume: ResourceType = {
   parents: ['environments'],
   verbs: ['import'],
   properties: volumeProperties,
+  first: { type: 'persistent' },
   serverSet: ['container'],
   nameRule: dnsName,
   replaceable: true,

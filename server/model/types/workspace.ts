@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WORKSPACE } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
-import { envMap } from './schema-parts.ts';
+import { variablesInside } from './schema-parts.ts';
 
 /** D-042. */
 export const workspace: ResourceType = {
@@ -12,6 +12,6 @@ export const workspace: ResourceType = {
   noun: 'workspace',
   summary: 'A project-level grouping of environments.',
   parents: ['orgs'],
-  properties: z.strictObject({ env: envMap.optional().describe('Environment variables of all workloads inside') }),
+  properties: z.strictObject({ env: variablesInside() }),
   serverSet: [],
 };

@@ -13,7 +13,7 @@ import { Select, TextField } from '../../parts/fields.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo } from '../../url.ts';
-import { providersFor } from '../resources/references.ts';
+import { providersFor } from '../resources/providers-for.ts';
 import { ResourcePicker } from '../resources/resource-picker.tsx';
 import { AddressField } from './address-field.tsx';
 import { codeOf } from './code-text.ts';

@@ -2,7 +2,7 @@ import { load, send } from '../../api/client.ts';
 import { createPath } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import type { ParentPlace } from '../resources/references.ts';
+import type { ParentPlace } from '../resources/providers-for.ts';
 
 /** What a new endpoint of a lambda is like, besides its path. */
 export interface Answering {

@@ -11,7 +11,7 @@ import { FailureNote } from '../../parts/empty-state.tsx';
 import { NumberField, Select } from '../../parts/fields.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { CurlNote } from './curl-note.tsx';
-import { providersFor } from './references.ts';
+import { providersFor } from './providers-for.ts';
 import { ResourcePicker } from './resource-picker.tsx';
 
 export type ActionName = 'scale' | 'migrate' | 'promote' | 'disable' | 'enable' | 'redeploy' | 'initialize';

@@ -15,7 +15,6 @@ import { toast } from '../../parts/toasts.tsx';
 import { useGo, useSearch } from '../../url.ts';
 import { useValue, ValueStore } from '../../value-store.ts';
 import { CurlNote } from './curl-note.tsx';
-import { firstProperties } from './first-properties.ts';
 import { PropertyForm, Row } from './property-form.tsx';
 import type { Editable } from './resource-patch.ts';
 import { ResourcePicker } from './resource-picker.tsx';
@@ -35,7 +34,8 @@ interface Begun {
   at: string | undefined;
   parentId: string | undefined;
   subType: string | undefined;
-  value: Editable;
+  /** Undefined until something is written. */
+  value: Editable | undefined;
 }
 
 /** Outlasts a session that ends meanwhile; forgotten when one closes the dialog. */
@@ -47,7 +47,7 @@ function beginning(word: TypeWord, place: TreePlace | undefined): Begun {
     at: place?.resource.id,
     parentId: nearestFor(word, place)?.id,
     subType: undefined,
-    value: { name: '', properties: firstProperties(word) },
+    value: undefined,
   };
 }
 
@@ -72,7 +72,9 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
   const known = useValue(begun);
   const fresh = useMemo(() => beginning(word, place), [word, place]);
   const current = known?.word === word && known.at === fresh.at ? known : fresh;
-  const { parentId, subType, value } = current;
+  const { parentId, subType } = current;
+  const empty = useMemo(() => ({ name: '', properties: schema?.['x-terrarium-first'] ?? {} }), [schema]);
+  const value = current.value ?? empty;
   const write = (change: Partial<Begun>) => begun.set({ ...current, ...change });
   const parent = usePlace(parentId).data?.resource;
 
@@ -136,7 +138,7 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
           />
         </Row>
         {subTypes.length > 0 && (
-          <Row name="resource_type" isRequired>
+          <Row name="resource_type" label="Type" isRequired>
             <Select
               label="resource_type"
               isLabelHidden

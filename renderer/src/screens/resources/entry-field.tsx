@@ -1,7 +1,10 @@
+import type { FormFact } from '../../../../server/model/form-facts.ts';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { Select } from '../../parts/fields.tsx';
-import type { EntryList } from './references.ts';
 import { useRecord } from './use-record.ts';
+
+/** Lists whose entries others name. */
+type EntryList = NonNullable<FormFact['entryOf']>['list'];
 
 export interface EntryFieldProps {
   label: string;

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
-import type { ParentPlace } from './references.ts';
+import type { ParentPlace } from './providers-for.ts';
 import type { Schema } from './use-type-schema.ts';
 
 /** One field of a form. */

@@ -45,7 +45,7 @@ export function ListField({ label, pointer, schema, items, value, onChange, Fiel
           <Field
             label={`${label} ${index + 1}`}
             pointer={`${pointer}${stepTo(index)}`}
-            schema={items.anyOf ? { type: 'string' } : items}
+            schema={items.anyOf?.[0] ?? items}
             value={entry}
             isRequired
             onChange={(next) => set(value.map((old, at) => (at === index ? (next ?? emptyOf(items)) : old)))}

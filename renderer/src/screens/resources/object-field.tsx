@@ -2,7 +2,7 @@ import type { ComponentType } from 'react';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { stepTo } from '../../../../server/model/pointer.ts';
 import { type FieldProps, useErrorAt } from './form-context.ts';
-import { isFilledIn, withMember } from './form-hints.ts';
+import { labelOf, withMember } from './property-facts.ts';
 import type { Schema } from './use-type-schema.ts';
 
 export interface ObjectFieldProps extends FieldProps {
@@ -14,7 +14,7 @@ export interface ObjectFieldProps extends FieldProps {
 export function ObjectField({ label, pointer, schema, value, onChange, Field }: ObjectFieldProps) {
   const object = isJsonObject(value) ? value : {};
   const error = useErrorAt(pointer, false);
-  const members = Object.entries(schema.properties ?? {}).filter(([name]) => !isFilledIn(pointer, name));
+  const members = Object.entries(schema.properties ?? {}).filter(([, one]) => !one['x-terrarium-form']?.isFilledIn);
   return (
     <fieldset aria-label={label} className="grid grid-cols-2 items-start gap-x-3 gap-y-2 border-l border-line pl-3">
       {(schema.description || error) && (
@@ -28,8 +28,11 @@ export function ObjectField({ label, pointer, schema, value, onChange, Field }: 
         return (
           <div key={name} className={`flex min-w-0 flex-col gap-1 ${isSmall(member) ? '' : 'col-span-2'}`}>
             <span aria-hidden className="text-[12px] text-muted">
-              {name}
+              {labelOf(name, member)}
               {isRequired && <span className="text-faint"> *</span>}
+              {labelOf(name, member).toLowerCase() !== name && (
+                <code className="ml-1.5 text-[11px] text-faint">{name}</code>
+              )}
             </span>
             <Field
               label={`${label} ${name}`}
@@ -38,7 +41,7 @@ export function ObjectField({ label, pointer, schema, value, onChange, Field }: 
               value={object[name]}
               isRequired={isRequired}
               onChange={(next) => {
-                const changed = withMember(pointer, object, name, next);
+                const changed = withMember(schema, object, name, next);
                 onChange(Object.keys(changed).length === 0 ? undefined : changed);
               }}
             />

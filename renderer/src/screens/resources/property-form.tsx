@@ -3,8 +3,7 @@ import { stepTo } from '../../../../server/model/pointer.ts';
 import { TextField } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { FormContext, type FormContextValue, needed, useErrorAt } from './form-context.ts';
-import { conditionOf, leadingProperties, withProperty } from './form-hints.ts';
-import { propertyWords } from './property-words.ts';
+import { conditionOf, inFormOrder, isLeading, labelOf, withMember } from './property-facts.ts';
 import type { Editable } from './resource-patch.ts';
 import { SchemaField } from './schema-field.tsx';
 import { isSame } from './three-way-merge.ts';
@@ -21,25 +20,23 @@ export interface PropertyFormProps extends Omit<FormContextValue, 'properties' |
 /** A form made from the type's schema: one field a property. */
 export function PropertyForm({ schema, value, before, onChange, ...context }: PropertyFormProps) {
   if (!schema) return <Skeleton label="Loading the form" />;
-  const { word, subType } = context;
+  const { properties: schemas = {} } = schema;
   const set = (name: string, next: unknown) =>
-    onChange({ ...value, properties: withProperty(word, value.properties, name, next) });
-  const leading = leadingProperties(word);
-  const rank = (name: string) => (leading.includes(name) ? leading.indexOf(name) : leading.length);
-  const condition = (name: string) => conditionOf(word, name, value.properties, subType);
-  const names = Object.entries(schema.properties ?? {})
-    .filter(([name, { readOnly }]) => !readOnly && (condition(name) !== 'unused' || name in value.properties))
-    .map(([name]) => name)
-    .sort((one, other) => rank(one) - rank(other));
+    onChange({ ...value, properties: withMember(schema, value.properties, name, next) });
+  const beside = { ...value.properties, resource_type: context.subType };
+  const condition = (name: string) => conditionOf(schemas[name] ?? {}, beside);
+  const names = inFormOrder(schemas).filter(
+    (name) => !schemas[name]?.readOnly && (condition(name) !== 'unused' || name in value.properties),
+  );
   // What nobody reads back is there already.
   const isRequired = (name: string) =>
     condition(name) === 'required' ||
-    (schema.required?.includes(name) === true && (before === undefined || !schema.properties?.[name]?.writeOnly));
+    (schema.required?.includes(name) === true && (before === undefined || !schemas[name]?.writeOnly));
   const hasError = (name: string) =>
     context.errors.some(({ pointer }) => pointer.startsWith(`/properties${stepTo(name)}`));
   // What leads, is set, or has to be, comes first, then what could be.
   const isFirst = (name: string) =>
-    leading.includes(name) ||
+    isLeading(schemas[name] ?? {}) ||
     value.properties[name] !== undefined ||
     before?.properties[name] !== undefined ||
     isRequired(name) ||
@@ -49,13 +46,14 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
     <Row
       key={name}
       name={name}
+      label={labelOf(name, schemas[name])}
       isRequired={isRequired(name)}
       isChanged={before !== undefined && !isSame(before.properties[name], value.properties[name])}
     >
       <SchemaField
         label={name}
         pointer={`/properties${stepTo(name)}`}
-        schema={schema.properties?.[name] ?? {}}
+        schema={schemas[name] ?? {}}
         value={value.properties[name]}
         isRequired={isRequired(name)}
         onChange={(next) => set(name, next)}
@@ -123,8 +121,14 @@ function TextRow({ name, value, onChange, autoFocus = false, ...row }: TextRowPr
 }
 
 /** A name at the left, its field at the right. */
-export function Row(props: { name: string; isRequired?: boolean; isChanged?: boolean; children: ReactNode }) {
-  const words = propertyWords(props.name);
+export function Row(props: {
+  name: string;
+  label?: string;
+  isRequired?: boolean;
+  isChanged?: boolean;
+  children: ReactNode;
+}) {
+  const words = props.label ?? labelOf(props.name);
   return (
     <div
       className={`grid grid-cols-[180px_minmax(0,1fr)] gap-3 border-l-2 pl-2 ${props.isChanged ? 'border-accent' : 'border-transparent'}`}

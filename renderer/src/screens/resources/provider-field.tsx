@@ -3,7 +3,7 @@ import { useContext, useEffect, useRef } from 'react';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { Select } from '../../parts/fields.tsx';
 import { FormContext } from './form-context.ts';
-import { providersFor } from './references.ts';
+import { providersFor } from './providers-for.ts';
 
 /** Stands among the choices for none of them. */
 const NONE = 'none';

@@ -1,5 +1,6 @@
 import { useContext } from 'react';
-import { isJsonObject } from '../../../../server/model/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../../../server/model/json.ts';
+import { segmentsOf } from '../../../../server/model/pointer.ts';
 import { NumberField, Select, Switch, TextField } from '../../parts/fields.tsx';
 import { CodeField } from './code-field.tsx';
 import { EntryField } from './entry-field.tsx';
@@ -8,8 +9,8 @@ import { FqonField } from './fqon-field.tsx';
 import { JsonField } from './json-field.tsx';
 import { ListField } from './list-field.tsx';
 import { ObjectField } from './object-field.tsx';
+import { namedBy, targetsOf } from './property-facts.ts';
 import { ProviderField } from './provider-field.tsx';
-import { referenceAt } from './references.ts';
 import { ResourcePicker } from './resource-picker.tsx';
 import { SecretField } from './secret-field.tsx';
 import { isTexts, TextMap } from './text-map.tsx';
@@ -26,22 +27,24 @@ const NONE = 'not set';
 /** The field that fits a schema and a value; JSON in a small field where none does. */
 export function SchemaField(props: FieldProps) {
   const { label, pointer, value, onChange, isRequired = false } = props;
-  const { word, properties, isNew } = useContext(FormContext);
+  const { properties, isNew } = useContext(FormContext);
   const error = useErrorAt(pointer);
   const schema = alternativeFor(props.schema, value);
   const description = [schema.description, defaultText(schema)].filter(Boolean).join('; ') || undefined;
   const common = { label, isLabelHidden: true, description, error };
 
-  const reference = referenceAt(word, pointer, properties);
-  if (reference === 'fqon') return <FqonField {...common} value={value} onChange={onChange} />;
-  if (reference && 'entryOf' in reference) {
-    return <EntryField {...common} of={reference.entryOf} list={reference.list} value={value} onChange={onChange} />;
+  const { kind, unit, entryOf } = schema['x-terrarium-form'] ?? {};
+  if (kind === 'fqon') return <FqonField {...common} value={value} onChange={onChange} />;
+  if (entryOf) {
+    const owner = besideOf(pointer, properties)?.[entryOf.property];
+    return <EntryField {...common} of={idOf(owner)} list={entryOf.list} value={value} onChange={onChange} />;
   }
-  if (reference && 'providersOf' in reference) {
+  const link = namedBy(schema.properties?.id ?? {});
+  if (link && 'word' in link && link.kind) {
     return (
       <ProviderField
         label={label}
-        type={reference.providersOf}
+        type={link.kind}
         value={value}
         onChange={onChange}
         error={error}
@@ -49,12 +52,13 @@ export function SchemaField(props: FieldProps) {
       />
     );
   }
-  if (reference) {
+  const named = namedBy(props.schema);
+  if (named) {
     return (
       <ResourcePicker
         label={label}
         isLabelHidden
-        words={reference.words}
+        words={targetsOf(named, properties).map(({ word }) => word)}
         value={idOf(value)}
         onChange={(node) => onChange(node?.id)}
         isClearable={!isRequired}
@@ -89,6 +93,7 @@ export function SchemaField(props: FieldProps) {
       <NumberField
         {...common}
         {...needed(isRequired)}
+        {...(unit && { unit })}
         value={value ?? Number.NaN}
         onChange={(next) => onChange(Number.isNaN(next) ? undefined : next)}
         formatOptions={{ useGrouping: false, maximumFractionDigits: 6 }}
@@ -96,7 +101,7 @@ export function SchemaField(props: FieldProps) {
     );
   }
   if (schema.type === 'string' && (value === undefined || typeof value === 'string')) {
-    const isCode = word === 'lambdas' && pointer === '/properties/code';
+    const isCode = kind === 'code';
     if (value !== undefined && value.length > (isCode ? MAX_CODE_CHARS : MAX_FIELD_CHARS)) {
       return <p className="pt-1 text-muted">{value.length.toLocaleString('en')} characters: see JSON.</p>;
     }
@@ -122,7 +127,7 @@ export function SchemaField(props: FieldProps) {
         onChange={onChange}
         error={error}
         description={schema.description}
-        isAllSecret={pointer === '/properties/config/env/private'}
+        isAllSecret={kind === 'concealed'}
       />
     );
   }
@@ -176,8 +181,18 @@ function isTextMap({ type, additionalProperties, properties }: Schema): boolean 
   return typeof additionalProperties === 'object' && additionalProperties.type === 'string';
 }
 
-/** The id in what is written as an id, or as a link. */
+/** The object, somewhere in the properties, that has the member at a pointer. */
+function besideOf(pointer: string, properties: Readonly<Record<string, unknown>>): JsonObject | undefined {
+  const above = segmentsOf(pointer).slice(1, -1);
+  const found = above.reduce<Json | undefined>(
+    (at, segment) => (Array.isArray(at) ? at[Number(segment)] : memberOf(at, segment)),
+    properties as JsonObject, // a record is JSON
+  );
+  return isJsonObject(found) ? found : undefined;
+}
+
+/** The id in what is written as an id, or as a link; of an empty text none. */
 function idOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value === '' ? undefined : value;
   return isJsonObject(value) && typeof value.id === 'string' ? value.id : undefined;
 }

@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import type { FormFact } from '../../../../server/model/form-facts.ts';
+import type { ReferenceFact } from '../../../../server/model/reference-facts.ts';
 import { load } from '../../api/client.ts';
 
 /** The part of a JSON Schema that a form is made from. */
 export interface Schema {
+  title?: string;
   type?: string;
   description?: string;
   enum?: unknown[];
@@ -17,6 +20,10 @@ export interface Schema {
   items?: Schema;
   anyOf?: Schema[];
   allOf?: Schema[];
+  'x-terrarium-form'?: Omit<FormFact, 'label'>;
+  'x-terrarium-reference'?: ReferenceFact['to'];
+  /** What a new one begins with. */
+  'x-terrarium-first'?: Record<string, unknown>;
 }
 
 interface OpenApi {

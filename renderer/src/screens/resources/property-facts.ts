@@ -1,0 +1,69 @@
+import type { ReferenceFact, ReferenceTarget } from '../../../../server/model/reference-facts.ts';
+import type { Schema } from './use-type-schema.ts';
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** A property as people say it, and what it counts: `Target type` for `implementation_type`, `Health checks` for `health_checks`. */
+export function labelOf(name: string, { title }: Schema = {}): string {
+  const words =
+    title ?? name.replaceAll('_', ' ').replace(/(?<=[a-z])(?=[A-Z])[A-Z]/g, (one) => ` ${one.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Does a property lead the form of its type? */
+export function isLeading({ 'x-terrarium-form': form }: Schema): boolean {
+  return form?.order !== undefined;
+}
+
+/** The names of properties in the order of the form: those that lead, then the others as they stand. */
+export function inFormOrder(properties: Readonly<Record<string, Schema>>): string[] {
+  const rank = (name: string) => properties[name]?.['x-terrarium-form']?.order ?? Number.MAX_SAFE_INTEGER;
+  return Object.keys(properties).sort((one, other) => rank(one) - rank(other));
+}
+
+/**
+ * What stands beside a property says of it: `unused` has no meaning there, `required` has to be there.
+ *
+ * @param beside the other properties, and the `resource_type`
+ */
+export function conditionOf(
+  { 'x-terrarium-form': form }: Schema,
+  beside: Properties,
+): 'unused' | 'required' | 'optional' {
+  if (!form?.when) return 'optional';
+  const { property, is, isRequired } = form.when;
+  const value = String(beside[property]).split('::').at(-1)?.toLowerCase();
+  if (!is.some((one) => one.toLowerCase() === value)) return 'unused';
+  return isRequired ? 'required' : 'optional';
+}
+
+/** An object with one member changed (undefined: taken away), and without what was said of the old value. */
+export function withMember(schema: Schema, object: Properties, name: string, next: unknown): Record<string, unknown> {
+  const gone = object[name] === next ? [] : saidOf(name, schema.properties ?? {});
+  // It stays where it stands: a member that moved to the end would look like another.
+  const members = Object.entries({ ...object, [name]: next });
+  return Object.fromEntries(members.filter(([one, value]) => value !== undefined && !gone.includes(one)));
+}
+
+/** The members that tell of what a member names: of which type it is, which entry of it is meant, what the server filled in. */
+function saidOf(name: string, properties: Readonly<Record<string, Schema>>): string[] {
+  return Object.entries(properties).flatMap(([one, schema]) => {
+    const form = schema['x-terrarium-form'];
+    const to = schema['x-terrarium-reference'];
+    const isDecided = to !== undefined && 'decidedBy' in to && to.decidedBy === name;
+    if (isDecided) return [one, ...saidOf(one, properties)];
+    return form?.entryOf?.property === name || (name === 'id' && form?.isFilledIn) ? [one] : [];
+  });
+}
+
+/** What a property names, whether it is written as an id or as a link. */
+export function namedBy({ 'x-terrarium-reference': own, anyOf = [] }: Schema): ReferenceFact['to'] | undefined {
+  return own ?? anyOf.map((one) => one['x-terrarium-reference']).find((one) => one !== undefined);
+}
+
+/** What may be chosen, as the record has it; all that it could be while that is not decided. */
+export function targetsOf(to: ReferenceFact['to'], properties: Properties): ReferenceTarget[] {
+  if ('word' in to) return [to];
+  const decided = to.targets[String(properties[to.decidedBy])];
+  return decided ? [decided] : Object.values(to.targets);
+}
