@@ -17,36 +17,48 @@ const PREFIX_BYTES = 4 + 1 + 4 + 4;
 const HEAD_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Up to here one copy is cheaper than a second write. */
 const COPY_LIMIT_BYTES = 16 * 1024;
+/** Nobody minds if so much is kept alive. */
+const SMALL_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
 
 // For the same reason taken at start.
 const { parse, stringify } = JSON;
+const { byteLength } = Buffer;
 
 /** What arrived is not a frame, or a frame larger than allowed: the other side is broken, or someone else wrote to the channel. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-/** Writes one frame. The head has to be JSON; the body goes as it is. Throws what `JSON.stringify` throws. */
-export function writeFrame(channel: Writable, type: number, head: unknown, body: Uint8Array = NOTHING): void {
+/**
+ * Writes one frame. The head has to be JSON; a body of bytes goes as it is, one of text as UTF-8. Throws what `JSON.stringify`
+ * throws.
+ */
+export function writeFrame(channel: Writable, type: number, head: unknown, body: Uint8Array | string = NOTHING): void {
   const headText = stringify(head);
-  const headBytes = Buffer.byteLength(headText);
-  const copied = body.length <= COPY_LIMIT_BYTES ? body : NOTHING;
-  const start = Buffer.allocUnsafe(PREFIX_BYTES + headBytes + copied.length);
+  const headBytes = byteLength(headText);
+  const bodyAt = PREFIX_BYTES + headBytes;
+  const bodyBytes = typeof body === 'string' ? byteLength(body) : body.length;
+  const isCopied = typeof body === 'string' || bodyBytes <= COPY_LIMIT_BYTES;
+  const start = Buffer.allocUnsafe(isCopied ? bodyAt + bodyBytes : bodyAt);
   start.writeUInt32BE(MAGIC, 0);
   start.writeUInt8(type, 4);
   start.writeUInt32BE(headBytes, 5);
-  start.writeUInt32BE(body.length, 9);
+  start.writeUInt32BE(bodyBytes, 9);
   start.write(headText, PREFIX_BYTES);
-  start.set(copied, PREFIX_BYTES + headBytes);
+  if (typeof body === 'string') start.write(body, bodyAt);
+  else if (isCopied) start.set(body, bodyAt);
   channel.write(start);
-  if (copied !== body) channel.write(body);
+  if (!isCopied) channel.write(body);
 }
 
 /** Puts frames together from whatever pieces the channel delivers. Holds at most one frame of the allowed size. */
 export class FrameReader {
   readonly #bodyLimitBytes: number;
   #chunks: Buffer[] = [];
+  /** Where the next frame begins in the first of them. */
+  #at = 0;
+  /** From there on. */
   #size = 0;
   /** Bytes without which nothing more can be told. */
   #needed = PREFIX_BYTES;
@@ -60,41 +72,57 @@ export class FrameReader {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
     while (this.#size >= this.#needed) {
-      const [only] = this.#chunks;
-      const bytes = only?.length === this.#size ? only : Buffer.concat(this.#chunks);
-      const headEnd = PREFIX_BYTES + this.#headBytes(bytes);
-      const end = headEnd + this.#bodyBytes(bytes);
-      const isComplete = bytes.length >= end;
-      const rest = isComplete ? bytes.subarray(end) : bytes;
-      this.#chunks = [rest];
-      this.#size = rest.length;
-      this.#needed = isComplete ? PREFIX_BYTES : end;
-      if (isComplete) {
-        yield {
-          type: bytes.readUInt8(4),
-          head: readHead(bytes.toString('utf8', PREFIX_BYTES, headEnd)),
-          body: copyOf(bytes.subarray(headEnd, end)),
-        };
+      const bytes = this.#joined();
+      const from = this.#at;
+      const headAt = from + PREFIX_BYTES;
+      const bodyAt = headAt + this.#headBytes(bytes, from);
+      const end = bodyAt + this.#bodyBytes(bytes, from);
+      if (bytes.length < end) {
+        this.#needed = end - from;
+        continue;
       }
+      this.#size -= end - from;
+      this.#needed = PREFIX_BYTES;
+      this.#at = this.#size === 0 ? 0 : end;
+      if (this.#size === 0) this.#chunks = [];
+      yield {
+        type: bytes.readUInt8(from + 4),
+        head: readHead(bytes.toString('utf8', headAt, bodyAt)),
+        body: end === bodyAt ? NOTHING : ownBody(bytes.subarray(bodyAt, end)),
+      };
     }
   }
 
-  #headBytes(bytes: Buffer): number {
-    if (bytes.readUInt32BE(0) !== MAGIC) throw new FrameError('what arrived does not begin like a frame');
-    const length = bytes.readUInt32BE(5);
+  #joined(): Buffer {
+    const [first = NOTHING] = this.#chunks;
+    if (this.#chunks.length === 1) return first;
+    const bytes = Buffer.concat([first.subarray(this.#at), ...this.#chunks.slice(1)]);
+    this.#chunks = [bytes];
+    this.#at = 0;
+    return bytes;
+  }
+
+  #headBytes(bytes: Buffer, from: number): number {
+    if (bytes.readUInt32BE(from) !== MAGIC) throw new FrameError('what arrived does not begin like a frame');
+    const length = bytes.readUInt32BE(from + 5);
     if (length > HEAD_LIMIT_BYTES) throw new FrameError(`a frame's head of ${length} bytes is too long`);
     return length;
   }
 
-  #bodyBytes(bytes: Buffer): number {
-    const length = bytes.readUInt32BE(9);
+  #bodyBytes(bytes: Buffer, from: number): number {
+    const length = bytes.readUInt32BE(from + 9);
     if (length > this.#bodyLimitBytes) throw new FrameError(`a frame's body of ${length} bytes is too long`);
     return length;
   }
 }
 
-/** In memory of its own: a slice, or a place in Node's pool, would keep far more alive for as long as the body is kept. */
-function copyOf(bytes: Buffer): Buffer {
+/**
+ * A copy where a slice would keep far more alive for as long as the body is kept: what was delivered with it, or a place in Node's
+ * pool.
+ */
+function ownBody(bytes: Buffer): Buffer {
+  const keptBytes = bytes.buffer.byteLength;
+  if (keptBytes <= SMALL_BYTES || keptBytes <= 2 * bytes.length) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;

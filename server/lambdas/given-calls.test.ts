@@ -12,7 +12,7 @@ const outcomeOf = (number: number): Ending & { kind: 'outcome' } => ({
 /** Calls that write down what they are told. */
 function calls() {
   const told: string[] = [];
-  const given = new GivenCalls(100, { onLine: () => {}, goOn: () => {} });
+  const given = new GivenCalls(100, { onLine: () => {}, goOn: () => {}, concluded: () => {} });
   const add = (name: string) =>
     given.add({
       began: () => told.push(`${name} began`),

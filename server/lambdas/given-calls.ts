@@ -41,6 +41,7 @@ export class GivenCalls {
   readonly #earlier = new Map<number, CallListener>();
   readonly #output: OutputLines;
   readonly #goOn: (closed: number) => void;
+  readonly #concluded: () => void;
   /** What has been read of the output and waits to be told whose it is. */
   #unclaimed: { stream: LogLine['stream']; chunk: Buffer }[] = [];
   /** Whose lines are told now. */
@@ -49,12 +50,24 @@ export class GivenCalls {
   #total = 0;
   #closed = 0;
 
-  /** `onLine`: told of lines of no call; `goOn`: lets the process begin the next call after one that has written something. */
+  /**
+   * `onLine`: told of lines of no call; `goOn`: lets the process begin the next call after one that has written something;
+   * `concluded`: told when those are over that ended in one turn, and what follows them has been given.
+   */
   constructor(
     logLimitLines: number,
-    { onLine, goOn }: { onLine(stream: LogLine['stream'], text: string): void; goOn(closed: number): void },
+    {
+      onLine,
+      goOn,
+      concluded,
+    }: {
+      onLine(stream: LogLine['stream'], text: string): void;
+      goOn(closed: number): void;
+      concluded(): void;
+    },
   ) {
     this.#goOn = goOn;
+    this.#concluded = concluded;
     this.#output = new OutputLines(logLimitLines, (stream, text) => {
       if (this.#speaker) this.#speaker.listener.line(stream, text);
       else onLine(stream, text);
@@ -187,6 +200,7 @@ export class GivenCalls {
       this.#conclusion = undefined;
       this.#claim();
       for (let [first] = this.#given; first?.ending; [first] = this.#given) this.#conclude(first, first.ending);
+      this.#concluded();
     });
   }
 

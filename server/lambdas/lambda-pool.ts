@@ -288,8 +288,7 @@ export class LambdaPool {
     const isAhead = worker.given.length > 0;
     running.cold = process.calls === 0 && worker.order > running.order;
     worker.give(running, timeoutMs);
-    const known = { ...context, executionId, lambdaId: id, lambdaName: name };
-    process.call({ context: known, timeoutMs }, body, {
+    process.call({ context, executionId, lambdaId: id, lambdaName: name, timeoutMs }, body, {
       began: (atMs) => {
         // What the process says may be wrong by intent; it was in this span of time all the same.
         running.startedAtMs = Math.min(Math.max(atMs, givenAtMs), this.#host.nowMs());

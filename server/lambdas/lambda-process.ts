@@ -72,7 +72,7 @@ export class LambdaProcess {
   readonly #reaper: Reaper;
   #loading: { resolve(): void; reject(failure: LambdaFailure): void } | undefined;
   readonly #given: GivenCalls;
-  #isBatching = false;
+  #unsent: NodeJS.Immediate | undefined;
   /** Calls that are made by what it has started, by who makes them. */
   readonly #offspringCalls = new WeakMap<object, Map<number, { id: number; number: number }>>();
   #lastOffspringCall = 0;
@@ -96,6 +96,7 @@ export class LambdaProcess {
       goOn: (closed) => {
         if (this.isAlive) this.#send(FrameType.goOn, { closed });
       },
+      concluded: () => this.#flush(),
     });
     this.#child = startGroup(options);
     // As: they are pipes open in both directions. There are no streams at all when the system has run out of descriptors.
@@ -168,11 +169,13 @@ export class LambdaProcess {
   }
 
   /** Has its handler called, at once or when the calls before it are over. After `load`. */
-  call(call: Pick<InvokeHead, 'context' | 'timeoutMs'>, body: Uint8Array, listener: CallListener): void {
+  call(call: Omit<InvokeHead, 'number' | 'closed'>, body: Uint8Array, listener: CallListener): void {
     const { closed } = this.#given;
-    const given = this.#given.add(listener);
+    const { number } = this.#given.add(listener);
+    const { timeoutMs, context, executionId, lambdaId, lambdaName } = call;
+    const head = { number, closed, timeoutMs, context, executionId, lambdaId, lambdaName };
     if (this.#end) this.#given.lose(this.#end);
-    else this.#send(FrameType.invoke, { number: given.number, closed, ...call }, body);
+    else this.#send(FrameType.invoke, head, body);
   }
 
   /** News of a call that something makes which it has started; it belongs to the call that ran when it began. */
@@ -224,16 +227,19 @@ export class LambdaProcess {
   ): void {
     const calls = this.#calls;
     if (!calls) return;
-    if (!this.#isBatching) {
-      // What is sent in one go is written in one.
-      this.#isBatching = true;
+    if (!this.#unsent) {
+      // Calls that arrive in one turn, over whichever connections, are written in one: each write may wake the process.
       calls.cork();
-      process.nextTick(() => {
-        this.#isBatching = false;
-        calls.uncork();
-      });
+      this.#unsent = setImmediate(() => this.#flush());
     }
     writeFrame(calls, type, head, body);
+  }
+
+  #flush(): void {
+    if (!this.#unsent) return;
+    clearImmediate(this.#unsent);
+    this.#unsent = undefined;
+    this.#calls?.uncork();
   }
 
   #watchEnd(): void {

@@ -118,8 +118,11 @@ export interface InvokeHead {
   closed: number;
   /** From the beginning of the handler. */
   timeoutMs: number;
-  /** All of D-136 but what the process finds out itself: eventName, isBase64Encoded, deadline. */
-  context: CallContext & { executionId: string; lambdaId: string; lambdaName: string };
+  /** With the next three all of D-136 but what the process finds out itself: eventName, isBase64Encoded, deadline. */
+  context: CallContext;
+  executionId: string;
+  lambdaId: string;
+  lambdaName: string;
 }
 
 /** The handler is about to be called. It is, once this has left the process. */

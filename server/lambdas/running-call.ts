@@ -26,7 +26,7 @@ export class RunningCall {
   startedAtMs: number | undefined;
 
   readonly #logs: LogLine[] = [];
-  readonly #outbound = new Map<number, OpenOutbound>();
+  #outbound: Map<number, OpenOutbound> | undefined;
   #bodyBytes = 0;
   #resolve: (invocation: Invocation) => void = () => {};
   #closeRecord: (() => void) | undefined;
@@ -51,6 +51,7 @@ export class RunningCall {
     bytes: Uint8Array,
     nowMs: number,
   ): void {
+    this.#outbound ??= new Map();
     let known = this.#outbound.get(id);
     if (!known) {
       if (method === undefined || url === undefined || this.#outbound.size >= KEPT_OUTBOUND) return;
@@ -79,7 +80,7 @@ export class RunningCall {
 
   /** Is an outbound call under way? */
   get hasOpenOutbound(): boolean {
-    return [...this.#outbound.values()].some(({ hasEnded }) => !hasEnded);
+    return this.#outbound !== undefined && [...this.#outbound.values()].some(({ hasEnded }) => !hasEnded);
   }
 
   /** After `finish`: resolves with the record when no outbound call is under way any more, at the latest after a second. */
@@ -101,7 +102,7 @@ export class RunningCall {
   }
 
   #outboundAt(nowMs: number): OutboundCall[] {
-    return [...this.#outbound.values()].map((outbound) => closed(outbound, nowMs));
+    return this.#outbound ? Array.from(this.#outbound.values(), (outbound) => closed(outbound, nowMs)) : [];
   }
 
   /** Makes the record and settles `done`. */

@@ -26,8 +26,9 @@ function isKeptAt(bodies: ByteLog, at: number, bytes: Uint8Array): boolean {
 
 /** Keeps what is only read with the whole record, as JSON. */
 export function keepRest(bodies: ByteLog, rest: object): BodyPlace {
-  const bytes = Buffer.from(JSON.stringify(rest));
-  return [bodies.append(bytes), bytes.length, bytes.length];
+  const at = bodies.end;
+  const lengthBytes = bodies.appendText(JSON.stringify(rest));
+  return [at, lengthBytes, lengthBytes];
 }
 
 /** A body as it was kept, in memory of its own; undefined when it had to make room. */

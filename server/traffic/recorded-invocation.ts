@@ -60,7 +60,8 @@ export interface RecordedInvocation {
 
 /** What is kept apart: it is read with the whole only. */
 interface Rest {
-  context: Omit<CallContext, 'creds'>;
+  /** Its creds are always empty; earlier versions left them out. */
+  context: Omit<CallContext, 'creds'> & { creds?: string };
   accept?: string;
   message?: string;
   logs: LogLine[];
@@ -75,7 +76,10 @@ interface KeptOutbound extends Omit<OutboundCall, 'request' | 'response'> {
 type KeptOutboundBody = Omit<OutboundBody, keyof CapturedBody> & { place: BodyPlace };
 
 /** An invocation with all that is kept of it. */
-export interface WholeInvocation extends Omit<RecordedInvocation, 'event' | 'value' | 'rest'>, Omit<Rest, 'outbound'> {
+export interface WholeInvocation
+  extends Omit<RecordedInvocation, 'event' | 'value' | 'rest'>,
+    Omit<Rest, 'outbound' | 'context'> {
+  context: Omit<CallContext, 'creds'>;
   outbound: OutboundCall[];
   event: CapturedBody;
   value: CapturedBody;
@@ -157,7 +161,7 @@ export function wholeInvocation(bodies: ByteLog, one: RecordedInvocation): Whole
   return {
     ...one,
     outcome: one.outcome.ok || message === undefined ? one.outcome : { ...one.outcome, message },
-    context: rest?.context ?? NO_CONTEXT,
+    context: rest ? withoutCreds(rest.context) : NO_CONTEXT,
     ...(rest?.accept !== undefined && { accept: rest.accept }),
     logs: rest?.logs ?? [],
     outbound: rest?.outbound.map((one) => wholeOutbound(bodies, one)) ?? [],
@@ -185,14 +189,18 @@ function wholeOutbound(bodies: ByteLog, { request, response, ...call }: KeptOutb
   return { ...call, ...(request && { request: read(request) }), ...(response && { response: read(response) }) };
 }
 
-/** What nobody may use again, not even a replay, is not kept: it would stand in a file. */
-function keptContext({ creds: _creds, headers, ...context }: CallContext): Rest['context'] {
-  const { authorization, cookie } = headers;
-  if (authorization === undefined && cookie === undefined) return { ...context, headers };
-  const kept = { ...headers };
+function withoutCreds({ creds: _creds, ...context }: Rest['context']): WholeInvocation['context'] {
+  return context;
+}
+
+/** What nobody may use again, not even a replay, is not kept: it would stand in a file. Most calls have none, and are not copied. */
+function keptContext(context: CallContext): CallContext {
+  const { authorization, cookie } = context.headers;
+  if (authorization === undefined && cookie === undefined && context.creds === '') return context;
+  const headers = { ...context.headers };
   for (const name of ['authorization', 'cookie'])
-    if (kept[name] !== undefined) kept[name] = shownHeader(name, kept[name]);
-  return { ...context, headers: kept };
+    if (headers[name] !== undefined) headers[name] = shownHeader(name, headers[name]);
+  return { ...context, creds: '', headers };
 }
 
 /** Beginning of the result, or the error, in one line. */

@@ -92,7 +92,7 @@ type SentHead =
   | WithdrawnHead
   | Record<string, never>;
 
-function send(type: number, head: SentHead, body?: Uint8Array): void {
+function send(type: number, head: SentHead, body?: Uint8Array | string): void {
   writeFrame(control, type, head, body);
 }
 
@@ -191,7 +191,8 @@ function beginNext(): void {
   const { head, body } = next;
   const atMs = now();
   current = head.number;
-  ({ executionId, headers: given } = head.context);
+  ({ executionId } = head);
+  given = head.context.headers;
   // Ahead of the handler: whoever dies without having begun may be replaced silently, and nobody else may be.
   send(FrameType.began, { number: head.number, atMs });
   if (control.writableLength > 0) control.write('', () => invoke(head, body, atMs));
@@ -200,7 +201,7 @@ function beginNext(): void {
 
 function invoke(head: InvokeHead, body: Buffer, atMs: number): void {
   if (!handler) return;
-  const [event, context] = eventAndContext(body, head.context, atMs + head.timeoutMs);
+  const [event, context] = eventAndContext(body, head, atMs + head.timeoutMs);
   line.renew();
   nothingLeft.begin();
   before = { computedMs: computedMs(), idleMs: eventLoopUtilization().idle, outputBytes: outputBytes() };

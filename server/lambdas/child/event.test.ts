@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventAndContext } from './event.ts';
 
-const known = {
+const context = {
   method: 'POST',
   path: '/rest',
   params: { a: ['1', '2'] },
@@ -9,10 +9,9 @@ const known = {
   creds: '',
   user: null,
   httpAware: false,
-  executionId: 'e',
-  lambdaId: 'l',
-  lambdaName: 'name',
 };
+const ids = { executionId: 'e', lambdaId: 'l', lambdaName: 'name' };
+const known = { context, ...ids };
 
 function read(body: string | Buffer) {
   const [event, context] = eventAndContext(Buffer.from(body), known, 5);
@@ -30,12 +29,17 @@ describe('what a handler gets', () => {
     const bytes = Buffer.from([0xff, 0xfe, 0, 1]);
     expect(read(bytes)).toEqual({
       event: bytes.toString('base64'),
-      context: { ...known, deadline: 5, eventName: '', isBase64Encoded: true },
+      context: { ...context, ...ids, deadline: 5, eventName: '', isBase64Encoded: true },
     });
   });
 
   it('has a context with every member, eventName from a JSON body (D-136)', () => {
-    expect(read('{"eventName":"made","data":1}').context).toEqual({ ...known, deadline: 5, eventName: 'made' });
+    expect(read('{"eventName":"made","data":1}').context).toEqual({
+      ...context,
+      ...ids,
+      deadline: 5,
+      eventName: 'made',
+    });
     for (const body of [
       '',
       '[]',

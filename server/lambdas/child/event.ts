@@ -10,13 +10,19 @@ const { parse, stringify } = JSON;
  */
 export function eventAndContext(
   body: Buffer,
-  known: InvokeHead['context'],
+  {
+    context,
+    executionId,
+    lambdaId,
+    lambdaName,
+  }: Pick<InvokeHead, 'context' | 'executionId' | 'lambdaId' | 'lambdaName'>,
   deadline: number,
 ): [event: string, context: string] {
   const isText = isUtf8(body);
   const event = body.length === 0 ? '{}' : body.toString(isText ? 'utf8' : 'base64');
   const eventName = isText ? eventNameIn(event) : '';
-  return [event, stringify({ ...known, deadline, eventName, ...(!isText && { isBase64Encoded: true }) })];
+  const known = { ...context, executionId, lambdaId, lambdaName, deadline, eventName };
+  return [event, stringify(isText ? known : { ...known, isBase64Encoded: true })];
 }
 
 /** The `eventName` of a JSON object, when it is a string. */

@@ -14,7 +14,7 @@ export interface Handler {
 /** How the handler ended, ready to be sent. */
 export interface HandlerOutcome {
   head: Pick<OutcomeHead, 'kind' | 'failure' | 'message'>;
-  body: Buffer;
+  body: string;
   /** Stack trace for the log. */
   trace?: string | undefined;
 }
@@ -37,7 +37,6 @@ export interface HandlerSurroundings {
 
 type Hint = (text: string | undefined) => void;
 
-const NOTHING = Buffer.alloc(0);
 const NOWHERE: Place = { httpAware: false };
 const WHAT_TO_RETURN =
   'return a string or a plain value, a Promise of one, or declare (event, context, callback) and call back';
@@ -148,7 +147,7 @@ function failure(error: unknown, value: unknown, limitBytes: number, hint: Hint)
   const { head, body } = success(value, limitBytes);
   hint(hintAboutError(error));
   // A second argument that cannot be sent is left out: the error is the news.
-  const kept = head.failure ? { kind: 'nothing' as const, body: NOTHING } : { kind: head.kind, body };
+  const kept = head.failure ? { kind: 'nothing' as const, body: '' } : { kind: head.kind, body };
   return {
     head: { kind: kept.kind, failure: 'error', message: messageOf(error) },
     body: kept.body,
@@ -158,7 +157,7 @@ function failure(error: unknown, value: unknown, limitBytes: number, hint: Hint)
 
 /** Text as it is, other values as JSON, undefined and null as nothing (D-137). */
 function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHERE): HandlerOutcome {
-  if (value === undefined || value === null) return { head: { kind: 'nothing' }, body: NOTHING };
+  if (value === undefined || value === null) return { head: { kind: 'nothing' }, body: '' };
   try {
     if (isUnderWay(value))
       return unsendable(`the handler's result is ${nameOf(value)}, which cannot be sent: ${WHAT_TO_RETURN}`);
@@ -171,7 +170,7 @@ function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHER
     if (text === '{}' && !isPlain(value))
       hint?.(`the handler's result is ${nameOf(value)}, of which JSON keeps nothing: the answer is {}`);
     hint?.(hintAboutResult(value, place));
-    return { head: { kind: typeof value === 'string' ? 'text' : 'json' }, body: Buffer.from(text) };
+    return { head: { kind: typeof value === 'string' ? 'text' : 'json' }, body: text };
   } catch (thrown) {
     const isTooLong = thrown instanceof RangeError && /string length/i.test(thrown.message);
     return isTooLong ? tooLarge('is longer than a string can be', limitBytes) : notJson(messageOf(thrown));
@@ -181,7 +180,7 @@ function success(value: unknown, limitBytes: number, hint?: Hint, place = NOWHER
 function tooLarge(what: string, limitBytes: number): HandlerOutcome {
   return {
     head: { kind: 'nothing', failure: 'too-large', message: `the result ${what}; at most ${limitBytes} are allowed` },
-    body: NOTHING,
+    body: '',
   };
 }
 
@@ -191,7 +190,7 @@ function notJson(reason: string): HandlerOutcome {
 }
 
 function unsendable(message: string): HandlerOutcome {
-  return { head: { kind: 'nothing', failure: 'crash', message }, body: NOTHING };
+  return { head: { kind: 'nothing', failure: 'crash', message }, body: '' };
 }
 
 /** Node does not export the classes of its timers. */

@@ -89,6 +89,21 @@ export class ByteLog implements SlabHolder {
     return at;
   }
 
+  /** The same of text, as UTF-8. Returns how many bytes that are; where they are is the end of before. */
+  appendText(text: string): number {
+    const within = this.#end % SLAB_BYTES;
+    const slab = within === 0 ? undefined : this.#slabs[this.#slabs.length - 1];
+    // No character has more than three bytes for each of its units.
+    if (slab && within + 3 * text.length <= SLAB_BYTES) {
+      const count = slab.write(text, within);
+      this.#end += count;
+      return count;
+    }
+    const bytes = Buffer.from(text);
+    this.append(bytes);
+    return bytes.length;
+  }
+
   /** Fills up the slab with zeros when so many bytes do not fit in it any more: what is added next is not divided. */
   keepTogether(lengthBytes: number): void {
     const within = this.#end % SLAB_BYTES;
