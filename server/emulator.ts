@@ -32,6 +32,7 @@ import { createWorkbench } from './emulator/workbench.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
+import { fineClock } from './machine/clock.ts';
 import { ownerHere } from './machine/owner.ts';
 import type { StoredResource } from './model/record.ts';
 import { isGateway } from './model/types/provider-rules.ts';
@@ -121,6 +122,8 @@ async function start(
   unwind: Unwind,
 ): Promise<EmbeddedEmulator> {
   const nowMs = Date.now;
+  /** For what takes less than a millisecond. */
+  const fineMs = fineClock(nowMs);
   const onWarning = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
   const addresses = new Addresses(config);
@@ -149,7 +152,7 @@ async function start(
     view,
     recentCalls,
     addresses: addresses.ours,
-    nowMs,
+    nowMs: fineMs,
     childFile: packageFile('dist/server/lambda-child.cjs'),
     scratchDir: data.scratchDir,
     checkScratch: () => data.check(),
@@ -210,7 +213,7 @@ async function start(
     results: data.results,
     containers: containers.proxy,
     addresses: addresses.ours,
-    nowMs,
+    nowMs: fineMs,
     version: manifest.version,
     allowedHosts,
     limits: config.limits,
@@ -299,7 +302,7 @@ async function start(
     windDown,
     admit: (request) => sessions.admit(request),
     recording: {
-      nowMs,
+      nowMs: fineMs,
       userIdOf: ({ headers }) => {
         const who = authenticator.identify(headers.authorization);
         return who.kind === 'caller' ? who.caller.userId : undefined;

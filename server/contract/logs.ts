@@ -40,7 +40,7 @@ export const invocation = named(
     acceptedAt: time,
     startedAt: time.optional().describe('When the handler began; absent if it never did'),
     finishedAt: time,
-    durationMs: z.int(),
+    durationMs: z.number().describe('To a tenth, as its times are'),
     outcome: z.object({
       ok: z.boolean(),
       failure: z.string().optional().describe('Kind of failure, such as `error` or `timeout`'),

@@ -20,13 +20,13 @@ export class CallEndings {
   }
 
   /**
-   * Answers at once. With `mayGoOn` the record stays open while an outbound call goes on, and what is returned is there until it is
+   * Answers at once. With `endedAtMs`, when the handler ended, the record stays open while an outbound call goes on, and what is returned is there until it is
    * closed.
    */
-  finish(running: RunningCall, outcome: Outcome, mayGoOn = false): Promise<void> | undefined {
+  finish(running: RunningCall, outcome: Outcome, endedAtMs?: number): Promise<void> | undefined {
     if (!outcome.ok && outcome.failure !== 'busy') this.note(running, `${outcome.failure}: ${outcome.message}`);
-    const invocation = running.finish(this.#definition(), outcome, this.#host.nowMs());
-    if (!mayGoOn || !running.hasOpenOutbound) {
+    const invocation = running.finish(this.#definition(), outcome, endedAtMs ?? this.#host.nowMs());
+    if (endedAtMs === undefined || !running.hasOpenOutbound) {
       this.#host.onInvocation(invocation, running.call);
       return undefined;
     }

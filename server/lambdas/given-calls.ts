@@ -11,7 +11,7 @@ export type Ending =
 
 /** Told of one call while it runs. `ended` comes last and once. */
 export interface CallListener {
-  /** `atMs`: epoch milliseconds, as the process says. */
+  /** `atMs`: by `monotonicMs`, as the process says. */
   began(atMs: number): void;
   /** It has written a line. */
   line(stream: LogLine['stream'], text: string): void;

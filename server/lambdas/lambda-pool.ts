@@ -1,3 +1,4 @@
+import { monotonicMs } from '../machine/clock.ts';
 import type { Invocation, LambdaCall, Outcome } from '../model/invocation.ts';
 import { CallEndings, isForAnother, outcomeOf } from './call-endings.ts';
 import type { Ending } from './given-calls.ts';
@@ -290,15 +291,25 @@ export class LambdaPool {
     worker.give(running, timeoutMs);
     process.call({ context, executionId, lambdaId: id, lambdaName: name, timeoutMs }, body, {
       began: (atMs) => {
-        // What the process says may be wrong by intent; it was in this span of time all the same.
-        running.startedAtMs = Math.min(Math.max(atMs, givenAtMs), this.#host.nowMs());
+        running.startedAtMs = this.#timeOf(atMs, givenAtMs);
       },
       line: (stream, text) => this.#endings.addLine(running, stream, text),
-      outbound: (news, bytes) => running.addOutbound(news, bytes, this.#host.nowMs()),
+      outbound: (news, bytes) => running.addOutbound(news, bytes, this.#timeOf(news.atMs, givenAtMs)),
       goesOn: () => running.hasOpenOutbound,
       noted: (text) => this.#endings.note(running, text),
       ended: (ending) => this.#ended(worker, running, ending, isAhead),
     });
+  }
+
+  /**
+   * Epoch milliseconds of what a process says has happened; now for what it does not say. What it says may be wrong by intent; it
+   * was after the call was given all the same.
+   */
+  #timeOf(monotonic: number | undefined, afterMs: number): number {
+    const nowMs = this.#host.nowMs();
+    if (monotonic === undefined) return nowMs;
+    const atMs = Math.round((nowMs - (monotonicMs() - monotonic)) * 10) / 10;
+    return Math.min(Math.max(atMs, afterMs), nowMs);
   }
 
   get #timeoutMs(): number {
@@ -316,7 +327,11 @@ export class LambdaPool {
       else this.#pump();
       return;
     }
-    const recorded = this.#endings.finish(running, outcomeOf(ending), ending.kind === 'outcome');
+    const { startedAtMs = running.acceptedAtMs } = running;
+    const recorded =
+      ending.kind === 'outcome'
+        ? this.#endings.finish(running, outcomeOf(ending), this.#timeOf(ending.head.atMs, startedAtMs))
+        : this.#endings.finish(running, outcomeOf(ending));
     // The end of an isolated process would be that of what it still has under way.
     if (recorded && this.#definition.isIsolated) void recorded.then(() => this.#release(worker));
     else this.#release(worker);

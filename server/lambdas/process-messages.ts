@@ -32,6 +32,7 @@ export const noteHead = z.object({ number, message: text }) satisfies z.ZodType<
 export const outboundHead = z.object({
   number,
   id: z.int(),
+  atMs: z.number().exactOptional(),
   method: text.exactOptional(),
   url: text.exactOptional(),
   traceId: z
@@ -63,6 +64,7 @@ export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) }) sat
 export const outcomeHead = z.object({
   number,
   kind: z.enum(['nothing', 'text', 'json']),
+  atMs: z.number(),
   computedMs: z.number(),
   waitedMs: z.number(),
   hasWritten: z.literal(true).exactOptional(),

@@ -128,7 +128,7 @@ export interface InvokeHead {
 /** The handler is about to be called. It is, once this has left the process. */
 export interface BeganHead {
   number: number;
-  /** Epoch milliseconds. */
+  /** By `monotonicMs`. */
   atMs: number;
 }
 
@@ -150,6 +150,8 @@ export interface OutboundHead {
   number: number;
   /** 1, 2, 3 ... in this process. */
   id: number;
+  /** When it became known, by `monotonicMs`; absent for parts of bodies. */
+  atMs?: number;
   method?: string;
   url?: string;
   /** The trace that it carries. */
@@ -181,6 +183,8 @@ export interface InspectingHead {
 export interface OutcomeHead {
   number: number;
   kind: 'nothing' | 'text' | 'json';
+  /** When, by `monotonicMs`. */
+  atMs: number;
   /** What the process took of the processors while the handler ran, and how long it had nothing to compute. */
   computedMs: number;
   waitedMs: number;

@@ -6,6 +6,7 @@ import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
 import { type BodyPlace, bodyAt, endOf, type KeptBody, keepBody, keepRest, restAt } from './recorded-bodies.ts';
 import { headerIn, keptHeaders, shownBody, shownHeaders, shownTarget, shownTextOf } from './shown-body.ts';
+import { timeOf } from './shown-invocation.ts';
 
 /** So much of a body is looked through for words. */
 const SEARCHED_BYTES = 16 * 1024;
@@ -183,6 +184,7 @@ export function shownWholeExchange(one: WholeExchange, seq: number, outboundFail
   const traceId = traceOf(one);
   return {
     ...shownExchange(one, seq, outboundFailures),
+    at: timeOf(one.atMs),
     ...(traceId !== undefined && { traceId }),
     steps: one.steps.map((step) => ({ ...step })),
     request: side(one.requestHeaders, one.requestBody),

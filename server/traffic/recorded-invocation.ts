@@ -19,7 +19,7 @@ import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
 import { type BodyPlace, bodyAt, endOf, keepBody, keepRest, NO_BODY, restAt } from './recorded-bodies.ts';
 import { shownBody, shownHeader, shownTextOf, withoutSecrets } from './shown-body.ts';
-import { shownInvocation } from './shown-invocation.ts';
+import { shownInvocation, tenthsBetween } from './shown-invocation.ts';
 
 const EXCERPT_CHARACTERS = 200;
 /** A longer message is kept whole with the body. */
@@ -322,5 +322,5 @@ function durationOf({
   acceptedAtMs,
   finishedAtMs,
 }: Pick<RecordedInvocation, 'startedAtMs' | 'acceptedAtMs' | 'finishedAtMs'>): number {
-  return finishedAtMs - (startedAtMs ?? acceptedAtMs);
+  return tenthsBetween(startedAtMs ?? acceptedAtMs, finishedAtMs);
 }

@@ -109,6 +109,7 @@ it('a chain of calls reads as one trace: requests, invocations and outbound call
   const { traceId } = first;
   expect(traceId).toBe(executionId.replaceAll('-', ''));
   expect(first.outbound).toMatchObject([{ traceId }]);
+  expect([first.startedAt, first.outbound[0].startedAt]).toEqual([0, 1].map(() => expect.stringMatching(/\.\d{4}Z$/)));
   const q = `q=trace:${traceId}`;
   const { invocations } = (await inspect(`/invocations?${q}`)).body;
   expect(invocations.map(({ lambdaName }: Body) => lambdaName).sort()).toEqual(['echo', 'outer']);

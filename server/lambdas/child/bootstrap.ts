@@ -5,6 +5,7 @@
 import { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { monotonicMs } from '../../machine/clock.ts';
 import { FrameReader, writeFrame } from '../frames.ts';
 import {
   type BeganHead,
@@ -189,19 +190,19 @@ function beginNext(): void {
   const next = ready.shift();
   if (!next) return;
   const { head, body } = next;
-  const atMs = now();
+  const deadlineMs = now() + head.timeoutMs;
   current = head.number;
   ({ executionId } = head);
   given = head.context.headers;
   // Ahead of the handler: whoever dies without having begun may be replaced silently, and nobody else may be.
-  send(FrameType.began, { number: head.number, atMs });
-  if (control.writableLength > 0) control.write('', () => invoke(head, body, atMs));
-  else invoke(head, body, atMs);
+  send(FrameType.began, { number: head.number, atMs: monotonicMs() });
+  if (control.writableLength > 0) control.write('', () => invoke(head, body, deadlineMs));
+  else invoke(head, body, deadlineMs);
 }
 
-function invoke(head: InvokeHead, body: Buffer, atMs: number): void {
+function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
   if (!handler) return;
-  const [event, context] = eventAndContext(body, head, atMs + head.timeoutMs);
+  const [event, context] = eventAndContext(body, head, deadlineMs);
   line.renew();
   nothingLeft.begin();
   before = { computedMs: computedMs(), idleMs: eventLoopUtilization().idle, outputBytes: outputBytes() };
@@ -226,6 +227,7 @@ function outputBytes(): number {
 }
 
 async function answer(number: number, { head, body, trace }: HandlerOutcome): Promise<void> {
+  const atMs = monotonicMs();
   sendOutcome = () => {
     sendOutcome = undefined;
     current = 0;
@@ -235,7 +237,7 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
     };
     const hasWritten = outputBytes() !== before.outputBytes;
     if (hasWritten) lastLoud = number;
-    send(FrameType.outcome, { ...head, number, ...times, ...(hasWritten && { hasWritten }) }, body);
+    send(FrameType.outcome, { ...head, number, atMs, ...times, ...(hasWritten && { hasWritten }) }, body);
     if (ready.length > 0) setImmediate(beginNext);
   };
   nothingLeft.end();

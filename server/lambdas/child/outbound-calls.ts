@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import { monotonicMs } from '../../machine/clock.ts';
 import { MAX_CAPTURED_BYTES } from '../../model/exchange-record.ts';
 import type { MetRule } from '../../model/outbound-rule.ts';
 import { readTraceParent } from '../../model/trace.ts';
@@ -59,7 +60,7 @@ export class OutboundCalls {
   /** Something became known of a call. Does nothing for a request that never started. */
   tell(request: object, news: Omit<OutboundNews, 'id'>): void {
     const id = this.#ids.get(request);
-    if (id !== undefined) this.#report({ id, ...news });
+    if (id !== undefined) this.#report({ id, atMs: monotonicMs(), ...news });
   }
 
   /** Leaves a request that has not been sent yet out of the report: it is not the lambda's. */
@@ -144,6 +145,7 @@ export class OutboundCalls {
     const rules = this.rulesOf(url);
     const known = {
       id: this.#lastId,
+      atMs: monotonicMs(),
       method,
       url: url.slice(0, LONGEST_URL),
       ...(traceId !== undefined && { traceId }),

@@ -13,9 +13,9 @@ const STEPS: Readonly<Record<string, string>> = {
 /** From the gateway's first step to the answer: where the time of an invocation went, as far as it is known. */
 export function spansOf(invocation: InvocationDetail): Span[] {
   const { acceptedAt, startedAt, finishedAt, outcome, request, outbound, cold, trigger, logs } = invocation;
-  const [acceptedMs, finishedMs] = [Date.parse(acceptedAt), Date.parse(finishedAt)];
-  const startedMs = startedAt === undefined ? finishedMs : Date.parse(startedAt);
-  const arrivedMs = request && Date.parse(request.at);
+  const [acceptedMs, finishedMs] = [momentOf(acceptedAt), momentOf(finishedAt)];
+  const startedMs = startedAt === undefined ? finishedMs : momentOf(startedAt);
+  const arrivedMs = request && momentOf(request.at);
   // A call that nobody waits for is answered while it goes on.
   const isAwaited = trigger === 'gateway';
   const endMs = request && arrivedMs !== undefined ? arrivedMs + request.durationMs : finishedMs;
@@ -42,14 +42,14 @@ export function spansOf(invocation: InvocationDetail): Span[] {
             startMs: startedMs,
             endMs: finishedMs,
             tone: outcome.ok ? ('handler' as const) : ('error' as const),
-            marks: logs.map(({ at, text }) => ({ atMs: Date.parse(at), text })),
+            marks: logs.map(({ at, text }) => ({ atMs: momentOf(at), text })),
           },
         ]),
     ...outbound.map((call) => ({
       name: call.method,
       note: hostOf(call.url),
-      startMs: Date.parse(call.startedAt),
-      endMs: Date.parse(call.startedAt) + call.durationMs,
+      startMs: momentOf(call.startedAt),
+      endMs: momentOf(call.startedAt) + call.durationMs,
       tone: isFailedCall(call) ? ('error' as const) : ('outbound' as const),
       depth: 1,
     })),
@@ -76,6 +76,12 @@ function gatewaySteps(steps: readonly { name: string; afterMs: number }[], arriv
     const startMs = arrivedMs + (steps[index - 1]?.afterMs ?? 0);
     return [{ name: shown, startMs, endMs: arrivedMs + afterMs, tone: 'gateway' as const, depth: 1 }];
   });
+}
+
+/** Epoch milliseconds with their tenth, which `Date` knows nothing of. */
+function momentOf(time: string): number {
+  const [, tenth = '0'] = /\.\d{3}(\d)/.exec(time) ?? [];
+  return Date.parse(time) + Number(tenth) / 10;
 }
 
 function hostOf(url: string): string {
