@@ -9,10 +9,11 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { Invocation, OutboundCall } from '../model/invocation.ts';
-import { answerOf, certificateForTests, ServiceForTests } from './service-for-tests.ts';
+import { answerOf, ServiceForTests } from './service-for-tests.ts';
 
 /* The body of each request that a lambda sends, and of each answer, is in the record: whatever sends it, caught or not (D-200). */
 
@@ -64,7 +65,10 @@ beforeAll(async () => {
     outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }) },
     onInvocation: (invocation) => records.get(invocation.executionId)?.(invocation),
   });
-  const { certPem: cert, keyPem: key } = certificateForTests(['localhost']);
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+  });
   const secure = await listen(createSecureServer({ cert, key, allowHTTP1: true }, answerHttp2));
   const plain = await listen(createHttp2(answerHttp2));
   http2Servers = {

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StandInAddress } from './protocol.ts';
-import { answerOf, certificateForTests, failureOf, ServiceForTests } from './service-for-tests.ts';
+import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
 
 /** Sends its event as a form, in the way that lambdas have been written for years. */
 const CLASSIC = `
@@ -53,7 +54,7 @@ async function crm(request: IncomingMessage, response: ServerResponse): Promise<
 }
 
 beforeAll(async () => {
-  const { certPem: cert, keyPem: key } = certificateForTests([]);
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'stand-in' }], { algorithm: 'sha256' });
   standIn = { host: '127.0.0.1', port: await listen(createTlsServer({ cert, key }, crm)), caPem: cert };
   const port = await listen(
     createServer((request, response) => {

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inject } from 'vitest';
-import { type Certificate, selfSigned } from '../machine/self-signed.ts';
 import type { Invocation, LambdaCall } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -11,13 +10,6 @@ import type { WorldView } from '../model/world-view.ts';
 import { LambdaService, type LambdaServiceOptions } from './lambda-service.ts';
 
 const OWNER = '00000000-0000-4000-8000-000000000001';
-
-/** Of a server on this machine that lambdas of a test speak to. */
-export function certificateForTests(hosts: readonly string[]): Certificate {
-  const nowMs = Date.now();
-  const fromMs = nowMs - 60_000;
-  return selfSigned({ commonName: 'for tests', hosts, addresses: [], fromMs, untilMs: nowMs + 24 * 60 * 60_000 });
-}
 
 /** Everything around a LambdaService: a small world whose changes reach it as the store's do, and its folders. */
 export class ServiceForTests {

@@ -3,10 +3,9 @@ import { type RequestOptions, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Certificate } from '../machine/self-signed.ts';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
-import { loadOrCreateCertificate } from './certificate.ts';
+import { type Certificate, loadOrCreateCertificate } from './certificate.ts';
 import { CrmStandIn } from './crm-stand-in.ts';
 import { type Lead, parseLead, parseLeadFilter, type RefusedForm } from './lead.ts';
 

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { keepIdleConnections } from '../http/idle-connections.ts';
 import { cutSlowClients } from '../http/slow-clients.ts';
-import type { Certificate } from '../machine/self-signed.ts';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { reasonOf } from '../model/reason.ts';
+import type { Certificate } from './certificate.ts';
 import {
   type Lead,
   type LeadField,
