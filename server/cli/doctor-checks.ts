@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Config, IN_MEMORY } from '../config-schema.ts';
 import { probeEngine } from '../emulator/engine-probe.ts';
+import { isOlderNode } from '../machine/node-version.ts';
 import { reasonOf } from '../model/reason.ts';
 import { findInstance } from './instance-file.ts';
 
@@ -27,7 +28,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** Is Node.js new enough? */
 export function checkNode(version: string): Check {
   const wanted = manifest.engines.node.replace(/^\D+/, '');
-  const ok = version.localeCompare(wanted, 'en', { numeric: true }) >= 0;
+  const ok = !isOlderNode(version, wanted);
   const message = ok ? `Node.js ${version}` : `Node.js ${version} is older than ${wanted}: install a newer one`;
   return { name: 'Node.js', ok, isNeeded: true, message };
 }

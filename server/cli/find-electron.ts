@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { isOlderNode } from '../machine/node-version.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -30,7 +31,7 @@ export function findElectron(
   const missing = "Electron's binary is not installed";
   if (env.ELECTRON_SKIP_BINARY_DOWNLOAD) return { missing: `${missing}, and ELECTRON_SKIP_BINARY_DOWNLOAD is set` };
   const wanted = nodeWantedBy(folder);
-  if (nodeVersion.localeCompare(wanted, 'en', { numeric: true }) < 0)
+  if (isOlderNode(nodeVersion, wanted))
     return { missing: `${missing}, and to fetch it takes Node ${wanted} or newer (this is ${nodeVersion})` };
   return { missing: `${missing} yet`, fetchInto: folder };
 }

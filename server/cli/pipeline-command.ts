@@ -7,7 +7,6 @@ import type { PipelineWish } from '../pipelines/pipeline-wish.ts';
 import { readRepository } from '../pipelines/repository.ts';
 import { type PipelineRetry, retryWish } from '../pipelines/retry.ts';
 import { type PipelineSource, SOURCES } from '../pipelines/rules.ts';
-import { runPipeline } from '../pipelines/run-pipeline.ts';
 import { SAMPLE_BRANCH, SAMPLE_DIR, SAMPLE_PROJECT, withSampleRepository } from '../pipelines/sample-repository.ts';
 import { stopBranch } from '../pipelines/stop-branch.ts';
 import { ExitWith } from './exit-with.ts';
@@ -147,6 +146,8 @@ async function run(
     const wanted = await wish();
     const { branch } = wanted.repository;
     const say = isJson ? terminal.complain : terminal.print;
+    // Not before: other commands need none of it.
+    const { runPipeline } = await import('../pipelines/run-pipeline.ts');
     const end = await runPipeline(wanted, { platform, env: terminal.env, signal: stop.signal, say });
     if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${end.id}`));
     if (end.exitCode === CANCELED) throw new ExitWith(exitCode, `the pipeline of '${branch}' was cancelled`);

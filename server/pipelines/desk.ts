@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import { retryWish } from './retry.ts';
-import { runPipeline } from './run-pipeline.ts';
 import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-repository.ts';
 
 export interface PipelineDeskOptions {
@@ -99,6 +98,8 @@ export class PipelineDesk {
         },
       });
       const whole = async () => {
+        // Not before: few starts of the platform run one.
+        const { runPipeline } = await import('./run-pipeline.ts');
         const { platform, end } = await this.#options.open();
         try {
           await work((wish) => runPipeline(wish, around(platform)), platform);

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { pack } from 'tar-stream';
 import { EngineCommand } from './engine-command.ts';
 import type { PipelineSurroundings } from './pipeline-wish.ts';
 
@@ -72,6 +71,7 @@ export async function sampleBase(
 async function makeBase(engine: EngineCommand, signal: AbortSignal, env: PipelineSurroundings['env']): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'terrarium-base-'));
   try {
+    const { pack } = await import('tar-stream');
     const archive = pack();
     const written = pipeline(archive, createWriteStream(join(folder, 'base.tar')), { signal });
     for (const [path, content] of await filesOfBase(env)) archive.entry({ name: path.slice(1), mode: 0o755 }, content);

@@ -56,9 +56,11 @@ export function childrenInOrder(view: WorldView, parentId: Uuid, word: TypeWord)
   return children.length > MAX_SORTED ? children : [...children].sort(byName);
 }
 
-const collator = new Intl.Collator('en', { numeric: true });
+let collator: Intl.Collator | undefined;
 
 function byName(one: StoredResource, other: StoredResource): number {
+  // Made when needed: the first one of a process takes a good part of its start.
+  collator ??= new Intl.Collator('en', { numeric: true });
   return collator.compare(one.name, other.name);
 }
 
