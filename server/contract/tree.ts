@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isTypeWord, type TypeWord, typeWords } from '../model/type-words.ts';
 import { named } from './named.ts';
-import { countOr, list, text, uuid } from './parameter.ts';
+import { choice, countOr, flag, list, text, uuid } from './parameter.ts';
 import { id, time } from './parts.ts';
 import { may } from './right.ts';
 import { ok, rowsOf } from './row.ts';
@@ -38,13 +38,21 @@ const page = {
 const seesIt = may('*.view', 'resource_id');
 const target = { id: 'resource_id', of: [] } as const;
 
+/** Kinds of providers that a record names, as `?type=` of their list has them (D-065). */
+export const PROVIDER_KINDS = ['CaaS', 'Lambda', 'GatewayManager'] as const;
+
 /** The hierarchy piece by piece, as the window shows it. */
 export const treeRows = rowsOf('Window', {
   searchTree: {
     route: 'get /inspect/tree',
     summary: 'Resources of the whole world by a part of their name',
     right: 'caller',
-    query: { q: text('Parts of its name, type or id'), scope, ...page },
+    query: {
+      q: text('Parts of its name, type or id'),
+      scope,
+      tops: flag('Only what stands in nothing that one may view: where the tree of what one may view begins'),
+      ...page,
+    },
     answer: ok(
       named('TreeSearch', z.object({ rows, above: rows.describe('Everything above the rows'), total: count })),
     ),
@@ -73,6 +81,17 @@ export const treeRows = rowsOf('Window', {
     target,
     query: page,
     answer: ok(named('TreePage', z.object({ rows, total: count, types }))),
+  },
+  listTreeProviders: {
+    route: 'get /inspect/tree/{resource_id}/providers',
+    summary: 'What can run what is created there',
+    description:
+      'The providers of its organization and of those above, nearest first. Naming them takes no right (D-117), and so it takes none to ' +
+      'choose among them; the list of the resource service has those that one may view.',
+    right: seesIt,
+    target,
+    query: { type: choice('Only those that run', PROVIDER_KINDS) },
+    answer: ok(named('TreeProviders', z.object({ rows }))),
   },
   countTreeBelow: {
     route: 'get /inspect/tree/{resource_id}/below',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeAccount, rootPairOf } from '../../e2e/account.ts';
 import { basic, type Reply, send } from '../../e2e/client.ts';
 import { type Body, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
@@ -46,6 +47,23 @@ describe('GET /inspect/tree/{id}/children', () => {
     expect(namesOf(rows)).toEqual(['shop']);
     expect(await tree(`/${acme.environmentId}/children?word=dragons`)).toMatchObject(refusal(400));
     expect(await tree(`/${acme.environmentId}/children?limit=none`)).toMatchObject(refusal(400));
+  });
+});
+
+describe('for somebody who may view a workspace and nothing above it', () => {
+  it('the tree begins there, and what can run a lambda there is told', async () => {
+    const grace = await makeAccount(platform, 'grace');
+    expect(namesOf((await tree('?tops=true')).body.rows)).toEqual(['root']);
+    const body = { identities: [grace.id], role: 'viewer' };
+    await send('PUT', `${platform.emulator.baseUrl}/inspect/roles/${acme.workspaceId}`, {
+      auth: rootPairOf(platform),
+      body,
+    });
+    const hers = async (path: string) =>
+      (await send('GET', `${platform.emulator.baseUrl}/inspect/tree${path}`, { auth: grace.basic })).body;
+    expect(namesOf((await hers('?tops=true')).rows)).toEqual(['ws', 'grace']);
+    expect(namesOf((await hers(`/${acme.environmentId}/providers?type=Lambda`)).rows)).toEqual(['default-lambda']);
+    expect(await hers(`/${acme.organizationId}/providers`)).toMatchObject({ code: 403 });
   });
 });
 

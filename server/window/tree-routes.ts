@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { type TreeNode, treeRows } from '../contract/tree.ts';
+import { type PROVIDER_KINDS, type TreeNode, treeRows } from '../contract/tree.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import type { Caller } from '../model/caller.ts';
 import { lineage } from '../model/hierarchy.ts';
@@ -7,10 +7,22 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
 import { scopeOf } from '../model/scope.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import {
+  isContainerEngine,
+  isGatewayManager,
+  isLambdaProvider,
+  visibleProviders,
+} from '../model/types/provider-rules.ts';
 import { allBelow, childrenInOrder, idsIn, nodeOf, treeOrder } from './tree-nodes.ts';
 
 /** A world of so many resources is looked through in some 50 ms; past that a count is not worth the wait. */
 const MAX_COUNTED = 200_000;
+
+const SERVES: Record<(typeof PROVIDER_KINDS)[number], (type: string) => boolean> = {
+  CaaS: isContainerEngine,
+  Lambda: isLambdaProvider,
+  GatewayManager: isGatewayManager,
+};
 
 /**
  * The hierarchy piece by piece, for those who cannot hold a world of 100,000 resources: what is directly below a place, the
@@ -27,14 +39,20 @@ export function treeRoutes(gate: Gate): Router {
   const typesOf = (resource: StoredResource, isSeen: (one: StoredResource) => boolean) =>
     present(treeOrder.map((word) => [word, view.children(resource.id, word).filter(isSeen).length]));
 
+  const isBelowSeen = ({ parent }: StoredResource, isSeen: (at: StoredResource) => boolean) => {
+    const above = parent === null ? undefined : view.find(parent);
+    return above !== undefined && isSeen(above);
+  };
+
   return serve(treeRows, gate, {
-    searchTree({ caller, query: { q = '', scope, word, offset, limit } }) {
+    searchTree({ caller, query: { q = '', scope, tops, word, offset, limit } }) {
       const isSeen = viewOf(caller);
+      const isWanted = tops ? (one: StoredResource) => isSeen(one) && !isBelowSeen(one, isSeen) : isSeen;
       const wanted = q.trim().toLowerCase();
       const isIn = scopeOf(view, scope);
       const found = wordsOf(word).flatMap((one) => {
         const isNamed = namedLike(wanted, one);
-        return view.all(one).filter((record) => isNamed(record) && isIn(record.id) && isSeen(record));
+        return view.all(one).filter((record) => isNamed(record) && isIn(record.id) && isWanted(record));
       });
       const rows = found.slice(offset, offset + limit);
       const above = new Map(rows.flatMap((one) => [...lineage(view, one)].slice(1).map((at) => [at.id, at])));
@@ -63,6 +81,9 @@ export function treeRoutes(gate: Gate): Router {
       const rows = children.slice(offset, offset + limit);
       return { rows: nodes(rows), total: children.length, types: typesOf(resource, isSeen) };
     },
+    listTreeProviders: ({ resource, query: { type } }) => ({
+      rows: nodes([...visibleProviders(view, resource, type ? SERVES[type] : () => true)]),
+    }),
     countTreeBelow({ caller, resource, query: { word, offset, limit } }) {
       const isSeen = viewOf(caller);
       const words = wordsOf(word);

@@ -17,10 +17,11 @@ export function useAllOfType(word: TypeWord) {
   const { org, workspace, environment } = scope;
   const where = useQuery(searchOptions({ words: [word], scope: scope.id, limit: MAX_LOOKED }));
   const fqons = useMemo(() => {
+    // Where it is found is told also of organizations that one may not view themselves.
+    const found = new Set(where.data?.rows.map(({ fqon }) => fqon));
+    if (where.data && where.data.total <= where.data.rows.length) return [...found].sort();
     const inside = orgs.map(fqonOf).filter((fqon) => !org || isAtOrBelow(fqon, fqonOf(org)));
-    if (!where.data || where.data.total > where.data.rows.length) return inside;
-    const used = new Set(where.data.rows.map(({ fqon }) => fqon));
-    return inside.filter((fqon) => used.has(fqon));
+    return [...new Set([...inside, ...found])];
   }, [orgs, org, where.data]);
   const all = useQuery({
     queryKey: [keys.world, 'all of', word, fqons],

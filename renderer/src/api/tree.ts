@@ -15,6 +15,7 @@ export type TreePage = AnswerOf<typeof treeRows.listTreeChildren>;
 export type TreePlace = AnswerOf<typeof treeRows.readTreePlace>;
 export type TreeRelation = TreeRelations['names'][number];
 type TreeRelations = AnswerOf<typeof treeRows.listRelations>;
+export type TreeProviders = AnswerOf<typeof treeRows.listTreeProviders>;
 type TreeSearch = AnswerOf<typeof treeRows.searchTree>;
 type TreeBelow = AnswerOf<typeof treeRows.countTreeBelow>;
 
@@ -51,11 +52,13 @@ export interface TreeWish {
   /** Id of what everything has to be below. */
   scope?: string | undefined;
   limit?: number;
+  /** Only what stands in nothing that one may view. */
+  tops?: true;
 }
 
 /** Resources by name, type and place, wherever they are. */
-export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS }: TreeWish) {
-  const query = { q, word: words?.join(','), scope, limit };
+export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS, tops }: TreeWish) {
+  const query = { q, word: words?.join(','), scope, limit, tops };
   return queryOptions({
     queryKey: [keys.world, 'tree search', query],
     queryFn: ({ signal }) => load<TreeSearch>('/inspect/tree', query, signal),

@@ -92,6 +92,26 @@ function missingRight(message: string): string | undefined {
   return /Failed: '([\w.]+)'/.exec(message)?.[1];
 }
 
+/** What one looks at was taken from one's eyes meanwhile: why, and that nothing is lost. Nothing for any other error. */
+export function TakenNote({ name, error }: { name: string; error: unknown }) {
+  const failure = failureOf(error);
+  if (failure.code !== 403) return null;
+  const right = missingRight(failure.message);
+  return (
+    <p role="status" className="border-b border-warn/50 bg-warn-soft px-4 py-2">
+      <strong>Somebody has taken your right to see {name}</strong>
+      {right !== undefined && (
+        <>
+          {' '}
+          (<code>{right}</code>)
+        </>
+      )}
+      . What is shown is as you last saw it. What you have written stays here; it can be saved when you have the right
+      again, which root or an owner can give you.
+    </p>
+  );
+}
+
 /** A failure beside what caused it: a form, a button. */
 export function FailureNote({ failure }: { failure: Failure }) {
   return (

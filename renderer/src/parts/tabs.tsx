@@ -27,12 +27,15 @@ export function Tabs({ label, tabs, value, onChange }: TabsProps) {
       onSelectionChange={(key) => onChange(String(key))}
       className="flex min-h-0 flex-1 flex-col"
     >
-      <TabList aria-label={label} className="flex shrink-0 gap-0.5 overflow-x-auto border-b border-line px-3 pt-1">
+      <TabList
+        aria-label={label}
+        className="flex shrink-0 gap-0.5 overflow-x-auto overflow-y-hidden border-b border-line px-3 pt-1"
+      >
         {tabs.map(({ id, title, count }) => (
           <Tab
             key={id}
             id={id}
-            className="-mb-px flex cursor-default items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 whitespace-nowrap text-muted outline-offset-[-2px] data-[hovered]:text-text data-[selected]:border-accent data-[selected]:font-medium data-[selected]:text-text"
+            className="flex cursor-default items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 whitespace-nowrap text-muted outline-offset-[-2px] data-[hovered]:text-text data-[selected]:border-accent data-[selected]:font-medium data-[selected]:text-text"
           >
             {title}
             {count !== undefined && (

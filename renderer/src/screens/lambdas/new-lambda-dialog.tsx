@@ -49,7 +49,7 @@ export function NewLambdaDialog({
   const place = usePlace(parentId).data;
   const parent = place?.resource;
   const providers = useQuery({
-    ...providersFor(parent ?? { word: 'orgs', id: '', fqon: 'root' }, 'Lambda'),
+    ...providersFor(parent?.id ?? '', 'Lambda'),
     enabled: parent !== undefined,
   }).data;
   const provider = providers?.find(({ id }) => id === providerId) ?? providers?.[0];

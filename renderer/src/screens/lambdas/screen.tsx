@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { parentIdOf } from '../../api/resource-kinds.ts';
+import { searchOptions } from '../../api/tree.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Button } from '../../parts/button.tsx';
@@ -38,6 +40,9 @@ export default function LambdasScreen() {
   const filter = useRef<HTMLDivElement>(null);
   useKeys([{ keys: '/', does: 'Filter the lambdas', run: () => filter.current?.querySelector('input')?.focus() }]);
   const clear = () => change({ q: undefined });
+  // Where there is one environment, that is where.
+  const environments = useQuery(searchOptions({ words: ['environments'], scope: scope.id, limit: 2 })).data;
+  const onlyEnvironment = environments?.total === 1 ? environments.rows[0]?.id : undefined;
   const create = () => change({ new: 'lambda' }, { isNewStep: true });
   const list = (
     <>
@@ -103,7 +108,9 @@ export default function LambdasScreen() {
       />
       {created !== undefined && (
         <NewLambdaDialog
-          parentId={(chosen && parentIdOf(chosen)) ?? scope.environment?.id ?? commonPlace(lambdas.records)}
+          parentId={
+            (chosen && parentIdOf(chosen)) ?? scope.environment?.id ?? commonPlace(lambdas.records) ?? onlyEnvironment
+          }
           starter={created}
           scope={scope.id}
           onClose={() => change({ new: undefined })}

@@ -66,7 +66,7 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
   const parent = place.path.at(-1);
   const type = place.resource.word === 'containers' ? 'CaaS' : 'Lambda';
   const providers = useQuery({
-    ...providersFor(parent ?? place.resource, type),
+    ...providersFor((parent ?? place.resource).id, type),
     enabled: action === 'migrate',
   }).data;
 
@@ -125,10 +125,10 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
           label="To provider"
           options={(providers ?? [])
             .filter(({ id }) => id !== referenceId(provider))
-            .map(({ id, name, resource_type }) => ({
+            .map(({ id, name, type: kind }) => ({
               id,
               text: name,
-              note: resource_type.replace(/^.*Provider::/, ''),
+              note: kind.replace(/^.*Provider::/, ''),
             }))}
           value={target}
           onChange={setTarget}

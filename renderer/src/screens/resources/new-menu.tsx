@@ -1,4 +1,4 @@
-import { Plus } from 'lucide-react';
+import { Plus, UserPlus } from 'lucide-react';
 import { kindsBelow } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import { Button } from '../../parts/button.tsx';
@@ -16,12 +16,25 @@ export function NewMenu({ place }: { place: TreePlace }) {
     <Menu
       label={`New in ${where?.name ?? 'this place'}`}
       trigger={<Button icon={Plus}>New</Button>}
-      entries={kinds.map(({ word, title, icon }) => ({
-        id: word,
-        text: `New ${title}`,
-        icon,
-        onAction: () => change({ new: word }, { isNewStep: true }),
-      }))}
+      entries={[
+        ...kinds.map(({ word, title, icon }) => ({
+          id: word,
+          text: `New ${title}`,
+          icon,
+          onAction: () => change({ new: word }, { isNewStep: true }),
+        })),
+        ...(place.resource.word === 'orgs' || place.resource.word === 'workspaces'
+          ? [
+              {
+                id: 'colleague',
+                text: 'New colleague',
+                icon: UserPlus,
+                startsGroup: true,
+                onAction: () => change({ new: 'colleague' }, { isNewStep: true }),
+              },
+            ]
+          : []),
+      ]}
     />
   );
 }

@@ -23,7 +23,7 @@ export interface ProviderFieldProps {
 export function ProviderField({ label, type, value, onChange, error, isRequired }: ProviderFieldProps) {
   const { place, isNew } = useContext(FormContext);
   const providers = useQuery({
-    ...providersFor(place ?? { word: 'orgs', id: '', fqon: 'root' }, type),
+    ...providersFor(place?.id ?? '', type),
     enabled: place !== undefined,
   }).data;
   const id = isJsonObject(value) && typeof value.id === 'string' ? value.id : undefined;
@@ -37,7 +37,7 @@ export function ProviderField({ label, type, value, onChange, error, isRequired 
   const options = (providers ?? []).map((one) => ({
     id: one.id,
     text: one.name,
-    note: one.resource_type.replace(/^.*Provider::/, ''),
+    note: one.type.replace(/^.*Provider::/, ''),
   }));
   if (id !== undefined && !options.some((option) => option.id === id)) {
     options.unshift({ id, text: isJsonObject(value) && typeof value.name === 'string' ? value.name : id, note: '' });

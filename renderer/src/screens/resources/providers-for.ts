@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { TreeProviders } from '../../api/tree.ts';
 
 /** The place that a resource is in, or will be. */
 export interface ParentPlace {
@@ -11,12 +11,11 @@ export interface ParentPlace {
   fqon: string;
 }
 
-/** The providers of a type that a place can use: its own and those above it. */
-export function providersFor(place: ParentPlace, type: string) {
-  const path =
-    place.word === 'orgs' ? `/meta/${place.fqon}/providers` : `/meta/${place.fqon}/${place.word}/${place.id}/providers`;
+/** The providers of a kind that a place can use: its own and those above it, whether one may view them or not. */
+export function providersFor(placeId: string, type: string) {
   return queryOptions({
-    queryKey: [keys.world, 'providers for', path, type],
-    queryFn: ({ signal }) => load<PlatformRecord[]>(path, { expand: true, type }, signal),
+    queryKey: [keys.world, 'providers for', placeId, type],
+    queryFn: async ({ signal }) =>
+      (await load<TreeProviders>(`/inspect/tree/${placeId}/providers`, { type }, signal)).rows,
   });
 }

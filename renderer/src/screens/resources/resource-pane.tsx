@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 import { usePlace } from '../../api/tree.ts';
-import { ErrorState } from '../../parts/empty-state.tsx';
+import { ErrorState, TakenNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { GoneResource } from './gone-resource.tsx';
 import { ResourceDetail } from './resource-detail.tsx';
@@ -35,13 +35,16 @@ export function ResourcePane({ id }: { id: string }) {
   }
   if (!place.data || !record.data) return <Skeleton label="Loading the resource" />;
   return (
-    <ResourceDetail
-      place={place.data}
-      record={record.data}
-      refresh={record.refetch}
-      onDeleting={() => {
-        isDeleting.current = true;
-      }}
-    />
+    <>
+      <TakenNote name={record.data.name} error={place.error ?? record.error} />
+      <ResourceDetail
+        place={place.data}
+        record={record.data}
+        refresh={record.refetch}
+        onDeleting={() => {
+          isDeleting.current = true;
+        }}
+      />
+    </>
   );
 }

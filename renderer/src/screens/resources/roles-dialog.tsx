@@ -14,19 +14,13 @@ import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
 import { FilterField, Select, Switch } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { ROLE_CHOICES } from './roles.ts';
 
 type Roles = AnswerOf<typeof roleRows.readRoles>;
 
 const PLACES: readonly TypeWord[] = roleRows.readRoles.target.of;
 /** Can people have roles at resources of this type? */
 export const hasRoles = (word: TypeWord): boolean => PLACES.includes(word);
-
-const CHOICES = [
-  { id: 'viewer', text: 'Viewer', note: 'Sees everything here and below' },
-  { id: 'developer', text: 'Developer', note: 'And makes, changes and runs lambdas, APIs, containers, secrets' },
-  { id: 'owner', text: 'Owner', note: 'May do everything, and give rights' },
-  { id: 'none', text: 'None', note: 'Takes what was given here; what is inherited stays' },
-];
 
 /** Gives several people a role at once, or what somebody else has. */
 export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose(): void }) {
@@ -47,7 +41,10 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
         ...(choice.startsWith('as ') ? { sameAs: choice.slice(3) } : { role: choice }),
       }),
     onSuccess: () => {
-      toast({ tone: 'ok', text: `${chosen.size} changed at ${resource.name}.` });
+      toast({
+        tone: 'ok',
+        text: `${chosen.size === 1 ? 'One has' : `${chosen.size} have`} another role at ${resource.name}.`,
+      });
       setChosen(new Set());
       void queryClient.invalidateQueries();
     },
@@ -55,7 +52,7 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
   const holders = new Map(roles.data?.holders.map((one) => [one.id, one]));
   const people = [...(users.data ?? []), ...(groups.data ?? [])].filter(({ name }) => name.includes(filter.trim()));
   const options = [
-    ...CHOICES,
+    ...ROLE_CHOICES,
     ...(roles.data?.holders ?? []).map(({ id, name }) => ({ id: `as ${id}`, text: `Same as ${name}` })),
   ];
   const error = roles.error ?? users.error;

@@ -1,7 +1,8 @@
-import { useCallback, useDeferredValue, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
-import { usePlace } from '../../api/tree.ts';
-import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
+import { searchOptions, usePlace } from '../../api/tree.ts';
+import { useScope } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
@@ -10,6 +11,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useGo, usePlaceId, useSearch } from '../../url.ts';
+import { ColleagueDialog } from './colleague-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { NewMenu } from './new-menu.tsx';
 import { ResourcePane } from './resource-pane.tsx';
@@ -23,16 +25,22 @@ export default function ResourcesScreen() {
   const go = useGo();
   const frame = useRef<HTMLDivElement>(null);
   const total = usePlatformStatus().data?.store.resources;
-  const root = useWorld<PlatformRecord>('/root').data;
-  const rootPlace = usePlace(scope.id ?? root?.id);
-  const rootNode = rootPlace.data?.resource;
+  // Whoever may not view the organizations begins with what they may.
+  const tops = useQuery({ ...searchOptions({ tops: true }), enabled: scope.id === undefined });
+  const scopePlace = usePlace(scope.id);
+  const scopeNode = scopePlace.data?.resource;
+  const roots = useMemo(
+    () => (scope.id === undefined ? tops.data?.rows : scopeNode && [scopeNode]),
+    [scope.id, tops.data, scopeNode],
+  );
+  const top = scope.id === undefined ? tops : scopePlace;
   const placeId = usePlaceId();
-  const selectedId = placeId ?? rootNode?.id;
+  const selectedId = placeId ?? roots?.[0]?.id;
   const selected = usePlace(selectedId);
   // What one types is shown at once; the address follows.
   const [text, setText] = useState(q);
   const filter = useDeferredValue(q);
-  const tree = useTree(rootNode, selectedId, filter);
+  const tree = useTree({ roots, scope: scope.id, selectedId, filter });
 
   const filterBy = (next: string) => {
     setText(next);
@@ -60,11 +68,11 @@ export default function ResourcesScreen() {
         />
         {selected.data && <NewMenu place={selected.data} />}
       </div>
-      {rootPlace.error || tree.error ? (
+      {top.error || tree.error ? (
         <ErrorState
-          error={rootPlace.error ?? tree.error}
+          error={top.error ?? tree.error}
           onRetry={() => {
-            void rootPlace.refetch();
+            void top.refetch();
             tree.refetch();
           }}
         />
@@ -79,6 +87,11 @@ export default function ResourcesScreen() {
         />
       ) : tree.isLoading ? (
         <Skeleton label="Loading the tree" />
+      ) : !isFiltered ? (
+        <EmptyState
+          title="Nothing here is for your eyes yet"
+          text="Root, or an owner, can give you a role at a workspace."
+        />
       ) : (
         <EmptyState title="No match" text="No resource is called that.">
           <Button onPress={() => filterBy('')}>Clear the filter</Button>
@@ -97,8 +110,19 @@ export default function ResourcesScreen() {
         width={300}
         list={list}
         detailLabel="Resource"
-        detail={selectedId === undefined ? <Skeleton /> : <ResourcePane key={selectedId} id={selectedId} />}
+        detail={
+          selectedId === undefined ? (
+            roots ? undefined : (
+              <Skeleton />
+            )
+          ) : (
+            <ResourcePane key={selectedId} id={selectedId} />
+          )
+        }
       />
+      {created === 'colleague' && selected.data && (
+        <ColleagueDialog at={selected.data.resource} onClose={() => change({ new: undefined })} />
+      )}
       {created !== undefined && (selected.data !== undefined || selectedId === undefined || selected.isError) && (
         <CreateDialog key={created} word={created} place={selected.data ?? undefined} />
       )}

@@ -18,7 +18,7 @@ const known: Record<string, Loaded> = {
   'users of root': { rows: [node('ada', 'users', 0, 'root')], total: 3, types: {} },
 };
 const lines = (expanded: string[]) =>
-  rowsOf(root, new Set(expanded), (key) => known[key]).map(
+  rowsOf([root], new Set(expanded), (key) => known[key]).map(
     ({ level, text, count }) => `${level} ${text} ${count ?? ''}`,
   );
 
@@ -38,13 +38,13 @@ it('gathers users, groups and providers, and says how many are yet to be read', 
 it('shows what is selected where the list has not been read as far as that', () => {
   const zoe = node('zoe', 'users', 0, 'root');
   const open = new Set(['root', 'users of root']);
-  const textsWith = (way: TreeNode[]) => rowsOf(root, open, (key) => known[key], way).map(({ text }) => text);
+  const textsWith = (way: TreeNode[]) => rowsOf([root], open, (key) => known[key], way).map(({ text }) => text);
   expect(textsWith([root, zoe]).slice(3)).toEqual(['Users', 'zoe', 'ada', '1 more']);
   expect(textsWith([root, node('ada', 'users', 0, 'root')]).slice(3)).toEqual(['Users', 'ada', '2 more']);
 });
 
 it('shows what was found below what leads to it', () => {
-  const found = foundRows([node('x', 'lambdas', 0, 'demo')], [root, node('demo', 'orgs', 2, 'root')], 'root', 9);
+  const found = foundRows([node('x', 'lambdas', 0, 'demo')], [root, node('demo', 'orgs', 2, 'root')], [root], 9);
   expect(found.map(({ level, text }) => `${level} ${text}`)).toEqual([
     '1 root',
     '2 demo',
@@ -54,7 +54,7 @@ it('shows what was found below what leads to it', () => {
 });
 
 it('moves as trees do', () => {
-  const rows = rowsOf(root, new Set(['root']), (key) => known[key]);
+  const rows = rowsOf([root], new Set(['root']), (key) => known[key]);
   expect(keyInTree('ArrowDown', rows, 0, 10)).toEqual({ go: 1 });
   expect(keyInTree('ArrowUp', rows, 0, 10)).toEqual({ go: 0 });
   expect(keyInTree('End', rows, 0, 10)).toEqual({ go: 3 });

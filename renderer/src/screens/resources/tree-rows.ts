@@ -57,7 +57,7 @@ export function keysAbove(path: readonly TreeNode[], node: TreeNode | undefined)
  * @param way the selected resource and what it is below: in sight also where the list has not been read as far as that
  */
 export function rowsOf(
-  root: TreeNode,
+  roots: readonly TreeNode[],
   expanded: ReadonlySet<string>,
   loadedOf: (key: string) => Loaded | undefined,
   way: readonly TreeNode[] = [],
@@ -110,15 +110,17 @@ export function rowsOf(
     rows.push({ ...resourceRow(node, level, isExpanded), ...place });
     if (isExpanded) addBelow(node.id, level + 1);
   };
-  add(root, 1, { position: 1, siblings: 1 });
+  roots.forEach((root, index) => {
+    add(root, 1, { position: index + 1, siblings: roots.length });
+  });
   return rows;
 }
 
-/** The lines of what was found: the matches and what leads to them, all open. */
+/** The lines of what was found: the matches and what leads to them from the roots, all open. */
 export function foundRows(
   found: readonly TreeNode[],
   above: readonly TreeNode[],
-  rootId: string,
+  roots: readonly TreeNode[],
   total: number,
 ): TreeRow[] {
   const nodes = new Map([...above, ...found].map((node) => [node.id, node]));
@@ -134,8 +136,10 @@ export function foundRows(
       add(child, level + 1, { parentKey: node.id, position: index + 1, siblings: children.length });
     });
   };
-  const root = nodes.get(rootId);
-  if (root) add(root, 1, { position: 1, siblings: 1 });
+  for (const { id } of roots) {
+    const root = nodes.get(id);
+    if (root) add(root, 1, { position: 1, siblings: roots.length });
+  }
   if (total > found.length) {
     const text = `${(total - found.length).toLocaleString('en')} more match: type more of the name`;
     rows.push({ ...still, key: 'more found', kind: 'more', level: 1, text });

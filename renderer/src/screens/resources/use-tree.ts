@@ -22,23 +22,29 @@ export interface TreeData {
   readMore(key: string): void;
 }
 
-/**
- * The part of the tree that is open, read piece by piece: a world of 100,000 resources is never read as a whole.
- *
- * @param filter parts of a name; only what fits and what leads there is shown then
- */
-export function useTree(root: TreeNode | undefined, selectedId: string | undefined, filter: string): TreeData {
+export interface TreeWishes {
+  /** What stands at the top; undefined while it is read. */
+  roots: readonly TreeNode[] | undefined;
+  /** Id of what everything is below; undefined: everything that one may view. */
+  scope: string | undefined;
+  selectedId: string | undefined;
+  /** Parts of a name; only what fits and what leads there is shown then. */
+  filter: string;
+}
+
+/** The part of the tree that is open, read piece by piece: a world of 100,000 resources is never read as a whole. */
+export function useTree({ roots, scope, selectedId, filter }: TreeWishes): TreeData {
   const opened = useValue(chosen);
   const pageCounts = useValue(pages);
   const selected = usePlace(selectedId).data;
   const places = useQuery({
-    ...searchOptions({ words: ['orgs', 'workspaces', 'environments'], scope: root?.id, limit: MAX_OPEN_PLACES }),
-    enabled: root !== undefined,
+    ...searchOptions({ words: ['orgs', 'workspaces', 'environments'], scope, limit: MAX_OPEN_PLACES }),
+    enabled: roots !== undefined,
   }).data;
   const [initialId] = useState(selectedId);
 
   const expanded = useMemo(() => {
-    const open = new Set<string>(root ? [root.id] : []);
+    const open = new Set<string>(roots?.map(({ id }) => id));
     if (places && places.total <= MAX_OPEN_PLACES) for (const { id } of places.rows) open.add(id);
     // The way to what the address names is open; what is chosen in the tree itself is in sight already.
     if (selected && (selected.resource.id === initialId || selected.resource.id === selectedId)) {
@@ -49,7 +55,7 @@ export function useTree(root: TreeNode | undefined, selectedId: string | undefin
       else open.delete(key);
     }
     return open;
-  }, [root, places, selected, opened, initialId, selectedId]);
+  }, [roots, places, selected, opened, initialId, selectedId]);
 
   const wishes = useMemo(
     () =>
@@ -75,16 +81,16 @@ export function useTree(root: TreeNode | undefined, selectedId: string | undefin
   }, [wishes, answers]);
 
   const found = useQuery({
-    ...searchOptions({ q: filter.trim(), scope: root?.id }),
-    enabled: isSearching && root !== undefined,
+    ...searchOptions({ q: filter.trim(), scope }),
+    enabled: isSearching && roots !== undefined,
     placeholderData: keepPreviousData,
   });
   const rows = useMemo(() => {
-    if (!root) return [];
+    if (!roots) return [];
     const way = selected ? [...selected.path, selected.resource] : [];
-    if (!isSearching) return rowsOf(root, expanded, (key) => loaded.get(key), way);
-    return found.data ? foundRows(found.data.rows, found.data.above, root.id, found.data.total) : [];
-  }, [root, isSearching, expanded, loaded, selected, found.data]);
+    if (!isSearching) return rowsOf(roots, expanded, (key) => loaded.get(key), way);
+    return found.data ? foundRows(found.data.rows, found.data.above, roots, found.data.total) : [];
+  }, [roots, isSearching, expanded, loaded, selected, found.data]);
 
   const toggle = useCallback(
     (key: string) => chosen.set(new Map([...chosen.value, [key, !expanded.has(key)]])),
@@ -95,7 +101,7 @@ export function useTree(root: TreeNode | undefined, selectedId: string | undefin
   }, []);
   return {
     rows,
-    isLoading: isSearching ? found.isPending : root === undefined,
+    isLoading: isSearching ? found.isPending : roots === undefined,
     error: isSearching ? found.error : null,
     refetch: () => void found.refetch(),
     toggle,
