@@ -126,3 +126,22 @@ test('a lambda that runs is seen before it ends', async ({ page, platform }) => 
   await run;
   await expect(row).toContainText('late');
 });
+
+test('calls and lines of all lambdas are lists of their own, a letter away, and lead to their invocation and its trace', async ({
+  page,
+  platform,
+}) => {
+  await sendForm(platform);
+  await platform.open(page, 'home');
+  await page.keyboard.press('g');
+  await page.keyboard.press('o');
+  const calls = page.getByRole('grid', { name: 'Outbound calls' });
+  await expect(calls).toContainText('crm.example.com');
+  await calls.getByRole('row').nth(1).click();
+  await expect(page.getByRole('tab', { name: /^Outbound/ })).toHaveAttribute('aria-selected', 'true');
+  await page.getByRole('link', { name: 'trace', exact: true }).click();
+  await expect(page.getByRole('grid', { name: 'Invocations' }).getByRole('row')).toHaveCount(2);
+  await page.getByRole('radio', { name: 'Log lines' }).click();
+  await expect(page.getByRole('grid', { name: 'Log lines' }).getByRole('row').nth(1)).toBeVisible();
+  expect(new URL(page.url()).searchParams.get('q')).toMatch(/^trace:[0-9a-f]{32}$/);
+});

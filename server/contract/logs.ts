@@ -10,7 +10,7 @@ const outboundBody = recordedBody.extend({
 });
 export type OutboundBody = z.output<typeof outboundBody>;
 
-const outboundCall = z.object({
+export const outboundCall = z.object({
   startedAt: time,
   method: z.string(),
   url: z.string(),

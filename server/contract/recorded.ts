@@ -41,12 +41,13 @@ const wholeRequest = named(
 );
 export type WholeRequest = z.output<typeof wholeRequest>;
 
-const page = {
-  total: z.int().describe('How many are kept; of those that one may see'),
+/** Where a page of a list stands. */
+export const placesOfPage = {
   newest: z.int().describe('Place of the newest, for `after`'),
   run: z.string().describe('Another one: the places are counted anew'),
   next: z.int().optional().describe('Where the next page begins, as `before`'),
 };
+const page = { total: z.int().describe('How many are kept; of those that one may see'), ...placesOfPage };
 
 const { executionId, lambdaId, lambdaName, trigger, cold, acceptedAt, finishedAt } = invocation.shape;
 const summary = z.object({
@@ -179,7 +180,7 @@ export type LambdaUse = z.output<typeof lambdaUse>;
 /** Who may replay an invocation: whoever may see and run its lambda. */
 const mayReplay = [...may('lambda.view', 'execution_id'), ...may('lambda.invoke', 'execution_id')];
 
-const pageQuery = {
+export const pageQuery = {
   scope: uuid('Those below an organization, workspace or environment'),
   limit: countOr(100, 'How many', 1, 1_000),
   before: amount('The `next` of the page before', 1),

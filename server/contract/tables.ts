@@ -10,6 +10,7 @@ import { typeTables } from './meta-types.ts';
 import { outboundRows } from './outbound.ts';
 import { publishingRows } from './publishing.ts';
 import { failureRows, recordedRows } from './recorded.ts';
+import { lineListRows, outboundListRows } from './recorded-parts.ts';
 import { roleRows } from './roles.ts';
 import type { Rows } from './row.ts';
 import { accountRows, directoryRows, keyRows, statusRows, tokenRows } from './security.ts';
@@ -38,12 +39,14 @@ const securityTables: readonly Rows[] = [tokenRows, keyRows, accountRows, direct
 const emulatorTables: readonly Rows[] = [
   plainLogRows,
   logRows,
+  lineListRows,
   invokeRows,
   leadRows,
   seedRows,
   resetRows,
   windowRows,
   recordedRows,
+  outboundListRows,
   failureRows,
   sendingRows,
   settingsRows,

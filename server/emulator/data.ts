@@ -68,7 +68,7 @@ export interface Data {
   recorder: Recorder;
   records: RecordLogs;
   /** What lambdas have written; absent where nothing is on disk. */
-  keptLines: KeptLines | undefined;
+  keptLines: KeptLines;
   /** Of the stand-ins. */
   certificate: Certificate;
   /** The lambdas' own: homes, code, packages. */
@@ -120,7 +120,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   const isOnDisk = isKept && keep === 'disk';
   const records = new RecordLogs({ ...bounds, files: isOnDisk ? files : undefined, nowMs, onWarning });
   const recorder = new Recorder(records, keep !== 'nothing');
-  const keptLines = isOnDisk ? new KeptLines(records) : undefined;
+  const keptLines = new KeptLines(records, keep !== 'nothing');
   await records.open();
   unwind.add(() => records.stop());
   const watch = new StorageWatch({ failures, tell: onWarning });

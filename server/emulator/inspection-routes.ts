@@ -11,7 +11,9 @@ import type { Arrivals } from '../http/arrivals.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { Gate } from '../http/serve.ts';
 import type { ContainerLog } from '../logs/container-log.ts';
+import type { KeptLines } from '../logs/kept-lines.ts';
 import { invokeRoutes, type LambdaLog, logRoutes, plainLogRoutes } from '../logs/lambda-routes.ts';
+import { lineListRoutes } from '../logs/line-list-routes.ts';
 import type { Authenticator, Judge } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
@@ -24,6 +26,7 @@ import { type LeadDesk, leadRoutes } from '../standins/lead-routes.ts';
 import type { NamedSnapshots } from '../store/named-snapshots.ts';
 import { failureRoutes } from '../traffic/failure-routes.ts';
 import type { Happenings } from '../traffic/happenings.ts';
+import { outboundListRoutes } from '../traffic/outbound-list-routes.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { type RecorderRoutesOptions, recorderRoutes } from '../traffic/recorder-routes.ts';
 import { sendingRoutes } from '../traffic/sending-routes.ts';
@@ -40,6 +43,8 @@ export interface InspectorOptions {
   authenticator: Authenticator;
   judge: Judge;
   lambdaLog: LambdaLog;
+  /** What all lambdas wrote. */
+  lines: KeptLines;
   containerLog: ContainerLog;
   containers: ContainerDesk;
   invoker: LambdaInvoker;
@@ -95,8 +100,10 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     leadRoutes(() => options.leads, arrivals, gate),
     invokeRoutes(invoker, gate),
     logRoutes(logs, gate),
+    lineListRoutes({ lines: options.lines, recorder, secrets, nowMs: options.nowMs }, gate),
     containerRoutes(options.containers, gate),
     windowRoutes(window, gate),
+    outboundListRoutes({ recorder, secrets, nowMs: options.nowMs }, gate),
     recorderRoutes({ recorder, invoker, secrets, nowMs: options.nowMs, refusalOf }, gate),
     failureRoutes({ recorder, happenings, view, machine, invoker, refusalOf }, gate),
     sendingRoutes({ gatewayUrl: options.gatewayUrl, elapsedMs: () => performance.now() }, gate),

@@ -111,6 +111,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     authenticator: parts.authenticator,
     judge: core.judge,
     lambdaLog: lambdas,
+    lines: data.keptLines,
     containerLog: containers.desk,
     containers: containers.desk,
     invoker: lambdas,

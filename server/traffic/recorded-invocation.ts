@@ -173,6 +173,18 @@ export function wholeInvocation(bodies: ByteLog, one: RecordedInvocation): Whole
 
 const NO_CONTEXT = { method: '', path: '', params: {}, headers: {}, user: null, httpAware: false };
 
+/** A call that a lambda made; its bodies are read when they are asked for. */
+export interface OutboundPlace {
+  call: Omit<OutboundCall, 'request' | 'response'>;
+  whole(): OutboundCall;
+}
+
+/** The calls that an invocation made, in their order; none when these had to make room. */
+export function outboundOf(bodies: ByteLog, { rest }: RecordedInvocation): OutboundPlace[] {
+  const calls = restAt<Rest>(bodies, rest)?.outbound ?? [];
+  return calls.map((call) => ({ call, whole: () => wholeOutbound(bodies, call) }));
+}
+
 function keptOutbound(bodies: ByteLog, { request, response, ...call }: OutboundCall): KeptOutbound {
   const keep = ({ bytes, sizeBytes, ...facts }: OutboundBody): KeptOutboundBody => ({
     ...facts,
@@ -236,7 +248,7 @@ export function factsOfInvocation(
     logLines: one.logLines,
     isCold: one.cold,
     executionId: one.executionId,
-    traceId: traceOf(one),
+    traceId: traceOfInvocation(one),
     httpStatus: request.status,
     excerpt: excerptOf(one),
     log: () => (one.logLines === 0 ? [] : wholeOnce().logs.map(({ text }) => text)),
@@ -252,7 +264,10 @@ export function factsOfInvocation(
 }
 
 /** The trace that it belongs to. */
-function traceOf({ traceId, executionId }: Pick<RecordedInvocation, 'traceId' | 'executionId'>): string {
+export function traceOfInvocation({
+  traceId,
+  executionId,
+}: Pick<RecordedInvocation, 'traceId' | 'executionId'>): string {
   return traceId ?? traceBegunBy(executionId);
 }
 
@@ -286,7 +301,7 @@ export function shownRecorded(one: WholeInvocation): Omit<ShownRecorded, 'seq'> 
   const whole = shownInvocation({ ...one, outcome: outcomeOf(one) });
   return {
     ...whole,
-    traceId: traceOf(one),
+    traceId: traceOfInvocation(one),
     event: {
       ...call,
       // As: of lists of texts the texts are hidden.

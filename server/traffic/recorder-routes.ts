@@ -169,7 +169,8 @@ function shownBegun({ acceptedAtMs, ...begun }: BegunInvocation): ShownBegun {
   return { ...begun, acceptedAt: new Date(acceptedAtMs).toISOString() };
 }
 
-function readQuery<Facts>(query: Query<Facts>): ReadQuery<Facts> {
+/** @throws PlatformError 400 for a query that cannot be read */
+export function readQuery<Facts>(query: Query<Facts>): ReadQuery<Facts> {
   if (query.ok) return query;
   const { message, at } = query.fault;
   throw new PlatformError(400, `q cannot be read at character ${at + 1}: ${message}`);

@@ -118,6 +118,39 @@ it('a chain of calls reads as one trace: requests, invocations and outbound call
   expect((await inspect(`/traffic/${requests[0].seq}`)).body).toMatchObject({ traceId });
 });
 
+it('calls and lines of all lambdas are lists of their own, which can be asked like that of invocations', async () => {
+  const code = `exports.run = async () => { console.log('asking'); console.error('twice'); const to = '${platform.emulator.gatewayUrl}/nowhere?token=hunter2';
+    await fetch(to); return (await fetch(to, { method: 'POST', body: 'some words' })).status }`;
+  const asker = await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'asker', { code }));
+  const invoke = `${platform.emulator.baseUrl}/inspect/lambdas/${asker.id}/invoke`;
+  const { executionId } = (await send('POST', invoke, { auth: root })).body;
+  const traceId = executionId.replaceAll('-', '');
+  const calls = async (query: string) => (await inspect(`/outbound-calls?lambda=${asker.id}&${query}`)).body;
+  const { calls: all } = await calls('');
+  expect(all).toMatchObject([
+    { method: 'POST', status: 404, executionId, lambdaName: 'asker', traceId },
+    { method: 'GET', url: expect.stringContaining('/nowhere?token=%3Chidden%3E') },
+  ]);
+  const [post, get] = all;
+  const found = async (query: string) => (await calls(query)).calls.map(({ seq }: { seq: number }) => seq);
+  expect(await found('q=is:failed')).toEqual([post.seq]); // a GET that is told 404 has its answer
+  expect(await found(`q=trace:${traceId} method:get time:>10m`)).toEqual([get.seq]);
+  expect(await found('q=some words')).toEqual([post.seq]);
+  expect(await found('q=hunter2')).toEqual([]);
+  const page = await calls('limit=1');
+  expect(page.calls).toEqual([post]);
+  expect(await found(`before=${page.next}`)).toEqual([get.seq]);
+  expect(await found(`after=${get.seq}`)).toEqual([post.seq]);
+  expect(await found(`after=${page.newest}`)).toEqual([]);
+  const lines = async (query: string) =>
+    (await inspect(`/log-lines?lambda=${asker.id}&${query}`)).body.lines.map(({ text }: { text: string }) => text);
+  expect(await lines(`q=id:${executionId}`)).toEqual(['twice', 'asking']);
+  expect(await lines(`q=trace:${traceId} stream:stderr time:>10m`)).toEqual(['twice']);
+  expect(await lines('q=asking -stream:stderr')).toEqual(['asking']);
+  for (const path of ['/outbound-calls', '/log-lines'])
+    expect((await inspect(`${path}?q=colour:red`)).status).toBe(400);
+});
+
 describe('GET /inspect/invocations/{id}', () => {
   it('shows the event, the log, the result, and the request with the steps of its way; no credentials', async () => {
     const id = idOf(await call({ n: 7, say: 'hello', password: 'hunter2' }, { Authorization: root, 'X-Page': 'p' }));

@@ -15,7 +15,9 @@ import {
 import {
   addInvocation,
   decodeInvocation,
+  type OutboundPlace,
   outboundFailuresOfMark,
+  outboundOf,
   type RecordedInvocation,
   type WholeInvocation,
   wholeInvocation,
@@ -94,6 +96,8 @@ export class Recorder {
   }
 
   readonly whole = (one: RecordedInvocation): WholeInvocation => wholeInvocation(this.#bodies, one);
+
+  readonly outboundOf = (one: RecordedInvocation): OutboundPlace[] => outboundOf(this.#bodies, one);
 
   readonly wholeExchange = (one: RecordedExchange): WholeExchange => wholeExchange(this.#bodies, one);
 

@@ -5,7 +5,12 @@ import { type Maker, makerFor } from '../../e2e/maker.ts';
 import { type Body, grant, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
-const CODE = `exports.run = (event, context, callback) => callback(null, { api_key: 'k-1234', ok: true });`;
+/** It says something, and calls somebody who is not there. */
+const CODE = `exports.run = async () => {
+  console.log('ran');
+  await fetch('http://127.0.0.1:4').catch(() => {});
+  return { api_key: 'k-1234', ok: true };
+};`;
 
 let platform: Platform;
 let acme: Place;
@@ -96,6 +101,8 @@ describe('Who may look at one lambda and nothing else', () => {
     const { invocations, total } = (await seen('/invocations')).body;
     expect(invocations).toMatchObject([{ lambdaId: theirs.id }]);
     expect(total).toBe(1);
+    expect((await seen('/outbound-calls')).body.calls.map(({ lambdaId }: Body) => lambdaId)).toEqual([theirs.id]);
+    expect((await seen('/log-lines')).body.lines.map(({ lambdaId }: Body) => lambdaId)).toEqual([theirs.id]);
     expect((await seen('/lambda-use')).body.lambdas).toMatchObject([{ lambdaId: theirs.id, calls: 1 }]);
     const { requests } = (await seen('/traffic')).body;
     expect(requests.map(({ target, userId }: Body) => [target, userId])).toContainEqual(['/meta/users/self', guest.id]);

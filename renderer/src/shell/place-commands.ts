@@ -1,14 +1,17 @@
 import {
   ArrowDownToLine,
   ArrowUpFromLine,
+  ArrowUpRight,
   BookOpen,
   Camera,
   KeyRound,
   type LucideIcon,
   RotateCcw,
+  ScrollText,
   SlidersHorizontal,
 } from 'lucide-react';
 import { download } from '../api/download.ts';
+import { useKeys } from '../keys/use-keys.ts';
 import type { ScreenName } from '../screens/registry.ts';
 import { type Search, useGo } from '../url.ts';
 import { useCommands } from './commands.ts';
@@ -18,13 +21,35 @@ interface Spot {
   text: string;
   words: string;
   icon: LucideIcon;
-  group: 'World' | 'Settings';
+  group: 'World' | 'Settings' | 'Go to';
+  /** The letter after `g`. */
+  letter?: string;
   screen: ScreenName;
   search: Search;
 }
 
 /** Places within a screen that one may look for by name. */
 const SPOTS: readonly Spot[] = [
+  {
+    id: 'outbound calls',
+    text: 'Outbound calls of lambdas',
+    words: 'invocations http requests crm trace called whom',
+    icon: ArrowUpRight,
+    group: 'Go to',
+    letter: 'o',
+    screen: 'invocations',
+    search: { list: 'outbound' },
+  },
+  {
+    id: 'log lines',
+    text: 'Log lines of lambdas',
+    words: 'invocations logs printed console journal stderr',
+    icon: ScrollText,
+    group: 'Go to',
+    letter: 'j',
+    screen: 'invocations',
+    search: { list: 'lines' },
+  },
   {
     id: 'snapshots',
     text: 'Snapshots of the world',
@@ -84,8 +109,17 @@ const SPOTS: readonly Spot[] = [
 /** Puts them, and taking the world along, into the palette. */
 export function usePlaceCommands(): void {
   const go = useGo();
+  useKeys(
+    SPOTS.flatMap(({ letter, text, screen, search }) =>
+      letter ? [{ keys: `g ${letter}`, does: text, group: 'Go to', run: () => go({ screen, search }) }] : [],
+    ),
+  );
   useCommands([
-    ...SPOTS.map(({ screen, search, ...command }) => ({ ...command, run: () => go({ screen, search }) })),
+    ...SPOTS.map(({ screen, search, letter, ...command }) => ({
+      ...command,
+      ...(letter && { shortcut: `g ${letter}` }),
+      run: () => go({ screen, search }),
+    })),
     {
       id: 'export',
       text: 'Export everything (zip)',

@@ -10,6 +10,12 @@ export function TraceLink({ traceId }: { traceId: string }) {
       </PlaceLink>{' '}
       <PlaceLink to={{ screen: 'gateway', search }} label={`Requests of trace ${traceId}`}>
         requests
+      </PlaceLink>{' '}
+      <PlaceLink
+        to={{ screen: 'invocations', search: { ...search, list: 'outbound' } }}
+        label={`Outbound calls of trace ${traceId}`}
+      >
+        outbound
       </PlaceLink>
     </>
   );

@@ -167,6 +167,11 @@ export class RecordRing<T> {
     return numberOf(group);
   }
 
+  /** The group of the one at a place, as `groupOf` tells it. */
+  groupAt(seq: number): number {
+    return this.#columns.groupOf(seq);
+  }
+
   /** The newest first, without reading them. */
   *marks(maxLooked: number): Generator<MarkedPlace> {
     const until = Math.max(this.oldest, this.#next - maxLooked);

@@ -33,15 +33,18 @@ export function InvocationDetailPane({
   id,
   isRunning,
   previousId,
+  firstTab,
 }: {
   id: string;
   isRunning: boolean;
   /** The one of the same lambda before it, to be compared with. */
   previousId: string | undefined;
+  /** The one that is open until another is chosen. */
+  firstTab?: string;
 }) {
   const [, change] = useSearch();
   const { data: invocation, error, refetch } = useInvocation(id, !isRunning);
-  if (invocation) return <Detail invocation={invocation} previousId={previousId} />;
+  if (invocation) return <Detail invocation={invocation} previousId={previousId} firstTab={firstTab} />;
   return (
     <>
       <div className="flex justify-end p-1.5">
@@ -58,7 +61,15 @@ export function InvocationDetailPane({
   );
 }
 
-function Detail({ invocation, previousId }: { invocation: InvocationDetail; previousId: string | undefined }) {
+function Detail({
+  invocation,
+  previousId,
+  firstTab,
+}: {
+  invocation: InvocationDetail;
+  previousId: string | undefined;
+  firstTab: string | undefined;
+}) {
   const [{ tab, with: otherId }, change] = useSearch();
   const [isEditing, setEditing] = useState(false);
   const [isDebugging, setDebugging] = useState(false);
@@ -190,7 +201,7 @@ function Detail({ invocation, previousId }: { invocation: InvocationDetail; prev
       <Tabs
         label="Parts of the invocation"
         tabs={tabs}
-        value={tab ?? (outcome.ok ? (invocation.outboundFailures > 0 ? 'outbound' : 'event') : 'logs')}
+        value={tab ?? firstTab ?? (outcome.ok ? (invocation.outboundFailures > 0 ? 'outbound' : 'event') : 'logs')}
         onChange={(next) => change({ tab: next })}
       />
       {isDebugging && <DebugDialog invocation={invocation} onClose={() => setDebugging(false)} />}

@@ -18,6 +18,9 @@ import { hrefOf, useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { InvocationDetailPane } from './invocation-detail.tsx';
 import { conditionOf, statusOf } from './invocation-words.ts';
+import { LineList } from './line-list.tsx';
+import { ListChoice } from './list-choice.tsx';
+import { OutboundList } from './outbound-list.tsx';
 import { type BegunInvocation, type InvocationSummary, useInvocations } from './use-invocations.ts';
 
 const SUGGESTIONS = [
@@ -65,8 +68,15 @@ const faultOf = (text: string) => {
   return query.ok ? undefined : query.fault;
 };
 
-/** What ran, newest first, and one of them in detail. */
+/** What ran, or what it called, or what it printed. */
 export default function InvocationsScreen() {
+  const [{ list }] = useSearch();
+  if (list === 'outbound') return <OutboundList />;
+  return list === 'lines' ? <LineList /> : <InvocationList />;
+}
+
+/** What ran, newest first, and one of them in detail. */
+function InvocationList() {
   const marks = useMarks();
   const [{ q = '', sel, scope, lambda, sort }, change] = useSearch();
   const { page, ...list } = useInvocations({ q: q || undefined, scope, lambda });
@@ -109,6 +119,7 @@ export default function InvocationsScreen() {
       }
       actions={
         <>
+          <ListChoice />
           <span className="text-muted" role="status">
             {countText(ended.length, list.total, isFiltered, list.hasMore)}
           </span>

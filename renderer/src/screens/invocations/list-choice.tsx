@@ -1,0 +1,22 @@
+import { termsOf } from '../../parts/list/query-terms.ts';
+import { Segments } from '../../parts/segments.tsx';
+import { useSearch } from '../../url.ts';
+
+const LISTS = [
+  { id: 'calls', text: 'Invocations' },
+  { id: 'outbound', text: 'Outbound calls' },
+  { id: 'lines', text: 'Log lines' },
+];
+/** What can be said in all three lists. */
+const SHARED = ['time', 'lambda', 'id', 'trace'];
+
+/** Which of the lists is shown; what all of them understand of the query goes along. */
+export function ListChoice() {
+  const [{ list = 'calls', q = '' }, change] = useSearch();
+  const choose = (next: string) => {
+    const kept = SHARED.flatMap((name) => termsOf(q, name)).join(' ');
+    const other = { list: next === 'calls' ? undefined : next, q: kept || undefined };
+    change({ ...other, sel: undefined, sort: undefined, tab: undefined }, { isNewStep: true });
+  };
+  return <Segments label="What is listed" segments={LISTS} value={list} onChange={choose} />;
+}
