@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
 
@@ -58,6 +59,14 @@ describe('generic processes that are ready', () => {
     nowMs += 60_000;
     bed.lambda(TELL_PID);
     await vi.waitFor(() => expect(spares()).toBe(1), { timeout: 5_000 });
+  });
+
+  it('are not kept for all that an import brings, but for those of it that are called', async () => {
+    bed = await ServiceForTests.start();
+    const ids = Array.from({ length: 45 }, () => bed?.lambda(TELL_PID) ?? '');
+    await vi.waitFor(() => expect(spares()).toBe(1), { timeout: 5_000 });
+    for (const id of ids.slice(0, 3)) answerOf(await bed.invoke(id));
+    await vi.waitFor(() => expect(spares()).toBe(Math.min(3, availableParallelism())), { timeout: 5_000 });
   });
 
   it('are none where none are wanted', async () => {

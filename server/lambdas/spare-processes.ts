@@ -5,7 +5,7 @@ import type { LambdaProcess } from './lambda-process.ts';
 const REFILL_AFTER_MS = 100;
 /** For so long a lambda counts that has needed a process, or is likely to need one: it is new, or has been changed. */
 const WISH_MS = 20_000;
-/** More lambdas that change than this are no person at work but an import: nobody is about to call them all. */
+/** More lambdas that change, and are not called, are no person at work but an import: nobody is about to call them all. */
 const MOST_WISHES = 40;
 /** Spares at a time, whatever is wished for. */
 const MOST = 20;
@@ -19,8 +19,8 @@ export class SpareProcesses {
   readonly #nowMs: () => number;
   readonly #start: () => LambdaProcess | undefined;
   readonly #spares = new Set<LambdaProcess>();
-  /** When which lambda needed a process or was changed. */
-  readonly #wishes = new Map<string, number>();
+  /** When which lambda was changed, or was called and needed a process, whichever came last. */
+  readonly #wishes = new Map<string, { atMs: number; wasCalled: boolean }>();
   /** Those that load. */
   #loading = 0;
   #refillTimer: NodeJS.Timeout | undefined;
@@ -39,12 +39,12 @@ export class SpareProcesses {
 
   /** The lambda is likely to need a process soon. */
   expect(lambdaId: string): void {
-    this.#wish(lambdaId);
+    this.#wish(lambdaId, false);
   }
 
   /** The one that was started first, if there is one. It is the taker's from then on. */
   take(lambdaId: string): LambdaProcess | undefined {
-    this.#wish(lambdaId);
+    this.#wish(lambdaId, true);
     const [oldest] = this.#spares;
     if (oldest) this.#spares.delete(oldest);
     return oldest?.isAlive ? oldest : undefined;
@@ -81,8 +81,8 @@ export class SpareProcesses {
     if (wanted > this.#least) this.#refillLater(WISH_MS / 4);
   }
 
-  #wish(lambdaId: string): void {
-    this.#wishes.set(lambdaId, this.#nowMs());
+  #wish(lambdaId: string, wasCalled: boolean): void {
+    this.#wishes.set(lambdaId, { atMs: this.#nowMs(), wasCalled });
     this.#refillLater(REFILL_AFTER_MS);
   }
 
@@ -92,8 +92,14 @@ export class SpareProcesses {
 
   #wanted(): number {
     const sinceMs = this.#nowMs() - WISH_MS;
-    for (const [lambdaId, atMs] of this.#wishes) if (atMs < sinceMs) this.#wishes.delete(lambdaId);
-    const count = this.#wishes.size > MOST_WISHES ? 0 : this.#wishes.size;
+    let [called, changed] = [0, 0];
+    for (const [lambdaId, { atMs, wasCalled }] of this.#wishes) {
+      if (atMs < sinceMs) this.#wishes.delete(lambdaId);
+      else if (wasCalled) called += 1;
+      else changed += 1;
+    }
+    // Those that were called have a process now; more than one for each core is not started at once for what they may still need.
+    const count = Math.min(called, availableParallelism()) + (changed > MOST_WISHES ? 0 : changed);
     const most = Math.min(MOST, Math.floor((freemem() * MEMORY_SHARE) / SPARE_BYTES));
     return this.#least === 0 ? 0 : Math.max(this.#least, Math.min(count, most));
   }
