@@ -186,6 +186,59 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(log.getByText('migrated 12 tables')).toBeVisible();
   });
 
+  test('a terminal takes every key, follows its size, and can be had again when its shell has ended', async ({
+    page,
+    platform,
+  }) => {
+    const complaints: string[] = [];
+    page.on('console', (said) => said.text().includes('Content Security Policy') && complaints.push(said.text()));
+    const workshop = await workshopIn(platform, page);
+    await workshop.run('containers', 'shop', { cmd: 'trap "exit 0" TERM; sleep 3600 & wait' }, 'RUNNING');
+    await platform.open(page, 'containers');
+    await choose(page, 'shop');
+    await page.getByRole('tab', { name: 'Terminal' }).click();
+    const terminal = page.getByRole('region', { name: 'Terminal in shop' });
+    const panel = page.getByRole('tabpanel', { name: 'Terminal' });
+    const size = async () => {
+      await page.keyboard.type('busybox stty size; echo si"ze"\n');
+      await expect(terminal).toContainText(/\d+ \d+\s*size/, SLOWLY);
+      const [, found] = /(\d+ \d+)\s*size/.exec((await terminal.textContent()) ?? '') ?? [];
+      await page.keyboard.type('busybox clear\n');
+      await expect(terminal).not.toContainText('size', SLOWLY);
+      return found;
+    };
+    // It has the focus as soon as it is open.
+    await expect(panel.getByText('open', { exact: true })).toBeVisible(SLOWLY);
+    await page.keyboard.type('echo h"i"\n');
+    await expect(terminal).toContainText(/echo h"i"\s*hi/, SLOWLY);
+    const before = await size();
+    await page.setViewportSize({ width: 1024, height: 700 });
+    await expect.poll(size, SLOWLY).not.toBe(before);
+
+    // A letter that is a key of the window elsewhere, and Esc, are the shell's here.
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await expect(terminal).toBeVisible();
+    await page.keyboard.press('Control+c');
+    await page.keyboard.press('Shift+Tab');
+    await expect(page.getByRole('switch', { name: 'Screen reader' })).toBeFocused();
+    await page.keyboard.press('Space');
+    await expect(terminal.getByRole('list')).toBeAttached();
+    await expectNoFaults(page);
+    // Whoever looks at something else finds it as it was.
+    await page.getByRole('tab', { name: 'Logs' }).click();
+    await page.getByRole('tab', { name: 'Terminal' }).click();
+    await terminal.click();
+    await page.keyboard.type('exit 3\n');
+    await expect(panel.getByText('The shell has ended with exit code 3.')).toBeVisible(SLOWLY);
+    await page.getByRole('button', { name: 'Reconnect' }).click();
+    await expect(panel.getByText('open', { exact: true })).toBeVisible(SLOWLY);
+    await act(page, 'shop', 'Stop');
+    await expect(panel.getByText('The container has stopped.')).toBeVisible(SLOWLY);
+    await expectNoFaults(page);
+    expect(complaints).toEqual([]);
+  });
+
   test('a container is stopped, started, scaled, restarted and deleted with its endpoint', async ({
     page,
     platform,

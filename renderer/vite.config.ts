@@ -31,7 +31,7 @@ export default defineConfig({
     proxy: Object.fromEntries(
       ['/meta', '/security', '/inspect', '/log', '/docs', '/openapi.json'].map((path) => [
         path,
-        { target: emulator, changeOrigin: true },
+        { target: emulator, changeOrigin: true, ws: true },
       ]),
     ),
   },

@@ -45,6 +45,7 @@ import { verifyPassword } from './security/passwords.ts';
 import { PastAccounts } from './security/past-accounts.ts';
 import { securityRoutes } from './security/routes.ts';
 import { windowFiles } from './window/window-files.ts';
+import { Terminals } from './workbench/terminals.ts';
 
 export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
 export type { RootCredentials };
@@ -268,6 +269,7 @@ async function start(
     credentials,
     root: () => ({ userId: view.root.owner, orgId: view.root.id }),
   });
+  const terminals = new Terminals({ nowMs, onFault });
   const { inspect, log } = createInspector({
     config,
     origins: hooks.origins,
@@ -281,6 +283,7 @@ async function start(
     lambdas,
     gateway,
     containers,
+    terminals,
     standIns,
     outboundRules,
     pipelines,
@@ -365,6 +368,7 @@ async function start(
   await lambdas.start();
   workbench.start();
   await containers.start();
+  unwind.add(() => terminals.stop());
   const rootCredentials = await settleRootAccount(service, credentials, config);
   firstKey = rootCredentials.apiKey;
   let stopped: Promise<void> | undefined;

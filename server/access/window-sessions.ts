@@ -1,17 +1,16 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isWrite } from '../http/foreign-write.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
-import { SESSION_KEY_HEADER } from '../model/session-key.ts';
+import { SESSION_KEY_HEADER, sessionKeyIn } from '../model/session-key.ts';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
 const SESSION_LIFETIME_MS = 12 * 60 * 60_000;
 /** More than one person opens in ten minutes. */
 const MAX_CODES = 100;
 const MAX_SESSIONS = 100;
-/** Of a session's methods that change nothing. */
-const SAFE = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Who may sign in, and with what a session then speaks to the platform. */
 export interface SignIn {
@@ -179,12 +178,12 @@ export class WindowSessions {
     if (request.headers.authorization !== undefined) return;
     const session = this.find(request);
     if (!session) return;
-    if (!SAFE.includes(request.method ?? '') && !isFromOurPage(request)) {
+    if (isWrite(request) && !isFromOurPage(request)) {
       throw new PlatformError(403, "a change by the window's session has to come from the window's own pages");
     }
     const { eyes } = session;
     const isOfSession = new URL(request.url ?? '/', 'http://localhost').pathname.startsWith('/inspect/session');
-    if (eyes && !isOfSession && !SAFE.includes(request.method ?? ''))
+    if (eyes && !isOfSession && isWrite(request))
       throw new PlatformError(403, 'you look with the eyes of another: go back to your own to change something');
     request.headers.authorization = `Bearer ${eyes && !isOfSession ? eyes.token : session.token}`;
   }
@@ -213,7 +212,7 @@ function cookieIn(request: IncomingMessage): string | undefined {
 
 function hasKeyOf({ keyHash }: Session, { headers }: IncomingMessage): boolean {
   if (keyHash === undefined) return true;
-  const key = headers[SESSION_KEY_HEADER.toLowerCase()];
+  const key = headers[SESSION_KEY_HEADER.toLowerCase()] ?? sessionKeyIn(headers['sec-websocket-protocol']);
   return typeof key === 'string' && timingSafeEqual(hashOf(key), keyHash);
 }
 

@@ -5,7 +5,7 @@ import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { AttachedEngine } from './attached-engine.ts';
 import type { ContainerRunner } from './container-runner.ts';
-import type { ContainerEngine, ExecResult, Instance, InstanceStats } from './engine.ts';
+import type { ContainerEngine, ExecResult, Instance, InstanceStats, Shell, TerminalSize } from './engine.ts';
 import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
 import type { Engines, EngineView } from './engines.ts';
 import type { InstanceView } from './instance-view.ts';
@@ -109,9 +109,20 @@ export class ContainerDesk {
 
   /** Runs a command inside an instance, the first one unless another is named. */
   async exec(id: Uuid, command: readonly string[], instanceId?: string): Promise<ExecResult> {
-    const instance = this.#instancesOf(id).find((one) => instanceId === undefined || one.id.startsWith(instanceId));
-    if (!instance) throw new PlatformError(409, 'no such instance of this container is running');
+    const instance = this.#instanceOf(id, instanceId);
     return this.#asking(id, 'running a command in a container', (engine) => engine.exec(instance.id, command));
+  }
+
+  /** Opens a shell in an instance, the first one unless another is named. */
+  async openShell(id: Uuid, size: TerminalSize, instanceId?: string): Promise<Shell> {
+    const instance = this.#instanceOf(id, instanceId);
+    return this.#asking(id, 'opening a terminal', (engine) => engine.openShell(instance.id, size));
+  }
+
+  /** Rejects with what a shell could not be opened for now: 409 without such an instance, 503 without an engine. */
+  async demandInstance(id: Uuid, instanceId?: string): Promise<void> {
+    await this.#asking(id, 'opening a terminal', (engine) => engine.beat());
+    this.#instanceOf(id, instanceId);
   }
 
   /** Every engine that a provider of this world names. */
@@ -123,6 +134,12 @@ export class ContainerDesk {
   async retryEngines(): Promise<EngineView[]> {
     await this.#running.engines.retry();
     return this.engines();
+  }
+
+  #instanceOf(id: Uuid, instanceId = ''): Instance {
+    const instance = this.#instancesOf(id).find((one) => one.id.startsWith(instanceId));
+    if (!instance) throw new PlatformError(409, 'no such instance of this container is running');
+    return instance;
   }
 
   #instancesOf(id: Uuid): Instance[] {

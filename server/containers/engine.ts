@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Owner } from '../machine/owner.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { LogLine } from '../model/invocation.ts';
@@ -142,6 +143,24 @@ export interface ExecResult {
   isCut: boolean;
 }
 
+/** Of a terminal, in characters. */
+export interface TerminalSize {
+  columns: number;
+  rows: number;
+}
+
+/** An interactive shell in an instance, on a terminal of its own there. */
+export interface Shell {
+  /** What it prints, and what is typed; ends with the shell, and fails when the engine is lost. */
+  readonly stream: Duplex;
+  /** Never rejects: a shell that has just ended has no size. */
+  resize(size: TerminalSize): Promise<void>;
+  /** How it ended by itself; `exitCode` is undefined where nobody knows. */
+  ending(): Promise<{ exitCode: number | undefined; isInstanceGone: boolean }>;
+  /** Ends it, and what runs in the foreground of its terminal; resolves when it has ended or nothing more can be done about it. */
+  end(): Promise<void>;
+}
+
 export interface ClearOptions {
   volumes: boolean;
   limitMs: number;
@@ -196,6 +215,7 @@ export interface ContainerEngine {
   follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void>;
   stats(instanceId: string): Promise<InstanceStats>;
   exec(instanceId: string, command: readonly string[]): Promise<ExecResult>;
+  openShell(instanceId: string, size: TerminalSize): Promise<Shell>;
   pull(image: string, options: { signal?: AbortSignal; onProgress?(progress: PullProgress): void }): Promise<void>;
   /** The id of what an image's name means on the engine now; undefined when it has no such image. */
   findImage(image: string): Promise<string | undefined>;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { execWish } from '../model/exec-wish.ts';
+import { TERMINAL_PROTOCOL } from '../model/terminal-words.ts';
 import { named } from './named.ts';
-import { text } from './parameter.ts';
+import { countWithin, text } from './parameter.ts';
 import { A_WORKLOAD, id, time } from './parts.ts';
 import { may, SEES_ALL } from './right.ts';
-import { json, ok, rowsOf, underWay } from './row.ts';
+import { json, ok, rowsOf, underWay, webSocket } from './row.ts';
 
 const bytes = z.int().min(0);
 
@@ -80,6 +81,12 @@ const containerEngine = named(
 );
 export type ContainerEngineState = z.output<typeof containerEngine>;
 
+const columns = z.int().min(1).max(1_000);
+const rows = z.int().min(1).max(1_000);
+
+/** What a viewer of a terminal says besides what is typed: its size, or how many bytes of output it has shown so far. */
+export const terminalWord = z.union([z.strictObject({ columns, rows }), z.strictObject({ shown: z.int().min(0) })]);
+
 const mayView = may('*.view', A_WORKLOAD.id);
 const mayUpdate = may('*.update', A_WORKLOAD.id);
 
@@ -127,6 +134,26 @@ export const containerRows = rowsOf('Containers and jobs', {
     body: json(named('ExecWish', execWish)),
     answer: ok(execOutcome),
     errors: [409, 503],
+  },
+  openTerminal: {
+    route: 'get /inspect/containers/{container_id}/terminal',
+    summary: 'A terminal in an instance',
+    description:
+      `A WebSocket of the protocol \`${TERMINAL_PROTOCOL}\`, which takes the right to update the container or job. It is bash where ` +
+      'the image has it, else sh, in the first running instance unless one is named. Binary messages are what is typed and what is ' +
+      'printed. Text is JSON: the viewer says `{"columns": 100, "rows": 30}` when its size changes and `{"shown": 4096}`, how many ' +
+      'bytes it has shown so far; more than 256 KiB ahead of that nothing is sent. The last word is `{"ended": "exited", ' +
+      '"exitCode": 0, "message": "..."}`, or `stopped`, `lost`, `refused`, `idle`, `closing`. A shell ends with its WebSocket, ' +
+      'with the right to it, and after half an hour without a key; at most 10 are open at a time. Pages of other origins are refused.',
+    right: mayUpdate,
+    target: A_WORKLOAD,
+    query: {
+      instance: text('Its id, or the beginning of it'),
+      columns: countWithin('Width in characters', 1, 1_000, 80),
+      rows: countWithin('Height in characters', 1, 1_000, 24),
+    },
+    answer: webSocket,
+    errors: [409, 426, 429, 503],
   },
   restartContainer: {
     route: 'post /inspect/containers/{container_id}/restart',

@@ -7,7 +7,7 @@ import type { Right } from './right.ts';
 
 export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-type Status = 200 | 201 | 202 | 204;
+type Status = 101 | 200 | 201 | 202 | 204;
 
 /** The forms that an error can have: of most routes, the security service, its token endpoint, health (D-180, D-171, D-015). */
 export type ErrorForm = keyof typeof errorForms;
@@ -120,6 +120,9 @@ export function ok<Schema extends z.ZodType>(schema: Schema, description = 'OK')
 export function stream<Schema extends z.ZodType>(schema: Schema, ...mediaTypes: readonly string[]) {
   return { status: 200, description: 'OK', schema, mediaTypes } as const satisfies Answer;
 }
+
+/** 101: the handler goes on with the connection as a WebSocket. */
+export const webSocket = { status: 101, description: 'A WebSocket', mediaTypes: [] } as const satisfies Answer;
 
 /** 201 with what was made, which has no address of its own. */
 export function made<Schema extends z.ZodType>(schema: Schema, description = 'Created') {

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { refuseMalformed } from '../http/connection-faults.ts';
@@ -6,6 +7,7 @@ import { isOurHost } from '../http/host-guard.ts';
 import { keepIdleConnections } from '../http/idle-connections.ts';
 import { BODY_LIMIT_SETTING } from '../http/read-body.ts';
 import { type ArrivalTimes, cutSlowClients } from '../http/slow-clients.ts';
+import { isWebSocketHandshake, readAsPlainRequest, responseToHandshake } from '../http/upgrades.ts';
 import { PlatformError } from '../model/errors.ts';
 import { type ExchangeRecording, recordExchange } from './exchange-recording.ts';
 import type { WindDown } from './wind-down.ts';
@@ -59,11 +61,25 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
       requireHostHeader: false, // node:http would answer without a body
     },
     (req, res) => {
-      req.url = pathOf(req.url ?? '/');
-      if (options.recording) recordExchange(req, res, options.recording);
-      app(req, res);
+      unanswered.set(req.socket, res);
+      answer(req, res);
     },
   );
+  /** The last response of each connection. */
+  const unanswered = new WeakMap<Socket, ServerResponse>();
+  const answer = (req: IncomingMessage, res: ServerResponse) => {
+    req.url = pathOf(req.url ?? '/');
+    if (options.recording) recordExchange(req, res, options.recording);
+    app(req, res);
+  };
+  server.on('upgrade', (req, duplex, head) => {
+    const socket = duplex as Socket; // TCP, no other Duplex
+    socket.on('error', () => {}); // node:http listens no more; its close tells enough
+    // Nobody asks for another protocol behind a request that has no answer yet: its answer would be cut in two.
+    if (unanswered.get(socket)?.writableFinished === false) socket.destroy();
+    else if (!isWebSocketHandshake(req)) readAsPlainRequest(server, socket, req, head);
+    else answer(req, responseToHandshake(req, { socket, head }));
+  });
   server.on('clientError', (fault, socket) => {
     const headers = { 'X-Terrarium-Version': options.version };
     refuseMalformed(fault, socket, { headers, requestTargetBytes: options.limits.requestTargetBytes });

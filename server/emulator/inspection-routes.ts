@@ -36,6 +36,7 @@ import { type WindowDesk, windowRoutes } from '../window/window-routes.ts';
 import { type ContainerDesk, containerRoutes } from '../workbench/container-routes.ts';
 import { outboundRoutes } from '../workbench/outbound-routes.ts';
 import type { OutboundRules } from '../workbench/outbound-rules.ts';
+import type { Terminals } from '../workbench/terminals.ts';
 import { type Workbench, workbenchRoutes } from '../workbench/workbench-routes.ts';
 
 export interface InspectorOptions {
@@ -47,6 +48,7 @@ export interface InspectorOptions {
   lines: KeptLines;
   containerLog: ContainerLog;
   containers: ContainerDesk;
+  terminals: Terminals;
   invoker: LambdaInvoker;
   /** Told of each lead under the topic LEADS, and of each line of a log. */
   arrivals: Arrivals;
@@ -101,7 +103,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     invokeRoutes(invoker, gate),
     logRoutes(logs, gate),
     lineListRoutes({ lines: options.lines, recorder, secrets, nowMs: options.nowMs }, gate),
-    containerRoutes(options.containers, gate),
+    containerRoutes(options.containers, options.terminals, gate),
     windowRoutes(window, gate),
     outboundListRoutes({ recorder, secrets, nowMs: options.nowMs }, gate),
     recorderRoutes({ recorder, invoker, secrets, nowMs: options.nowMs, refusalOf }, gate),

@@ -16,6 +16,7 @@ import type { ScmProject } from '../standins/scm/scm-state.ts';
 import { callsOf } from '../traffic/calls-since.ts';
 import type { LimitUse } from '../traffic/endpoint-activity.ts';
 import { OutboundRules } from '../workbench/outbound-rules.ts';
+import type { Terminals } from '../workbench/terminals.ts';
 import type { Addresses } from './addresses.ts';
 import type { Containers } from './container-life.ts';
 import type { Core } from './core.ts';
@@ -49,6 +50,7 @@ export interface InspectedParts {
   lambdas: LambdaService;
   gateway: { limitUses(): LimitUse[] };
   containers: Containers;
+  terminals: Terminals;
   standIns: StandIns;
   outboundRules: OutboundRules;
   pipelines: PipelineRuns;
@@ -114,6 +116,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     lines: data.keptLines,
     containerLog: containers.desk,
     containers: containers.desk,
+    terminals: parts.terminals,
     invoker: lambdas,
     arrivals: watch.arrivals,
     leads: {

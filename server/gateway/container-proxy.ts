@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
+import type { UpgradedConnection } from '../http/upgrades.ts';
 import { PlatformError } from '../model/errors.ts';
-import type { ContainerRequest, ContainerUpstreams, Tunnel, UpgradedConnection } from './container-upstreams.ts';
+import type { ContainerRequest, ContainerUpstreams, Tunnel } from './container-upstreams.ts';
 import { ForwardedBody } from './forwarded-body.ts';
 import { answerLines } from './forwarded-headers.ts';
 import { callInstance, named, type SwitchedConnection, Unanswered } from './instance-call.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { UpgradedConnection } from '../http/upgrades.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import { findServiceAddress } from '../model/types/port-mappings.ts';
@@ -43,13 +43,6 @@ export interface ContainerRequest {
     /** A part of the answer's body came. */
     received(chunk: Uint8Array): void;
   };
-}
-
-/** The connection of a client that asked for a WebSocket: no HTTP is read from it any more. */
-export interface UpgradedConnection {
-  socket: Socket;
-  /** What the client sent after its request already. */
-  head: Buffer;
 }
 
 /** A WebSocket between a client and an instance. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { UpgradedConnection } from '../http/upgrades.ts';
 import {
   BodyCapture,
   type CapturedBody,
@@ -10,7 +11,7 @@ import {
 import type { Uuid } from '../model/ids.ts';
 import { readTraceParent, traceBegunBy } from '../model/trace.ts';
 import { type Answer, hasHeader } from './answer.ts';
-import type { ContainerRequest, Tunnel, UpgradedConnection } from './container-upstreams.ts';
+import type { ContainerRequest, Tunnel } from './container-upstreams.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
 import type { RateLimit } from './rate-limit.ts';
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isWebSocketHandshake } from '../http/upgrades.ts';
 import { readTraceParent, traceParentFor } from '../model/trace.ts';
 import type { ContainerRequest } from './container-upstreams.ts';
 import { setsWindowCookie } from './window-cookies.ts';
@@ -31,11 +32,6 @@ const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS
 
 /** Only the gateway tells these of its answers (D-156, D-157, D-199). */
 const GATEWAYS_OWN = /^(x-terrarium-.*|x-ratelimit-(limit|remaining)-minute)$/i;
-
-/** Is the request the opening handshake of a WebSocket (RFC 6455, 4.1)? */
-export function isWebSocketHandshake({ method, httpVersion, headers }: IncomingMessage): boolean {
-  return method === 'GET' && httpVersion === '1.1' && tokensOf(headers.upgrade).includes('websocket');
-}
 
 /**
  * The header lines of a request for an instance, names and values alternating, in the client's order and letter case:

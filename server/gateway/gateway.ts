@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refuseConnection, refuseMalformed } from '../http/connection-faults.ts';
 import { cutSlowClients } from '../http/slow-clients.ts';
+import { isWebSocketHandshake, readAsPlainRequest, responseOn, type UpgradedConnection } from '../http/upgrades.ts';
 import type { Authenticator, Judge } from '../model/caller.ts';
 import type { Change } from '../model/commit.ts';
 import { toPlatformError } from '../model/errors.ts';
@@ -17,16 +18,14 @@ import { AsyncCalls } from './async-calls.ts';
 import { AsyncResults, type StoredResult } from './async-results.ts';
 import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
-import type { ContainerUpstreams, UpgradedConnection } from './container-upstreams.ts';
+import type { ContainerUpstreams } from './container-upstreams.ts';
 import { Exchange } from './exchange.ts';
-import { isWebSocketHandshake } from './forwarded-headers.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 import { OpenExchanges } from './open-exchanges.ts';
 import { Pipeline } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
 import type { LimitUse } from './rate-limit.ts';
 import { ClientGone } from './request-body.ts';
-import { readAsPlainRequest, responseOn } from './upgrades.ts';
 import { hideWindowCookies } from './window-cookies.ts';
 
 /** Room for a request's head beyond its target. */

@@ -17,6 +17,7 @@ export type PlatformStatus =
   | 415 // wrong content type
   | 416 // a part of a file that it does not have
   | 422 // patch not applicable, unknown parent of api or endpoint, unknown linked provider, rule type
+  | 426 // only to be had as a WebSocket
   | 429 // limit exceeded
   | 500 // emulator fault
   | 501 // not emulated

@@ -14,6 +14,7 @@ const meanings: Readonly<Record<number, string>> = {
   413: 'The body is too large',
   415: 'The body is of another content type',
   422: 'The patch does not apply, or what the record names does not exist',
+  426: 'Only to be had as a WebSocket',
   429: 'Too many requests',
   500: 'The lambda failed',
   501: 'Not emulated',
@@ -26,6 +27,7 @@ const meanings: Readonly<Record<number, string>> = {
 const headers: Readonly<Record<number, [name: string, description: string, type: string]>> = {
   401: ['WWW-Authenticate', 'How to authenticate', 'string'],
   405: ['Allow', 'The methods of this path', 'string'],
+  426: ['Upgrade', '`websocket`', 'string'],
   429: ['Retry-After', 'Seconds', 'integer'],
   503: ['Retry-After', 'Seconds', 'integer'],
 };

@@ -23,8 +23,12 @@ export function keepSessionKey(key: string): void {
 
 /** What goes with each request of the window: without it the session's cookie is good for nothing (D-214). */
 export function sessionHeaders(): Record<string, string> {
-  const key = storedKey() ?? inMemory;
+  const key = sessionKey();
   return key === undefined ? {} : { [SESSION_KEY_HEADER]: key };
+}
+
+export function sessionKey(): string | undefined {
+  return storedKey() ?? inMemory;
 }
 
 function storedKey(): string | undefined {

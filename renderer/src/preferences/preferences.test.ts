@@ -10,6 +10,7 @@ const DEFAULTS = {
   views: {},
   requests: {},
   isPresenting: false,
+  isTerminalTold: false,
 };
 
 it.each([
@@ -24,6 +25,7 @@ it.each([
     views: { a: [{ name: 'x', search: { q: 1 } }], b: 'c', d: [null] },
     requests: { a: { method: 'GET' } },
     isPresenting: 1,
+    isTerminalTold: 'yes',
   },
 ])('takes the defaults for what makes no sense: %j', (stored) => {
   expect(parsePreferences(stored)).toEqual(DEFAULTS);
@@ -39,6 +41,7 @@ it('keeps what was chosen', () => {
     views: { leads: [{ name: 'mine', search: { q: 'is:refused', sort: '-time' } }] },
     requests: { ada: { method: 'POST', path: '/lead', headers: '', body: '{}', asMe: false } },
     isPresenting: true,
+    isTerminalTold: true,
   };
   expect(parsePreferences(chosen)).toEqual(chosen);
 });

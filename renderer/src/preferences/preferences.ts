@@ -18,6 +18,8 @@ export interface Preferences {
   requests: Readonly<Record<string, SavedRequest>>;
   /** Is everything large, for those who look on from afar? */
   isPresenting: boolean;
+  /** Do terminals tell a screen reader what they print? */
+  isTerminalTold: boolean;
 }
 
 /** A request as it was written. */
@@ -46,6 +48,7 @@ const DEFAULTS: Preferences = {
   views: {},
   requests: {},
   isPresenting: false,
+  isTerminalTold: false,
 };
 
 export const preferences = new ValueStore<Preferences>(read());
@@ -82,7 +85,7 @@ function read(): Preferences {
 /** What was stored, with the defaults for what is missing or makes no sense. */
 export function parsePreferences(stored: unknown): Preferences {
   if (typeof stored !== 'object' || stored === null) return DEFAULTS;
-  const { theme, hasLetterKeys, isRailNarrow, splits, hiddenColumns, views, requests, isPresenting } = {
+  const { theme, hasLetterKeys, isRailNarrow, splits, hiddenColumns, views, requests, isPresenting, isTerminalTold } = {
     ...DEFAULTS,
     ...stored,
   };
@@ -95,6 +98,7 @@ export function parsePreferences(stored: unknown): Preferences {
     views: entriesOf(views, (some) => Array.isArray(some) && some.every(isView)),
     requests: entriesOf(requests, isRequest),
     isPresenting: isPresenting === true,
+    isTerminalTold: isTerminalTold === true,
   };
 }
 

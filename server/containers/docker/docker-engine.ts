@@ -11,6 +11,8 @@ import type {
   InstanceStats,
   Leftovers,
   LogOptions,
+  Shell,
+  TerminalSize,
   Workload,
 } from '../engine.ts';
 import { EngineRefusal } from '../engine-errors.ts';
@@ -23,6 +25,7 @@ import { readStats } from './instance-stats.ts';
 import { ownedBy, type WorldMark } from './labels.ts';
 import { clearWorld, sweepWorlds } from './leftovers.ts';
 import { bareId } from './read-instance.ts';
+import { openShell } from './shell.ts';
 import { watchInstances } from './watch-instances.ts';
 
 /** A Docker daemon, or Podman's service, as a container engine. */
@@ -117,6 +120,10 @@ export class DockerEngine implements ContainerEngine {
 
   exec(instanceId: string, command: readonly string[]): Promise<ExecResult> {
     return execute(this.#connection, instanceId, command);
+  }
+
+  openShell(instanceId: string, size: TerminalSize): Promise<Shell> {
+    return openShell(this.#connection, instanceId, size);
   }
 
   pull(image: string, options: PullOptions): Promise<void> {

@@ -50,7 +50,7 @@ export async function demandEngine(): Promise<Docker> {
 }
 
 /** An image of a static busybox, made here: no registry is needed. */
-export async function testImage(tag = IMAGE, docker = new Docker()): Promise<string> {
+export async function testImage(tag = IMAGE, docker = new Docker(), applets = APPLETS): Promise<string> {
   const present = await docker
     .getImage(tag)
     .inspect()
@@ -63,7 +63,7 @@ export async function testImage(tag = IMAGE, docker = new Docker()): Promise<str
   for (const folder of ['bin/', 'tmp/', 'etc/', 'www/'])
     archive.entry({ name: folder, type: 'directory', mode: 0o1777 });
   archive.entry({ name: 'bin/busybox', mode: 0o755 }, busybox);
-  for (const applet of APPLETS) archive.entry({ name: `bin/${applet}`, type: 'symlink', linkname: 'busybox' });
+  for (const applet of applets) archive.entry({ name: `bin/${applet}`, type: 'symlink', linkname: 'busybox' });
   archive.entry({ name: 'etc/passwd' }, 'root:x:0:0:root:/:/bin/sh\nguest:x:1000:1000:guest:/:/bin/sh\n');
   archive.finalize();
   const [repo, name] = [tag.slice(0, tag.lastIndexOf(':')), tag.slice(tag.lastIndexOf(':') + 1)];

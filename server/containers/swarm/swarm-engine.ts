@@ -12,6 +12,7 @@ import { type PullOptions, pullImage } from '../docker/image-pull.ts';
 import { readStats } from '../docker/instance-stats.ts';
 import { identityIn, LABEL, marksOf, ownedBy, type WorldMark } from '../docker/labels.ts';
 import { StampedLines } from '../docker/output.ts';
+import { openShell } from '../docker/shell.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
 import type {
   ApplyOptions,
@@ -23,6 +24,8 @@ import type {
   InstanceStats,
   Leftovers,
   LogOptions,
+  Shell,
+  TerminalSize,
   Workload,
 } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
@@ -180,6 +183,10 @@ export class SwarmEngine implements ContainerEngine {
 
   async exec(instanceId: string, command: readonly string[]): Promise<ExecResult> {
     return execute(this.#connection, await this.#containerOf(instanceId), command);
+  }
+
+  async openShell(instanceId: string, size: TerminalSize): Promise<Shell> {
+    return openShell(this.#connection, await this.#containerOf(instanceId), size);
   }
 
   pull(image: string, options: PullOptions): Promise<void> {

@@ -15,6 +15,7 @@ import { EnvTab } from './env-tab.tsx';
 import { InstancesTab } from './instances-tab.tsx';
 import { LogTab } from './log-tab.tsx';
 import { StatsTab } from './stats-tab.tsx';
+import { TerminalTab } from './terminal-tab.tsx';
 import { useContainerDeeds } from './use-container-deeds.ts';
 import type { ContainerRow } from './use-containers.ts';
 
@@ -25,6 +26,7 @@ export function ContainerDetail({ row, onClose }: { row: ContainerRow; onClose()
   const tabs = [
     { id: 'logs', title: 'Logs', content: <LogTab id={record.id} /> },
     { id: 'stats', title: 'Stats', content: <StatsTab record={record} /> },
+    { id: 'terminal', title: 'Terminal', content: <TerminalTab record={record} /> },
     { id: 'console', title: 'Console', content: <ConsoleTab record={record} /> },
     { id: 'env', title: 'Environment', content: <EnvTab record={record} /> },
     { id: 'instances', title: 'Instances', count: runningOf(record), content: <InstancesTab record={record} /> },

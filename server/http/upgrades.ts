@@ -1,6 +1,13 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** The connection of a request that asked for an upgrade. */
+export interface UpgradedConnection {
+  socket: Socket;
+  /** What the client sent after its request already. */
+  head: Buffer;
+}
+
 /** How long a client whose WebSocket was refused may go on sending before its connection is cut. */
 const LINGER_MS = 2_000;
 
@@ -23,6 +30,37 @@ export function responseOn(socket: Socket, request: IncomingMessage): ServerResp
     socket.on('close', () => clearTimeout(timer));
   });
   return response;
+}
+
+/** Is the request the opening handshake of a WebSocket (RFC 6455, 4.1)? */
+export function isWebSocketHandshake({
+  method,
+  httpVersion,
+  headers,
+}: Pick<IncomingMessage, 'method' | 'httpVersion' | 'headers'>): boolean {
+  const asked = (headers.upgrade ?? '').split(',').map((token) => token.trim().toLowerCase());
+  return method === 'GET' && httpVersion === '1.1' && asked.includes('websocket');
+}
+
+/** Handshakes that wait for their answer. */
+const handshakes = new WeakMap<IncomingMessage, UpgradedConnection & { response: ServerResponse }>();
+
+/** Has a handshake answered as any request is, unless whoever answers it takes its connection. */
+export function responseToHandshake(request: IncomingMessage, connection: UpgradedConnection): ServerResponse {
+  const response = responseOn(connection.socket, request);
+  handshakes.set(request, { ...connection, response });
+  return response;
+}
+
+/** The connection of a handshake, from now on the caller's, for whom its response is over; undefined for any other request. */
+export function takeConnection(request: IncomingMessage): UpgradedConnection | undefined {
+  const taken = handshakes.get(request);
+  if (!taken) return undefined;
+  handshakes.delete(request);
+  const { response, socket, head } = taken;
+  response.detachSocket(socket);
+  response.emit('close');
+  return { socket, head };
 }
 
 /**

@@ -1,0 +1,158 @@
+import { sessionKeyProtocol } from '../../../../server/model/session-key.ts';
+import { TERMINAL_PROTOCOL, type TerminalEnd } from '../../../../server/model/terminal-words.ts';
+import { addressOf, ask } from '../../api/client.ts';
+import { sessionState } from '../../api/session-state.ts';
+import { sessionKey } from '../../api/window-key.ts';
+import type { TerminalScreen } from '../../parts/terminal/screen.ts';
+import { announce } from '../../parts/toasts.tsx';
+import { preferences } from '../../preferences/preferences.ts';
+import { ValueStore } from '../../value-store.ts';
+
+export type TerminalState = { kind: 'opening' } | { kind: 'open' } | { kind: 'ended'; message: string };
+
+/** The platform sends no more than 256 KiB ahead of what it knows to be shown. */
+const TELL_BYTES = 32 * 1024;
+/** Of one message; what is pasted may be longer. */
+const SENT_BYTES = 64 * 1024;
+
+/** A terminal in a container. It goes on while one looks at something else, until it is ended or one signs out. */
+export class TerminalSession {
+  readonly state = new ValueStore<TerminalState>({ kind: 'opening' });
+  readonly #path: string;
+  readonly #host = document.createElement('div');
+  #screen: TerminalScreen | undefined;
+  #socket: WebSocket | undefined;
+  #instance: string | undefined;
+
+  constructor(containerId: string) {
+    this.#path = `/inspect/containers/${containerId}/terminal`;
+    this.#host.className = 'h-full';
+  }
+
+  /** The instance that was asked for; undefined for the first. */
+  get instance(): string | undefined {
+    return this.#instance;
+  }
+
+  /** Shows it in a box until the returned function is called. */
+  show(box: HTMLElement): () => void {
+    box.append(this.#host);
+    if (!this.#screen) void this.open(this.#instance);
+    return () => this.#host.remove();
+  }
+
+  /** Opens a shell in place of the one there was. */
+  async open(instance: string | undefined): Promise<void> {
+    this.#socket?.close();
+    this.#socket = undefined;
+    this.#instance = instance;
+    this.state.set({ kind: 'opening' });
+    try {
+      const { openScreen } = await import('../../parts/terminal/screen.ts');
+      this.#screen ??= openScreen({
+        host: this.#host,
+        isTold: preferences.value.isTerminalTold,
+        onTyped: (bytes) => this.#send(bytes),
+        onSize: (size) => this.#say(size),
+      });
+    } catch {
+      this.#end('The terminal could not be loaded; the network may have changed.');
+      return;
+    }
+    this.#connect(this.#screen);
+  }
+
+  focus(): void {
+    this.#screen?.focus();
+  }
+
+  tell(isTold: boolean): void {
+    this.#screen?.tell(isTold);
+  }
+
+  dispose(): void {
+    this.#socket?.close();
+    this.#socket = undefined;
+    this.#screen?.dispose();
+    this.#host.remove();
+  }
+
+  #connect(screen: TerminalScreen): void {
+    const url = new URL(addressOf(this.#path, { ...screen.size, instance: this.#instance }), location.href);
+    url.protocol = url.protocol.replace('http', 'ws');
+    const key = sessionKey();
+    const socket = new WebSocket(url, [TERMINAL_PROTOCOL, ...(key === undefined ? [] : [sessionKeyProtocol(key)])]);
+    socket.binaryType = 'arraybuffer';
+    this.#socket = socket;
+    let shownBytes = 0;
+    let toldBytes = 0;
+    let last: TerminalEnd | undefined;
+    let wasOpen = false;
+    socket.onopen = () => {
+      wasOpen = true;
+      this.state.set({ kind: 'open' });
+      this.#say(screen.size);
+      screen.focus();
+    };
+    socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
+      if (typeof data === 'string') {
+        last = JSON.parse(data) as TerminalEnd; // the platform's own word
+        return;
+      }
+      screen.write(new Uint8Array(data), () => {
+        shownBytes += data.byteLength;
+        if (shownBytes - toldBytes < TELL_BYTES) return;
+        toldBytes = shownBytes;
+        if (socket === this.#socket) this.#say({ shown: shownBytes });
+      });
+    };
+    socket.onclose = async () => {
+      const message = last?.message ?? (wasOpen ? 'The connection to the platform broke off.' : await this.#refusal());
+      if (socket !== this.#socket) return;
+      screen.write('\r\n');
+      this.#end(message);
+    };
+  }
+
+  /** A page is not told why a WebSocket was refused: the same address says it to who asks for none. */
+  async #refusal(): Promise<string> {
+    const answer = await ask('GET', this.#path, { query: { instance: this.#instance } });
+    const isWell = answer.ok || answer.failure.code === 426;
+    return isWell ? 'The connection to the platform broke off.' : answer.failure.message;
+  }
+
+  #end(message: string): void {
+    this.#socket = undefined;
+    this.state.set({ kind: 'ended', message });
+    announce(message);
+  }
+
+  #send(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    for (let at = 0; at < bytes.length; at += SENT_BYTES) this.#socket.send(bytes.subarray(at, at + SENT_BYTES));
+  }
+
+  #say(word: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(word));
+  }
+}
+
+const sessions = new Map<string, TerminalSession>();
+
+export function terminalOf(containerId: string): TerminalSession {
+  const session = sessions.get(containerId) ?? new TerminalSession(containerId);
+  sessions.set(containerId, session);
+  return session;
+}
+
+/** Has one been opened here? Its last words are there even when nothing runs any more. */
+export function hasTerminal(containerId: string): boolean {
+  return sessions.has(containerId);
+}
+
+// What one person saw is not for whoever signs in next.
+sessionState.watch(() => {
+  if (sessionState.value.kind !== 'signed-out') return;
+  for (const session of sessions.values()) session.dispose();
+  sessions.clear();
+});

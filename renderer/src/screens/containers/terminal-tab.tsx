@@ -1,0 +1,64 @@
+import { RotateCw } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import type { PlatformRecord } from '../../api/world.ts';
+import { Button } from '../../parts/button.tsx';
+import { Select, Switch } from '../../parts/fields.tsx';
+import { State } from '../../parts/state.tsx';
+import { prefer, preferences } from '../../preferences/preferences.ts';
+import { useValue } from '../../value-store.ts';
+import { runningOf } from './container-status.ts';
+import { hasTerminal, type TerminalSession, terminalOf } from './terminal-session.ts';
+import { shortId, useInstances } from './use-instances.ts';
+
+const ANY = 'any';
+
+/** A terminal in an instance: what is typed goes to a shell there, key by key. */
+export function TerminalTab({ record }: { record: PlatformRecord }) {
+  if (runningOf(record) === 0 && !hasTerminal(record.id)) {
+    return <p className="px-4 py-3 text-muted">A terminal needs a running instance, and there is none.</p>;
+  }
+  return <OpenTerminal key={record.id} record={record} session={terminalOf(record.id)} />;
+}
+
+function OpenTerminal({ record, session }: { record: PlatformRecord; session: TerminalSession }) {
+  const state = useValue(session.state);
+  const { isTerminalTold } = useValue(preferences);
+  const instances = useInstances(record.id).data?.filter(({ state: now }) => now === 'running') ?? [];
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => (box.current ? session.show(box.current) : undefined), [session]);
+  useEffect(() => session.tell(isTerminalTold), [session, isTerminalTold]);
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <div className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-1.5">
+        {state.kind === 'open' && <State is="ok">open</State>}
+        {state.kind === 'opening' && <State is="running">opening</State>}
+        {state.kind === 'ended' && (
+          <>
+            <State is="idle">ended</State>
+            <span className="min-w-0 break-words">{state.message}</span>
+            <Button icon={RotateCw} look="primary" onPress={() => void session.open(session.instance)}>
+              Reconnect
+            </Button>
+          </>
+        )}
+        {instances.length > 1 && (
+          <Select
+            label="Instance"
+            isLabelHidden
+            options={[{ id: ANY, text: 'First instance' }, ...instances.map(({ id }) => ({ id, text: shortId(id) }))]}
+            value={session.instance ?? ANY}
+            onChange={(id) => void session.open(id === ANY ? undefined : id)}
+            className="w-36"
+          />
+        )}
+        <span className="ml-auto flex flex-wrap items-center gap-x-3">
+          <span className="text-[12px] text-muted">Shift+Tab leaves the terminal</span>
+          <Switch isSelected={isTerminalTold} onChange={(isOn) => prefer({ isTerminalTold: isOn })}>
+            Screen reader
+          </Switch>
+        </span>
+      </div>
+      <section ref={box} aria-label={`Terminal in ${record.name}`} className="min-h-0 flex-1 bg-panel py-1 pl-3" />
+    </div>
+  );
+}

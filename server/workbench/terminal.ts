@@ -1,0 +1,180 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { terminalWord } from '../contract/containers.ts';
+import { PlatformError, toPlatformError } from '../model/errors.ts';
+import type { TerminalEnd } from '../model/terminal-words.ts';
+
+/** How far what was sent may be ahead of what its viewer has shown: a shell that prints faster waits. */
+const AHEAD_BYTES = 256 * 1024;
+const CLOSES = { exited: 1000, stopped: 1000, idle: 1000, lost: 1011, refused: 1008, closing: 1001 } as const;
+/** For a viewer to close its side as well. */
+const CLOSE_WAIT_MS = 1_000;
+
+/** Of a terminal, in characters. */
+export interface TerminalSize {
+  columns: number;
+  rows: number;
+}
+
+/** An interactive shell in an instance, on a terminal of its own there. */
+export interface Shell {
+  /** What it prints, and what is typed; ends with the shell, and fails when the engine is lost. */
+  readonly stream: Duplex;
+  /** Never rejects: a shell that has just ended has no size. */
+  resize(size: TerminalSize): Promise<void>;
+  /** How it ended by itself. */
+  ending(): Promise<{ exitCode: number | undefined; isInstanceGone: boolean }>;
+  /** Ends it, and what runs in the foreground of its terminal; resolves when it has ended or nothing more can be done about it. */
+  end(): Promise<void>;
+}
+
+export interface TerminalTimes {
+  /** How often it is looked whether the viewer is still there, and still may. */
+  checkMs: number;
+  /** A shell that nobody has typed into for so long is ended. */
+  idleMs: number;
+}
+
+export interface TerminalOptions {
+  socket: WebSocket;
+  openShell(size: TerminalSize): Promise<Shell>;
+  size: TerminalSize;
+  /** Throws PlatformError once the viewer may not type any more. */
+  demand(): void;
+  times: TerminalTimes;
+  nowMs(): number;
+}
+
+/** A shell in an instance and whoever looks at it, until either goes. */
+export class Terminal {
+  /** Resolves when both have ended; rejects with a fault of the platform's own, then. */
+  readonly ended: Promise<void>;
+  readonly #options: TerminalOptions;
+  readonly #socket: WebSocket;
+  #shell: Shell | undefined;
+  #size: TerminalSize;
+  #sentBytes = 0;
+  #shownBytes = 0;
+  #typedAtMs: number;
+  #isHeard = true;
+  #isOver = false;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: TerminalOptions) {
+    const { socket, times, nowMs } = options;
+    this.#options = options;
+    this.#socket = socket;
+    this.#size = options.size;
+    this.#typedAtMs = nowMs();
+    this.#timer = setInterval(() => this.#check(), times.checkMs).unref();
+    socket.on('error', () => {}); // its close is what matters
+    socket.on('pong', () => {
+      this.#isHeard = true;
+    });
+    socket.on('message', (data: Buffer, isTyped) => (isTyped ? this.#type(data) : this.#hear(data.toString('utf8'))));
+    this.ended = this.#run();
+  }
+
+  /** Ends both. */
+  end(ended: TerminalEnd['ended'], message: string, exitCode?: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const word: TerminalEnd = { ended, message, ...(exitCode !== undefined && { exitCode }) };
+    this.#socket.resume();
+    this.#socket.send(JSON.stringify(word), () => this.#socket.close(CLOSES[ended]));
+    setTimeout(() => this.#socket.terminate(), CLOSE_WAIT_MS).unref();
+  }
+
+  async #run(): Promise<void> {
+    const closed = new Promise((resolve) => this.#socket.once('close', resolve));
+    this.#socket.pause(); // what is typed meanwhile is for the shell
+    try {
+      this.#shell = await this.#options.openShell(this.#size);
+      this.#socket.resume();
+      this.#show(this.#shell);
+    } catch (failure) {
+      this.end('refused', toPlatformError(failure).message);
+      if (!(failure instanceof PlatformError)) throw failure;
+    } finally {
+      this.#socket.resume();
+      await closed;
+      this.#isOver = true;
+      clearInterval(this.#timer);
+      await this.#shell?.end();
+    }
+  }
+
+  #show(shell: Shell): void {
+    const { stream } = shell;
+    let hasEnded = false;
+    stream.on('data', (bytes: Buffer) => {
+      if (this.#isOver) return;
+      this.#sentBytes += bytes.length;
+      this.#socket.send(bytes);
+      if (this.#sentBytes - this.#shownBytes >= AHEAD_BYTES) stream.pause();
+    });
+    stream.once('end', () => {
+      hasEnded = true;
+      void shell.ending().then(({ exitCode, isInstanceGone }) => {
+        if (isInstanceGone) this.end('stopped', 'The container has stopped.', exitCode);
+        else this.end('exited', `The shell has ended${exitCode ? ` with exit code ${exitCode}` : ''}.`, exitCode);
+      });
+    });
+    stream.once('close', () => {
+      if (!hasEnded) this.end('lost', 'The container engine does not answer any more.');
+    });
+  }
+
+  #type(bytes: Buffer): void {
+    const stream = this.#shell?.stream;
+    if (this.#isOver || !stream || !this.#mayStill()) return;
+    this.#typedAtMs = this.#options.nowMs();
+    if (stream.destroyed || stream.write(bytes)) return;
+    this.#socket.pause();
+    stream.once('drain', () => this.#socket.resume());
+  }
+
+  #hear(text: string): void {
+    const word = terminalWord.safeParse(parsed(text));
+    if (!word.success) {
+      this.end('refused', 'What the viewer said is no word of this protocol.');
+    } else if ('columns' in word.data) {
+      this.#size = word.data;
+      void this.#shell?.resize(word.data);
+    } else {
+      this.#shownBytes = Math.min(word.data.shown, this.#sentBytes);
+      if (this.#sentBytes - this.#shownBytes < AHEAD_BYTES) this.#shell?.stream.resume();
+    }
+  }
+
+  #mayStill(): boolean {
+    try {
+      this.#options.demand();
+      return true;
+    } catch (refusal) {
+      this.end('refused', toPlatformError(refusal).message);
+      return false;
+    }
+  }
+
+  #check(): void {
+    const { idleMs } = this.#options.times;
+    if (this.#isOver || !this.#mayStill()) return;
+    if (this.#options.nowMs() - this.#typedAtMs > idleMs) {
+      this.end('idle', `Nothing was typed for ${Math.round(idleMs / 60_000)} minutes, so the shell was ended.`);
+      return;
+    }
+    // A socket that was paused here hears nothing.
+    if (!this.#isHeard && !this.#socket.isPaused) this.#socket.terminate();
+    else this.#socket.ping();
+    this.#isHeard = false;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
