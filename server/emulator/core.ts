@@ -87,7 +87,7 @@ export function createCore(options: CoreOptions): Core {
     newId: randomUUID,
     wasAccount: options.wasAccount ?? (() => false),
     isMoving: (id) => moves.isMoving(id),
-    shown: (resource) => renderer().record(resource),
+    renderer,
     onConfirmed: (resource) => containers.confirmed(resource),
     onPatched: ({ id, type }, operations) => {
       const namesPackage = operations.some(({ op, path }) => op !== 'test' && path === '/properties/package_url');

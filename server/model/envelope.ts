@@ -23,6 +23,11 @@ export const envelopeSchema = z.object({
   variables: z.record(z.string(), z.string('must be a string'), 'must be an object of strings').optional(),
 });
 
+/** The same for properties that are known to be JSON: the type's own schema looks at them. */
+const envelopeOfJson = envelopeSchema.extend({
+  properties: z.record(z.string(), z.unknown(), 'must be an object').optional(),
+});
+
 /** What a client wants a record to be, checked but for the type's own rules. */
 export interface Envelope {
   name: string;
@@ -34,6 +39,14 @@ export interface Envelope {
   variables?: Record<string, string>;
 }
 
+/** Is a value of a document what JSON can hold, so no number beyond all bounds, and without a member that is more than a member? */
+function isPlainJson(value: Json | undefined): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isPlainJson);
+  return Object.entries(value).every(([name, member]) => name !== '__proto__' && isPlainJson(member));
+}
+
 /** A member that is null counts as absent (D-030). */
 function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
@@ -43,7 +56,8 @@ function withoutNulls(object: JsonObject): JsonObject {
 export function parseEnvelope(body: Json | undefined, type: ResourceType): Envelope {
   if (!isJsonObject(body))
     throw new PlatformError(400, `send a JSON object with at least a name to describe the ${type.noun}`);
-  const { properties, ...members } = parseWith(envelopeSchema, withoutNulls(body));
+  const schema = isPlainJson(body.properties) ? envelopeOfJson : envelopeSchema;
+  const { properties, ...members } = parseWith(schema, withoutNulls(body));
   if (type.nameRule && !(type.nameRule.pattern.test(members.name) && members.name.length <= type.nameRule.maxLength)) {
     throw invalid('/name', `must ${type.nameRule.hint}`);
   }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { applyOperation, deepClone, JsonPatchError, type Operation } from 'fast-json-patch';
+import { applyOperation, JsonPatchError, type Operation } from 'fast-json-patch';
 import { type ErrorDetail, PlatformError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { MAX_JSON_DEPTH, MAX_RECORD_SIZE, measure } from './json-bounds.ts';
@@ -17,6 +17,12 @@ export interface PatchRules {
   replaceCreates: readonly string[];
   /** An operation in a spelling of the type's own, as one of RFC 6902, against the document as patched so far (D-073). */
   rewrite?(operation: Operation, document: { properties: JsonObject }): Operation;
+}
+
+/** A record as a client sees it, rendered when it is asked for. */
+export interface ShownRecord {
+  record(): JsonObject;
+  properties(): JsonObject;
 }
 
 const NEEDS: Record<string, readonly string[]> = {
@@ -83,18 +89,19 @@ function valueAt(document: Json, segments: readonly string[]): { value: Json } |
  * Applies operations in order, all or nothing, to a record's editable members (D-090..D-095).
  *
  * @param written the record in written form: name, description?, tags?, variables?, properties
- * @param shown renders the record as a client sees it, against which a harmless write of a read-only member is recognised (D-093);
- *   asked only when an operation touches one
- * @returns a new document; the given ones stay as they are
+ * @param shown the record as a client sees it, against which a harmless write of a read-only member is recognised (D-093); asked
+ *   for no more than what an operation touches
+ * @returns a new document, which shares what no operation reaches; the given ones stay as they are
  * @throws PlatformError 422 naming the operation (D-092); 413 when the document would become larger than a body may be
  */
 export function applyPatch(
   written: JsonObject & { properties: JsonObject },
-  shown: () => JsonObject,
+  shown: ShownRecord,
   operations: readonly Operation[],
   rules: PatchRules,
 ): JsonObject {
-  const document: typeof written = deepClone(written);
+  const document = { ...written };
+  const own = ownedParts(document);
   let carried = 0;
   operations.forEach((sent, index) => {
     const operation = rules.rewrite?.(sent, document) ?? sent;
@@ -113,12 +120,35 @@ export function applyPatch(
     // A few copies of copies would fill all memory.
     if (isCarried) carried += size;
     if (carried > MAX_RECORD_SIZE) refuse('moves and copies more than a record may hold');
+    own(operation);
     applyOne(document, operation, rules, refuse);
   });
   if (measure(document).size > MAX_RECORD_SIZE) {
     throw new PlatformError(413, `the patched record would have over ${MAX_RECORD_SIZE} characters`);
   }
   return document;
+}
+
+/** Makes the objects and arrays on the way to the places of an operation the document's own: others share them. */
+function ownedParts(document: JsonObject): (operation: Operation) => void {
+  const own = new Set<Json>([document]);
+  return (operation) => {
+    for (const pointer of operation.op === 'move' ? [operation.path, operation.from] : [operation.path]) {
+      let at: Json = document;
+      for (const segment of segmentsOf(pointer).slice(0, -1)) {
+        const below: { value: Json } | undefined = valueAt(at, [segment]);
+        if (typeof below?.value !== 'object' || below.value === null) break;
+        const copy: Json = own.has(below.value)
+          ? below.value
+          : Array.isArray(below.value)
+            ? [...below.value]
+            : { ...below.value };
+        own.add(copy);
+        (at as JsonObject)[segment] = copy; // an own member: an index of the array or a name of the object
+        at = copy;
+      }
+    }
+  };
 }
 
 /** The value that an operation puts somewhere, and whether it takes it from the document itself. */
@@ -130,12 +160,12 @@ function placedBy(operation: Operation, document: JsonObject): { value: Json; is
 }
 
 /** A write that a client makes by comparing whole records, and that changes nothing the server owns (D-093). */
-function isHarmless(operation: Operation, shown: () => JsonObject, rules: PatchRules): boolean {
+function isHarmless(operation: Operation, shown: ShownRecord, rules: PatchRules): boolean {
   const segments = segmentsOf(operation.path);
   if (operation.op === 'remove') return segments[0] === 'properties' && rules.serverSet.includes(segments[1] ?? '');
   if (operation.op !== 'add' && operation.op !== 'replace') return false;
   if (readOnlyProblem(operation, rules) === undefined) return false;
-  const present = valueAt(shown(), segments);
+  const present = valueAt(segments[0] === 'properties' ? { properties: shown.properties() } : shown.record(), segments);
   return present !== undefined && isDeepStrictEqual(present.value, operation.value);
 }
 

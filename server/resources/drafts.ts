@@ -76,7 +76,9 @@ export class Drafts {
     const context = { ...this.#contextBelow(parent), previous: before };
     const { properties, companions = [] } = typeOf(before).admit?.(wish, context) ?? passed(wish);
     const after = as(properties);
-    return { record: isDeepStrictEqual(before, after) ? before : this.touched(act, after), companions };
+    // Only the type's rules can have made it again what it was.
+    const isSame = properties !== wish.properties && isDeepStrictEqual(before, after);
+    return { record: isSame ? before : this.#stamped(act, after), companions };
   }
 
   /** A record after a change, with who made it and when. Rights given or taken are no change of the resource itself. */
@@ -84,6 +86,10 @@ export class Drafts {
     const { grants: _before, ...shownBefore } = this.#options.view.find(after.id) ?? after;
     const { grants: _after, ...shownAfter } = after;
     if (isDeepStrictEqual(shownBefore, shownAfter)) return after;
+    return this.#stamped(act, after);
+  }
+
+  #stamped(act: Act, after: StoredResource): StoredResource {
     return { ...after, modified: { action: 'update', by: act.caller.userId, at: this.#now() } };
   }
 

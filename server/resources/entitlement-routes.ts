@@ -121,7 +121,9 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     const present = find(request, entitlement.id);
     const { name, action, identities, value } = present;
     const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
-    const patched = applyPatch(written, () => recordOf(present, request.renderer), operations, {
+    const record = () => recordOf(present, request.renderer);
+    const shown = { record, properties: () => record().properties };
+    const patched = applyPatch(written, shown, operations, {
       renamable: false,
       serverSet: ['parent', 'action'],
       unreadable: [],
@@ -236,7 +238,7 @@ function fieldsOf({ id, name, action, value = null }: Entitlement): JsonObject {
 }
 
 /** The record form: provenance is that of the resource it belongs to. */
-function recordOf(entitlement: Entitlement, renderer: Renderer): JsonObject {
+function recordOf(entitlement: Entitlement, renderer: Renderer): JsonObject & { properties: JsonObject } {
   const { id, name, action, resource, identities, value } = entitlement;
   const { resource_state, org, owner, created, modified } = renderer.record(resource) as JsonObject & Provenance;
   return {

@@ -23,10 +23,9 @@ export function recordRoutes(service: ResourceService): Route[] {
     return created(await service.create(request.act, parent.id, word, await request.json()), request.renderer);
   };
   const patch = async (request: ResourceRequest, resource: StoredResource): Promise<Answer> => {
-    service.demandChange(request.act, resource);
-    const operations = parsePatch(await request.patchJson());
-    const { renderer } = request;
-    const patched = await service.patch(request.act, resource.id, operations, (seen) => renderer.record(seen));
+    const { act, renderer } = request;
+    const read = async () => parsePatch(await request.patchJson());
+    const patched = await service.patch(act, resource.id, read, renderer);
     return ok(renderer.record(patched));
   };
   const replace = async (request: ResourceRequest, resource: StoredResource): Promise<Answer> =>

@@ -18,7 +18,7 @@ import { type DeletionWish, planDeletion } from './deletion.ts';
 import { Drafts, type DraftsOptions } from './drafts.ts';
 import type { Action, Policies } from './policies.ts';
 import { demandWithin } from './reach.ts';
-import { patchedDocument, writtenForm } from './written-form.ts';
+import { patchedDocument, type RecordRenderer, writtenForm } from './written-form.ts';
 
 /** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
 const KEPT_BY_PUT = new Set(['provider', 'external_id']);
@@ -37,8 +37,8 @@ export interface ResourceServiceOptions extends Omit<DraftsOptions, 'view'> {
   hashPassword(password: string): Promise<string>;
   /** Was an id ever an account's (D-030)? */
   wasAccount(id: Uuid): boolean;
-  /** The record as a client sees it, for read-only members in a patch (D-093). */
-  shown(resource: StoredResource): JsonObject;
+  /** Of records as clients see them, for read-only members in a patch (D-093). */
+  renderer(): RecordRenderer;
   /** Told of a record that a PUT or PATCH left as it was: nothing is committed then. */
   onConfirmed?(resource: StoredResource): void;
   /** Told of a record that was patched, changed by that or not, and how. */
@@ -132,24 +132,22 @@ export class ResourceService {
   /**
    * Applies a JSON Patch to a record (D-090..D-098); what changes nothing leaves it as it is.
    *
-   * @param shown renders the record as this client sees it
+   * @param operations where they have yet to be read, that happens when the right is there
+   * @param renderer of records as this client sees them
    * @throws PlatformError 400, 403, 409, 422
    */
   async patch(
     act: Act,
     id: Uuid,
-    operations: readonly Operation[],
-    shown: (resource: StoredResource) => JsonObject = this.#options.shown,
+    operations: readonly Operation[] | (() => Promise<readonly Operation[]>),
+    renderer: RecordRenderer = this.#options.renderer(),
   ): Promise<StoredResource> {
-    const patched = await this.#rewrite(act, id, 'update', (before) => {
-      let rendered: JsonObject | undefined;
-      const asSeen = () => {
-        rendered ??= shown(before);
-        return rendered;
-      };
-      return parseEnvelope(patchedDocument(before, asSeen, operations), typeOf(before));
-    });
-    this.#options.onPatched?.(patched, operations);
+    const first = this.#changeable(act, id, 'update');
+    const sent = typeof operations === 'function' ? await operations() : operations;
+    const patched = await this.#rewrite(act, first, 'update', (before) =>
+      parseEnvelope(patchedDocument(before, renderer, sent), typeOf(before)),
+    );
+    this.#options.onPatched?.(patched, sent);
     return patched;
   }
 
@@ -158,7 +156,7 @@ export class ResourceService {
    * @throws PlatformError 400, 403, 409; 404 when the type has no PUT
    */
   async replace(act: Act, id: Uuid, body: Json | undefined): Promise<StoredResource> {
-    return this.#rewrite(act, id, 'update', (before) => {
+    return this.#rewrite(act, this.#changeable(act, id, 'update'), 'update', (before) => {
       const type = typeOf(before);
       const envelope = parseEnvelope(isJsonObject(body) ? { ...body, ...IGNORED_BY_PUT } : body, type);
       if (envelope.name !== before.name) {
@@ -182,7 +180,7 @@ export class ResourceService {
     verb: string,
     change: (before: StoredResource) => JsonObject,
   ): Promise<StoredResource> {
-    return this.#rewrite(act, id, verb, (before) => {
+    return this.#rewrite(act, this.#changeable(act, id, verb), verb, (before) => {
       return parseEnvelope({ ...writtenForm(before), properties: change(before) }, typeOf(before));
     });
   }
@@ -218,14 +216,21 @@ export class ResourceService {
     await this.#options.store.commit({ put, remove }, causeOf(act, action));
   }
 
+  /** What the caller may change as it is now. */
+  #changeable(act: Act, id: Uuid, verb: string): StoredResource {
+    const first = this.#present(id);
+    this.demandChange(act, first, verb);
+    return first;
+  }
+
+  /** @param first as it was when the right was asked for */
   async #rewrite(
     act: Act,
-    id: Uuid,
+    first: StoredResource,
     verb: string,
     wish: (before: StoredResource) => Envelope,
   ): Promise<StoredResource> {
-    const first = this.#present(id);
-    this.demandChange(act, first, verb);
+    const { id } = first;
     for (;;) {
       const before = this.#present(id);
       const type = typeOf(before);

@@ -1,9 +1,23 @@
 import type { Operation } from 'fast-json-patch';
-import { type JsonObject, memberOf } from '../model/json.ts';
-import { applyPatch } from '../model/patch.ts';
+import type { JsonObject } from '../model/json.ts';
+import { applyPatch, type ShownRecord } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { hiddenProperties } from '../model/secrets.ts';
+
+/** Renders records as one client sees them. */
+export interface RecordRenderer {
+  record(resource: StoredResource): JsonObject;
+  properties(resource: StoredResource): JsonObject;
+}
+
+function once(render: () => JsonObject): () => JsonObject {
+  let rendered: JsonObject | undefined;
+  return () => {
+    rendered ??= render();
+    return rendered;
+  };
+}
 
 /** The record as its writer left it: what can be parsed like the body of a request. */
 export function writtenForm({
@@ -23,10 +37,10 @@ export function writtenForm({
 }
 
 /** The document that a patch works on: the written form but for what a type lets be patched as it is shown (D-090, D-097). */
-function patchedForm(record: StoredResource, shown: () => JsonObject): ReturnType<typeof writtenForm> {
+function patchedForm(record: StoredResource, shown: ShownRecord): ReturnType<typeof writtenForm> {
   const written = writtenForm(record);
   const asShown = (typeOf(record).patchedAsShown ?? []).flatMap((name) => {
-    const value = memberOf(shown().properties, name);
+    const value = shown.properties()[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
@@ -35,15 +49,19 @@ function patchedForm(record: StoredResource, shown: () => JsonObject): ReturnTyp
 /**
  * The written form after a patch (D-090..D-095); still to be checked like the body of a create (D-096).
  *
- * @param shown renders the record as the client sees it, against which harmless writes are recognised (D-093)
+ * @param renderer of what the client sees, against which harmless writes are recognised (D-093)
  * @throws PlatformError 422 for an operation that does not apply
  */
 export function patchedDocument(
   record: StoredResource,
-  shown: () => JsonObject,
+  renderer: RecordRenderer,
   operations: readonly Operation[],
 ): JsonObject {
   const type = typeOf(record);
+  const shown = {
+    record: once(() => renderer.record(record)),
+    properties: once(() => renderer.properties(record)),
+  };
   return applyPatch(patchedForm(record, shown), shown, operations, {
     renamable: type.renamable ?? true,
     serverSet: ['parent', ...type.serverSet],
