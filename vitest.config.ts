@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { typeKinds } from './server/contract/type-naming.ts';
 
 /** What asks a container engine for something; most of it is waiting. */
 const ENGINES = [
@@ -20,6 +21,8 @@ const LAMBDAS = 'server/lambdas/**/*.test.ts';
 
 // Tests run the TypeScript sources; only the lambda child's bootstrap is a built file (scripts/build.mjs makes it).
 export default defineConfig({
+  // As in the build of the window (renderer/vite.config.ts).
+  define: { TYPE_KINDS: JSON.stringify(typeKinds()) },
   test: {
     // A worker loads the sources once for all files it is given: several platforms can live in one process, so no module of
     // ours keeps anything that a test could leave to the next.

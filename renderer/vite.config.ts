@@ -1,6 +1,7 @@
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { typeKinds } from '../server/contract/type-naming.ts';
 
 /** The running emulator that `npx vite renderer` speaks to while one works on the window. */
 const emulator = process.env.TERRARIUM_URL ?? 'http://127.0.0.1:4700';
@@ -16,6 +17,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/ui/',
   plugins: [react(), tailwind()],
+  define: { TYPE_KINDS: JSON.stringify(typeKinds()) },
   build: {
     outDir: '../dist/renderer',
     // A page that is still open may yet load a part of the build before this one; scripts/build.mjs removes old ones.

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
-import { resourceTypes } from '../model/registry.ts';
-import { listedOnlyWords, referenceWords, typeWords } from '../model/type-words.ts';
+import { resourceTypes, typeWords } from '../model/registry.ts';
+import { listedOnlyWords, referenceWords } from '../model/type-words.ts';
 import { namingOf } from './type-naming.ts';
 
 const uuid: JsonObject = { type: 'string', format: 'uuid' };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { typeWords } from '../model/type-words.ts';
+import { typeWords } from '../model/registry.ts';
 import { named } from './named.ts';
 import { flag, text } from './parameter.ts';
 import { codeToRun, count, id } from './parts.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isTypeWord, type TypeWord, typeWords } from '../model/type-words.ts';
+import { typeWords } from '../model/registry.ts';
+import { isTypeWord, type TypeWord } from '../model/type-words.ts';
 import { named } from './named.ts';
 import { choice, countOr, flag, list, text, uuid } from './parameter.ts';
 import { id, time } from './parts.ts';

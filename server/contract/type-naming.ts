@@ -1,4 +1,6 @@
+import { fullNamesOf, resourceTypes } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
+import type { TypeWord } from '../model/type-words.ts';
 
 /** How the document names a resource type. */
 export interface TypeNaming {
@@ -27,9 +29,18 @@ export function namingOf({ name, noun }: Pick<ResourceType, 'name' | 'noun'>): T
     plural,
     one: `${/^[aeio]/i.test(label) ? 'an' : 'a'} ${label}`,
     many,
-    tag: many.charAt(0).toUpperCase() + many.slice(1),
+    tag: capital(many),
     idParameter: `${noun}_id`,
   };
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** `ApiEndpoints` as `endpoints`: whoever looks at them sees of what they are. */
+function shortly(name: string): string {
+  return inWords(name).replace(/^API /, '');
 }
 
 /** `ApiEndpoints` as `API endpoints`. */
@@ -38,4 +49,35 @@ function inWords(name: string): string {
     .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
     .toLowerCase()
     .replace(/\bapi/g, 'API');
+}
+
+/** What the window knows of a resource type, without the schemas that the registry brings along. */
+export interface TypeKind {
+  word: TypeWord;
+  /** Full names after the prefix, sub-types included. */
+  names: readonly string[];
+  /** For one of them. */
+  title: string;
+  /** For several. */
+  plural: string;
+  /** Name of its `properties` in the document. */
+  schema: string;
+  /** Below what it can be created. */
+  parents: readonly TypeWord[];
+}
+
+/** Of all types, in the order of the registry. */
+export function typeKinds(): TypeKind[] {
+  return resourceTypes.map((type) => {
+    const { schema, plural } = namingOf(type);
+    const { word, parents } = type;
+    return {
+      word,
+      names: fullNamesOf(type),
+      title: shortly(schema),
+      plural: capital(shortly(plural)),
+      schema: `${schema}Properties`,
+      parents,
+    };
+  });
 }

@@ -3,8 +3,8 @@ import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { AppliedSeed } from '../contract/seeds.ts';
 import type { World } from '../model/record.ts';
-import { typeOf } from '../model/registry.ts';
-import { type TypeWord, typeWords } from '../model/type-words.ts';
+import { typeOf, typeWords } from '../model/registry.ts';
+import type { TypeWord } from '../model/type-words.ts';
 import { firstWorld, openSeeds } from './seeds-for-tests.ts';
 import { fulfil, wishes } from './wishes-for-tests.ts';
 

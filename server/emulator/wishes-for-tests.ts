@@ -4,8 +4,8 @@ import { actionsOf } from '../model/actions.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
-import { typeOfWord } from '../model/registry.ts';
-import { type TypeWord, typeWords } from '../model/type-words.ts';
+import { typeOfWord, typeWords } from '../model/registry.ts';
+import type { TypeWord } from '../model/type-words.ts';
 import type { Act } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
 

@@ -1,7 +1,7 @@
 import { invalid } from './errors.ts';
 import { isJsonObject, type Json, memberOf } from './json.ts';
 import type { StoredResource } from './record.ts';
-import { isTypeWord, type TypeWord, typeWords } from './type-words.ts';
+import { isTypeNoun, isTypeWord, type TypeWord } from './type-words.ts';
 
 /** Invokes a lambda around an action (D-124). */
 export const EVENT_RULE = 'Resource::Rule::Event';
@@ -35,9 +35,6 @@ interface Subject {
   /** How many of a type word there are at the policy's node once the action is done. */
   count(word: TypeWord): number;
 }
-
-/** `containers` is to `container` as each word is to its noun (D-116). */
-const nouns = new Set(typeWords.map((word) => (word === 'policies' ? 'policy' : word.replace(/s$/, ''))));
 
 function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
@@ -90,7 +87,7 @@ export const limitOperators: readonly string[] = Object.keys(operators);
 function parseTerm(property: string): Term | undefined {
   const [head = '', member, ...path] = property.split('.');
   if (isTypeWord(head)) return member === 'count' && path.length === 0 ? { kind: 'count', word: head } : undefined;
-  if (!nouns.has(head)) return undefined;
+  if (!isTypeNoun(head)) return undefined;
   if (member === 'name' && path.length === 0) return { kind: 'name', noun: head };
   const isProperty = member === 'properties' && path.length > 0 && path.every(Boolean);
   return isProperty ? { kind: 'property', noun: head, path } : undefined;

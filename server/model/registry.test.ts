@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { resourceTypes, typeOf, typeOfWord } from './registry.ts';
+import { resourceTypes, typeOf, typeOfWord, typeWords } from './registry.ts';
 import { typeIdOf } from './type-names.ts';
-import { typeWords } from './type-words.ts';
 
 test('every type word has a type, and no two types share a word, noun, name or id', () => {
   expect(resourceTypes.map(({ word }) => word).sort()).toEqual([...typeWords].sort());

@@ -1,5 +1,6 @@
 import type { ResourceType } from './resource-type.ts';
-import type { TypeWord } from './type-words.ts';
+import { addTypeName } from './type-names.ts';
+import { addTypeWord, type TypeWord } from './type-words.ts';
 import { api } from './types/api.ts';
 import { apiendpoint } from './types/apiendpoint.ts';
 import { container } from './types/container.ts';
@@ -16,8 +17,31 @@ import { user } from './types/user.ts';
 import { volume } from './types/volume.ts';
 import { workspace } from './types/workspace.ts';
 
+const types: ResourceType[] = [];
+const words: TypeWord[] = [];
+const byWord = new Map<TypeWord, ResourceType>();
+const byName = new Map<string, ResourceType>();
+
 /** The one registry of resource types: the platform is what stands here. */
-export const resourceTypes: readonly ResourceType[] = [
+export const resourceTypes: readonly ResourceType[] = types;
+/** Their path words. */
+export const typeWords: readonly TypeWord[] = words;
+
+/**
+ * Makes a type known. What follows from the registry (rows of the contract, masks, places of references ...) is worked out when it
+ * is first loaded or looked at: a type of one's own comes before that.
+ */
+export function register(type: ResourceType): void {
+  addTypeName(type.name, type.id);
+  for (const [name, id] of Object.entries(type.subTypes ?? {})) addTypeName(name, id);
+  addTypeWord(type.word, type.noun);
+  types.push(type);
+  words.push(type.word);
+  byWord.set(type.word, type);
+  for (const name of fullNamesOf(type)) byName.set(name, type);
+}
+
+for (const type of [
   organization,
   workspace,
   environment,
@@ -33,9 +57,14 @@ export const resourceTypes: readonly ResourceType[] = [
   rule,
   secret,
   volume,
-];
+]) {
+  register(type);
+}
 
-const byWord = new Map<TypeWord, ResourceType>(resourceTypes.map((type) => [type.word, type]));
+/** All path words, some of them first and in this order. */
+export function typeWordsFrom(first: readonly TypeWord[]): TypeWord[] {
+  return [...first, ...typeWords.filter((word) => !first.includes(word))];
+}
 
 /** The type of a path word. */
 export function typeOfWord(word: TypeWord): ResourceType {
@@ -43,10 +72,6 @@ export function typeOfWord(word: TypeWord): ResourceType {
   if (!type) throw new Error(`no resource type is registered for '${word}'`);
   return type;
 }
-
-const byName = new Map<string, ResourceType>(
-  resourceTypes.flatMap((type) => fullNamesOf(type).map((name) => [name, type] as const)),
-);
 
 /** The type of a stored record, by its full name after the prefix (sub-types included). */
 export function typeOf(record: { type: string }): ResourceType {

@@ -70,18 +70,32 @@ export type TypeName = keyof typeof typeIds;
 
 /** All type names after the prefix, abstract ones included, in the table's order. */
 // Object.keys forgets the key type of a const object.
-export const typeNames = Object.keys(typeIds) as readonly TypeName[];
+const names = Object.keys(typeIds) as TypeName[];
+export const typeNames: readonly TypeName[] = names;
 
+const idByName = new Map<string, Uuid>(Object.entries(typeIds));
 const nameById = new Map<string, TypeName>(typeNames.map((name) => [typeIds[name], name]));
 
+/** Adds the name of a registered type (`registry.ts`) that is not in the table. Throws when the table has it under another id. */
+export function addTypeName(name: string, id: Uuid): void {
+  const known = idByName.get(name);
+  if (known !== undefined && known !== id) throw new Error(`'${name}' has the id ${known}`);
+  if (known !== undefined) return;
+  const added = name as TypeName; // from now on it is one
+  names.push(added);
+  idByName.set(added, id);
+  nameById.set(id, added);
+}
+
 function isTypeName(name: string): name is TypeName {
-  return Object.hasOwn(typeIds, name);
+  return idByName.has(name);
 }
 
 /** The id of a type, by its name after the prefix; throws for a name that is not in the table. */
 export function typeIdOf(name: string): Uuid {
-  if (!isTypeName(name)) throw new Error(`'${name}' is not in the table of type names`);
-  return typeIds[name];
+  const id = idByName.get(name);
+  if (id === undefined) throw new Error(`'${name}' is not in the table of type names`);
+  return id;
 }
 
 /** The type that a client means by a full name with any first segment, or by the type's UUID (D-080); undefined if there is none. */

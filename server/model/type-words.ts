@@ -1,22 +1,7 @@
-/** The words that name a type in paths and have records of their own (D-006). */
-export const typeWords = [
-  'orgs',
-  'workspaces',
-  'environments',
-  'containers',
-  'jobs',
-  'lambdas',
-  'apis',
-  'apiendpoints',
-  'providers',
-  'users',
-  'groups',
-  'policies',
-  'rules',
-  'secrets',
-  'volumes',
-] as const;
-export type TypeWord = (typeof typeWords)[number];
+/** The words that name a type in paths and have records of their own (D-006): each type's file adds its own. */
+// biome-ignore lint/suspicious/noEmptyInterface: see above
+export interface TypeWords {}
+export type TypeWord = keyof TypeWords;
 
 /** Words that can be listed (always empty) but are not emulated (D-210). */
 export const listedOnlyWords = [
@@ -40,6 +25,18 @@ export const referenceWords = [
   'resourcestates',
 ] as const;
 
+const nounByWord = new Map<string, string>();
+
+/** Of a type that is registered (`registry.ts`). */
+export function addTypeWord(word: TypeWord, noun: string): void {
+  nounByWord.set(word, noun);
+}
+
 export function isTypeWord(word: string): word is TypeWord {
-  return (typeWords as readonly string[]).includes(word);
+  return nounByWord.has(word);
+}
+
+/** Is it what one of a type is called in rights and policies (D-116, D-123)? */
+export function isTypeNoun(word: string): boolean {
+  return [...nounByWord.values()].includes(word);
 }

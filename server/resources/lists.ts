@@ -1,7 +1,7 @@
 import { lineage, subOrganizations } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
-import { resourceTypes, typeOf } from '../model/registry.ts';
-import { type TypeWord, typeWords } from '../model/type-words.ts';
+import { resourceTypes, typeOf, typeWords } from '../model/registry.ts';
+import type { TypeWord } from '../model/type-words.ts';
 import { CONTAINER } from '../model/types/container.ts';
 import { endpointsOf } from '../model/types/embedded.ts';
 import { groupsOf, memberIds } from '../model/types/group.ts';

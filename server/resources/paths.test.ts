@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../../e2e/client.ts';
 import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
-import { listedOnlyWords, typeWords } from '../model/type-words.ts';
+import { typeWords } from '../model/registry.ts';
+import { listedOnlyWords } from '../model/type-words.ts';
 
 let platform: Platform;
 let root: Voice;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from '../../e2e/platform.ts';
-import { typeOfWord } from '../model/registry.ts';
-import { typeWords } from '../model/type-words.ts';
+import { typeOfWord, typeWords } from '../model/registry.ts';
 import { makeSamples, recordsOf, type Samples } from './records-for-tests.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';

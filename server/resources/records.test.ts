@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Body, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from '../../e2e/platform.ts';
-import { typeOfWord } from '../model/registry.ts';
+import { typeOfWord, typeWords } from '../model/registry.ts';
 import { typeIdOf } from '../model/type-names.ts';
-import { typeWords } from '../model/type-words.ts';
 import { makeSamples, recordsOf, type Samples } from './records-for-tests.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -1,7 +1,7 @@
 import { actionsOf } from '../model/actions.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeWords } from '../model/type-words.ts';
+import { typeWords } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type Entitlement, entitlementId, findEntitlement } from './entitlements.ts';
 

@@ -3,7 +3,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeOf } from '../model/registry.ts';
+import { typeOf, typeWordsFrom } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -21,22 +21,21 @@ export interface ExportOptions extends Pick<FormOptions, 'typePrefix' | 'sourceO
 }
 
 /** The order of reading: what others name, then workloads, then the levels below. */
-const collections: readonly TypeWord[] = [
-  'providers',
-  'users',
-  'groups',
-  'policies',
-  'rules',
-  'secrets',
-  'volumes',
-  'lambdas',
-  'containers',
-  'jobs',
-  'apis',
-  'apiendpoints',
-  'workspaces',
-  'environments',
-  'orgs',
+const levels: readonly TypeWord[] = ['apis', 'apiendpoints', 'workspaces', 'environments', 'orgs'];
+const collections = [
+  ...typeWordsFrom([
+    'providers',
+    'users',
+    'groups',
+    'policies',
+    'rules',
+    'secrets',
+    'volumes',
+    'lambdas',
+    'containers',
+    'jobs',
+  ]).filter((word) => !levels.includes(word)),
+  ...levels,
 ];
 
 /**

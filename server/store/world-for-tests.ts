@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Cause } from '../model/commit.ts';
 import { idIn } from '../model/json.ts';
 import type { StoredResource, World } from '../model/record.ts';
-import { isTypeWord, type TypeWord } from '../model/type-words.ts';
+import { typeWords } from '../model/registry.ts';
+import type { TypeWord } from '../model/type-words.ts';
 import type { StoreOptions } from './world-store.ts';
 
 // Small worlds for the tests of this room, whose types are the path words themselves: they need no registry.
@@ -37,8 +38,9 @@ export function testOptions(options: Partial<StoreOptions> = {}): StoreOptions {
     medium: { kind: 'memory' },
     indexing: {
       wordOf(type) {
-        if (!isTypeWord(type)) throw new Error(`no resource type is registered under '${type}'`);
-        return type;
+        const word = typeWords.find((one) => one === type);
+        if (!word) throw new Error(`no resource type is registered under '${type}'`);
+        return word;
       },
       references: ({ properties }) => [properties.uses ?? []].flat().flatMap((one) => idIn({ id: one }) ?? []),
     },

@@ -4,12 +4,12 @@ import { isUuid, type Uuid } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import { stepTo } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeOf } from '../model/registry.ts';
+import { typeOf, typeWordsFrom } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 
 /** In which order types stand below a place: places first, then workloads, then what serves them. */
-export const treeOrder: readonly TypeWord[] = [
+export const treeOrder = typeWordsFrom([
   'orgs',
   'workspaces',
   'environments',
@@ -25,7 +25,7 @@ export const treeOrder: readonly TypeWord[] = [
   'providers',
   'users',
   'groups',
-];
+]);
 
 /** More than so many of one type stay oldest first: to sort them for every page would hold up everybody else. */
 const MAX_SORTED = 5000;

@@ -17,83 +17,66 @@ import {
   Users,
   Waypoints,
 } from 'lucide-react';
-import { type TypeWord, typeWords } from '../../../server/model/type-words.ts';
+import type { TypeKind } from '../../../server/contract/type-naming.ts';
+import type { TypeWord } from '../../../server/model/type-words.ts';
 import { fqonOf, type PlatformRecord } from './world.ts';
 
+/** `typeKinds()`, written in when the window is built (vite.config.ts): the registry itself would bring every schema along. */
+declare const TYPE_KINDS: readonly TypeKind[];
+
 /** What the window knows of a resource type. */
-export interface ResourceKind {
-  word: TypeWord;
-  /** For one of them. */
-  title: string;
-  /** For several. */
-  plural: string;
+export interface ResourceKind extends TypeKind {
   icon: LucideIcon;
-  /** Name of its `properties` in the OpenAPI document. */
-  schema: string;
 }
 
-const kind = (word: TypeWord, title: string, plural: string, icon: LucideIcon, schema: string): ResourceKind => ({
-  word,
-  title,
-  plural,
-  icon,
-  schema,
-});
+const ICONS: Partial<Record<TypeWord, LucideIcon>> = {
+  orgs: Building2,
+  workspaces: FolderKanban,
+  environments: Layers,
+  containers: Box,
+  jobs: CalendarClock,
+  lambdas: SquareFunction,
+  apis: Network,
+  apiendpoints: Waypoints,
+  providers: Plug,
+  users: User,
+  groups: Users,
+  policies: ScrollText,
+  rules: SlidersHorizontal,
+  secrets: KeyRound,
+  volumes: Database,
+};
 
-/** By a part of the type's full name; the first that fits holds. */
-const KINDS: readonly [string, ResourceKind][] = [
-  ['Resource::Organization', kind('orgs', 'organization', 'Organizations', Building2, 'OrganizationProperties')],
-  ['Resource::Workspace', kind('workspaces', 'workspace', 'Workspaces', FolderKanban, 'WorkspaceProperties')],
-  ['Resource::Environment', kind('environments', 'environment', 'Environments', Layers, 'EnvironmentProperties')],
-  ['Resource::Container', kind('containers', 'container', 'Containers', Box, 'ContainerProperties')],
-  ['Resource::Job', kind('jobs', 'job', 'Jobs', CalendarClock, 'JobProperties')],
-  ['Resource::Node::Lambda', kind('lambdas', 'lambda', 'Lambdas', SquareFunction, 'LambdaProperties')],
-  ['Resource::ApiEndpoint', kind('apiendpoints', 'endpoint', 'Endpoints', Waypoints, 'ApiEndpointProperties')],
-  ['Resource::Api', kind('apis', 'API', 'APIs', Network, 'ApiProperties')],
-  ['Configuration::Provider', kind('providers', 'provider', 'Providers', Plug, 'ProviderProperties')],
-  ['Resource::UserProfile', kind('users', 'user', 'Users', User, 'UserProperties')],
-  ['Resource::User', kind('users', 'user', 'Users', User, 'UserProperties')],
-  ['Resource::Group', kind('groups', 'group', 'Groups', Users, 'GroupProperties')],
-  ['Resource::Policy', kind('policies', 'policy', 'Policies', ScrollText, 'PolicyProperties')],
-  ['Resource::Rule', kind('rules', 'rule', 'Rules', SlidersHorizontal, 'RuleProperties')],
-  ['Resource::Secret', kind('secrets', 'secret', 'Secrets', KeyRound, 'SecretProperties')],
-  ['Resource::Volume', kind('volumes', 'volume', 'Volumes', Database, 'VolumeProperties')],
-];
+const kinds = TYPE_KINDS.map((kind): ResourceKind => ({ ...kind, icon: ICONS[kind.word] ?? Boxes }));
+const other: ResourceKind = {
+  word: 'orgs',
+  names: [],
+  title: 'resource',
+  plural: 'Resources',
+  schema: '',
+  parents: [],
+  icon: Boxes,
+};
 
-const OTHER = kind('orgs', 'resource', 'Resources', Boxes, '');
+export const typeWords: readonly TypeWord[] = kinds.map(({ word }) => word);
 
-/** The kind of a record by its `resource_type`, sub-types included. */
+export function isTypeWord(word: string): word is TypeWord {
+  return typeWords.some((one) => one === word);
+}
+
+/** The kind of a record by its `resource_type`, whatever its prefix. */
 export function kindOf({ resource_type }: Pick<PlatformRecord, 'resource_type'>): ResourceKind {
-  return KINDS.find(([name]) => resource_type.includes(name))?.[1] ?? OTHER;
+  return kinds.find(({ names }) => names.some((name) => `::${resource_type}`.endsWith(`::${name}`))) ?? other;
 }
 
 /** The kind of a type's word. */
 export function kindOfWord(word: TypeWord): ResourceKind {
-  return KINDS.find(([, one]) => one.word === word)?.[1] ?? OTHER;
+  return kinds.find((kind) => kind.word === word) ?? other;
 }
-
-/** Below what each type can be created; the registry of the server says the same. */
-export const parentWords: Readonly<Record<TypeWord, readonly TypeWord[]>> = {
-  orgs: ['orgs'],
-  workspaces: ['orgs'],
-  environments: ['workspaces'],
-  containers: ['environments'],
-  jobs: ['environments'],
-  lambdas: ['orgs', 'workspaces', 'environments'],
-  apis: ['environments'],
-  apiendpoints: ['apis'],
-  providers: ['orgs', 'workspaces', 'environments'],
-  users: ['orgs'],
-  groups: ['orgs'],
-  policies: ['orgs', 'workspaces', 'environments'],
-  rules: ['policies'],
-  secrets: ['environments'],
-  volumes: ['environments'],
-};
 
 /** What can be created directly below a resource of a type. */
 export function kindsBelow(word: TypeWord): ResourceKind[] {
-  return typeWords.filter((one) => parentWords[one].includes(word)).map(kindOfWord);
+  return kinds.filter(({ parents }) => parents.includes(word));
 }
 
 /** Where a resource is created, below `/meta`: a POST to the list of its parent. */

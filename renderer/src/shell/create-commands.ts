@@ -1,6 +1,5 @@
 import { Plus } from 'lucide-react';
-import { typeWords } from '../../../server/model/type-words.ts';
-import { kindOfWord } from '../api/resource-kinds.ts';
+import { kindOfWord, typeWords } from '../api/resource-kinds.ts';
 import { useGo, usePlaceId } from '../url.ts';
 import { useCommands } from './commands.ts';
 

@@ -8,6 +8,12 @@ import { typeIdOf } from '../type-names.ts';
 import { demandFreeRoute } from './endpoint-conflicts.ts';
 import { demandFit, isGatewayManager, providerIdOf } from './provider-rules.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    apis: true;
+  }
+}
+
 export const API = 'Resource::Api';
 
 /** D-058, D-059. */

@@ -16,6 +16,12 @@ import { LAMBDA } from './lambda.ts';
 import { findServiceAddress } from './port-mappings.ts';
 import { anyCaseOf, typed } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    apiendpoints: true;
+  }
+}
+
 export const API_ENDPOINT = 'Resource::ApiEndpoint';
 
 /** The type that each implementation_type stands for. */

@@ -4,6 +4,12 @@ import { definition, liveProperties, mountedVolumes, presentDefinition } from '.
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { presentPortMappings } from './port-mappings.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    containers: true;
+  }
+}
+
 export const CONTAINER = 'Resource::Container';
 
 /** D-045..D-055. */

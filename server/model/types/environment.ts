@@ -8,6 +8,12 @@ import { demandServes, providerIdOf } from './provider-rules.ts';
 import { environmentTypes } from './reference-lists.ts';
 import { typed, variablesInside } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    environments: true;
+  }
+}
+
 const names = environmentTypes.map(({ name }) => name);
 
 const properties = z.strictObject({

@@ -8,6 +8,12 @@ import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    groups: true;
+  }
+}
+
 export const GROUP = 'Resource::Group';
 
 const USERS = '/properties/users';

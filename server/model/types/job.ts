@@ -2,6 +2,12 @@ import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import { definition, liveProperties, presentDefinition } from './container-definition.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    jobs: true;
+  }
+}
+
 const JOB = 'Resource::Job';
 
 /** A container that runs once (D-213). */

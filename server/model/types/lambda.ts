@@ -9,6 +9,12 @@ import { demandMounts, secretMounts } from './mounts.ts';
 import { demandFit, isLambdaProvider, newlyNamedProvider } from './provider-rules.ts';
 import { anyCaseOf, ENV_LABEL, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    lambdas: true;
+  }
+}
+
 export const LAMBDA = 'Resource::Node::Lambda';
 
 const ofPackage = { property: 'code_type', is: ['package'] };

@@ -5,6 +5,12 @@ import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import { variablesInside } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    orgs: true;
+  }
+}
+
 /** First path segments of either service: no organization may have such a name (D-041). */
 const reservedNames: ReadonlySet<unknown> = new Set(
   (

@@ -2,6 +2,12 @@ import { z } from 'zod';
 import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    policies: true;
+  }
+}
+
 const POLICY = 'Resource::Policy';
 
 /** D-075, D-077. */

@@ -9,6 +9,12 @@ import type { WorldView } from '../world-view.ts';
 import { isContainerEngine, linkedProviderIds } from './provider-rules.ts';
 import { stringMap } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    providers: true;
+  }
+}
+
 /** What a service would be run as. */
 const containerSpec = storedOnly({
   properties: storedOnly({

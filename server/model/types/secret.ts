@@ -7,6 +7,12 @@ import { secretFacts } from '../secret-facts.ts';
 import { typeIdOf } from '../type-names.ts';
 import { dnsName, runBy, typed } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    secrets: true;
+  }
+}
+
 export const SECRET = 'Resource::Secret';
 
 const properties = z.strictObject({

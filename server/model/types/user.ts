@@ -9,6 +9,12 @@ import { brandKeys, findBrandKey, HOME_KEY } from './brand-keys.ts';
 import { groupsOf } from './group.ts';
 import { typed } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    users: true;
+  }
+}
+
 const known = {
   password: z
     .string()

@@ -8,6 +8,12 @@ import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 import { dnsName, runBy } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    volumes: true;
+  }
+}
+
 export const VOLUME = 'Resource::Volume';
 
 export const volumeProperties = z.strictObject({

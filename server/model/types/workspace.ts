@@ -4,6 +4,12 @@ import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import { variablesInside } from './schema-parts.ts';
 
+declare module '../type-words.ts' {
+  interface TypeWords {
+    workspaces: true;
+  }
+}
+
 /** D-042. */
 export const workspace: ResourceType = {
   name: WORKSPACE,

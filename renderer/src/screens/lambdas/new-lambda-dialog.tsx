@@ -3,7 +3,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient } from '../../api/query-client.ts';
-import { createPath, parentWords } from '../../api/resource-kinds.ts';
+import { createPath, kindOfWord } from '../../api/resource-kinds.ts';
 import { usePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
@@ -119,7 +119,7 @@ export function NewLambdaDialog({
         />
         <ResourcePicker
           label="In"
-          words={parentWords.lambdas}
+          words={kindOfWord('lambdas').parents}
           scope={scope}
           value={parentId}
           onChange={(node) => setParentId(node?.id)}

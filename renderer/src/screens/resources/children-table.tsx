@@ -1,7 +1,6 @@
 import { keepPreviousData, type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { typeWords } from '../../../../server/model/type-words.ts';
-import { kindOfWord } from '../../api/resource-kinds.ts';
+import { kindOfWord, typeWords } from '../../api/resource-kinds.ts';
 import { childrenPage, TREE_PAGE_ROWS, type TreeNode, type TreePage, type TreePlace } from '../../api/tree.ts';
 import { Time } from '../../parts/amount.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';

@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { isTypeWord, type TypeWord } from '../../../../server/model/type-words.ts';
+import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient } from '../../api/query-client.ts';
-import { createPath, kindOfWord, parentWords } from '../../api/resource-kinds.ts';
+import { createPath, isTypeWord, kindOfWord } from '../../api/resource-kinds.ts';
 import { type TreeNode, type TreePlace, usePlace } from '../../api/tree.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
@@ -131,7 +131,7 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
           <ResourcePicker
             label="in"
             isLabelHidden
-            words={parentWords[word]}
+            words={kind.parents}
             scope={scope.id}
             value={parentId}
             onChange={(node) => write({ parentId: node?.id })}
@@ -171,5 +171,5 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
 /** Where one is, or the nearest above, that such a resource can stand in. */
 function nearestFor(word: TypeWord, place: TreePlace | undefined): TreeNode | undefined {
   if (!place) return undefined;
-  return [place.resource, ...place.path.toReversed()].find((node) => parentWords[word].includes(node.word));
+  return [place.resource, ...place.path.toReversed()].find((node) => kindOfWord(word).parents.includes(node.word));
 }

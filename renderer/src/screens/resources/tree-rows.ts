@@ -1,5 +1,5 @@
-import { type TypeWord, typeWords } from '../../../../server/model/type-words.ts';
-import { kindOfWord } from '../../api/resource-kinds.ts';
+import type { TypeWord } from '../../../../server/model/type-words.ts';
+import { kindOfWord, typeWords } from '../../api/resource-kinds.ts';
 import type { TreeNode, TypeCounts } from '../../api/tree.ts';
 
 /** Long lists of what is no place stand behind a row of their own, e.g. `Providers`. */
