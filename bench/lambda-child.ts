@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LambdaService } from '../server/lambdas/lambda-service.ts';
-import type { StoredResource } from '../server/model/record.ts';
+import { inlineLambda, worldOf } from '../server/lambdas/lambda-world-for-tests.ts';
 import { packageFile } from '../server/package-file.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 21);
@@ -21,14 +21,6 @@ const SENDING_CALLS = 100;
 const SENDING = `const http = require('http'); const agent = new http.Agent({ keepAlive: true });
   exports.run = () => new Promise((ok, no) => http.request(process.env.THERE, { method: 'POST', agent },
     (r) => { let t = ''; r.on('data', (d) => { t += d }).on('end', () => ok(t.length)) }).on('error', no).end('x'.repeat(1000)))`;
-
-function lambda(id: string, code: string, more: object = {}): StoredResource {
-  const at = new Date(0).toISOString();
-  const properties = { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 60, ...more };
-  const rest = { parent: null, state: 'Active' as const, owner: 'root', created: { by: 'root', at } };
-  const modified = { action: 'create' as const, by: 'root', at };
-  return { id, type: 'Resource::Node::Lambda', name: id, ...rest, modified, properties };
-}
 
 /** Bundles the child; without the tap it reads nothing of what goes over connections. */
 async function childFile(folder: string, hasTap: boolean): Promise<string> {
@@ -51,25 +43,12 @@ class Variant {
   readonly #service: LambdaService;
 
   constructor(file: string, scratchDir: string, there: string) {
-    const none = (): never[] => [];
-    const world = new Map(
-      [
-        lambda('root', ''),
-        lambda('fresh', 'exports.run = () => 1', { isolate: true }),
-        lambda('warm', 'exports.run = () => 1'),
-        lambda('sending', SENDING, { env: { THERE: there } }),
-      ].map((one) => [one.id, one]),
-    );
     this.#service = new LambdaService({
-      view: {
-        root: lambda('root', ''),
-        find: (id) => world.get(id),
-        all: none,
-        children: none,
-        ownedBy: none,
-        named: none,
-        referrers: none,
-      },
+      view: worldOf(
+        inlineLambda('fresh', 'exports.run = () => 1', { isolate: true }),
+        inlineLambda('warm', 'exports.run = () => 1'),
+        inlineLambda('sending', SENDING, { env: { THERE: there } }),
+      ),
       addresses: () => ({ metaUrl: '', securityUrl: '', gatewayUrl: '' }),
       nowMs: Date.now,
       childFile: file,

@@ -2,42 +2,22 @@
  * A small emulator in a process of its own, for tests that end it the hard way. Arguments: the bundled bootstrap and a
  * scratch folder. Starts a busy, an idle and a spare process and prints their numbers, and that of what they started, as JSON.
  */
-import type { StoredResource } from '../model/record.ts';
 import { LambdaService } from './lambda-service.ts';
+import { inlineLambda, worldOf } from './lambda-world-for-tests.ts';
 
 const [childFile = '', scratchDir = ''] = process.argv.slice(2);
-const at = new Date(0).toISOString();
 
-function lambda(id: string, code: string): StoredResource {
-  const properties = { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 60 };
-  const by = { by: 'root', at };
-  const modified = { action: 'create' as const, ...by };
-  const rest = { parent: null, state: 'Active' as const, owner: 'root', created: by, modified, properties };
-  return { id, type: 'Resource::Node::Lambda', name: id, ...rest };
-}
-
-const world = new Map(
-  [
-    lambda('busy', 'exports.run = () => { console.log(process.pid); for (;;); }'),
-    lambda(
-      'idle',
-      `exports.run = () => [false, true].reduce((pids, detached) =>
-        [...pids, require("child_process").spawn("sleep", ["600"], { stdio: "ignore", detached }).pid], [process.pid])`,
-    ),
-  ].map((record) => [record.id, record]),
+const view = worldOf(
+  inlineLambda('busy', 'exports.run = () => { console.log(process.pid); for (;;); }'),
+  inlineLambda(
+    'idle',
+    `exports.run = () => [false, true].reduce((pids, detached) =>
+      [...pids, require("child_process").spawn("sleep", ["600"], { stdio: "ignore", detached }).pid], [process.pid])`,
+  ),
 );
-const none = (): never[] => [];
 
 const service = new LambdaService({
-  view: {
-    root: lambda('root', ''),
-    find: (id) => world.get(id),
-    all: none,
-    children: none,
-    ownedBy: none,
-    named: none,
-    referrers: none,
-  },
+  view,
   addresses: () => ({ metaUrl: '', securityUrl: '', gatewayUrl: '' }),
   nowMs: Date.now,
   childFile,

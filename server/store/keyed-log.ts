@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlatformError } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
@@ -6,11 +5,10 @@ import { reasonOf } from '../model/reason.ts';
 import { AppendFile } from './append-file.ts';
 import { readCheckedLines, toCheckedLine } from './checked-line.ts';
 import type { FsyncPolicy, StoreFiles } from './files.ts';
+import { inSlices } from './turns.ts';
 
 /** A log is written anew when less than half of its lines still count, but not for less than this. */
 const REWRITE_MIN_BYTES = 1024 * 1024;
-/** How many characters are written at a time, so that others have their turn in between. */
-const SLICE_CHARS = 256 * 1024;
 
 export interface KeyedLogOptions {
   /** File name without its ending `.jsonl`. */
@@ -139,7 +137,7 @@ class FileKeyedLog<T> implements OpenKeyedLog<T> {
   async #rewrite(): Promise<void> {
     this.#isRewriting = true;
     try {
-      await this.#file.rewrite(() => linesOf([...this.#records]));
+      await this.#file.rewrite(() => inSlices(linesOf([...this.#records])));
       this.#lines = this.#records.size;
       this.#rewriteAboveBytes = REWRITE_MIN_BYTES;
     } catch (error) {
@@ -154,14 +152,6 @@ function putLine(key: string, record: unknown): string {
   return toCheckedLine({ put: key, record });
 }
 
-async function* linesOf(records: readonly [string, unknown][]): AsyncGenerator<Uint8Array> {
-  let text = '';
-  for (const [key, record] of records) {
-    text += putLine(key, record);
-    if (text.length < SLICE_CHARS) continue;
-    yield Buffer.from(text);
-    text = '';
-    await nextTurn();
-  }
-  yield Buffer.from(text);
+function* linesOf(records: readonly [string, unknown][]): Generator<string> {
+  for (const [key, record] of records) yield putLine(key, record);
 }

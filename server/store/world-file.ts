@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import type { Uuid } from '../model/ids.ts';
@@ -7,12 +6,8 @@ import type { StoredResource } from '../model/record.ts';
 import { parseWith } from '../model/validate.ts';
 import { checksumText } from './checked-line.ts';
 import { StoreError } from './store-error.ts';
-import { inTurns } from './turns.ts';
+import { inSlices, inTurns } from './turns.ts';
 import { checksumOf, parseWorldText, type WorldText } from './world-text.ts';
-
-/** How long, and how much, one slice of the snapshot may be made without letting others have their turn. */
-const SLICE_MS = 1;
-const SLICE_CHARS = 128 * 1024;
 
 /**
  * The world in memory. Resources are in a Map, oldest first, because copying its values takes a millisecond at 100,000
@@ -77,26 +72,22 @@ export async function* worldFileContent(
   records: Iterable<StoredResource>,
 ): AsyncGenerator<Uint8Array> {
   let crc = 0;
-  const encode = (text: string) => {
-    const bytes = Buffer.from(text);
-    crc = crc32(bytes, crc);
-    return bytes;
-  };
-  let text = `{\n  "format": 1,\n  "id": ${JSON.stringify(id)},\n  "seq": ${seq},\n  "resources": {`;
+  for await (const slice of inSlices(worldTexts(id, seq, records))) {
+    crc = crc32(slice, crc);
+    yield slice;
+  }
+  yield Buffer.from(`,\n  "checksum": "${checksumText(crc)}"\n}\n`);
+}
+
+function* worldTexts(id: Uuid, seq: number, records: Iterable<StoredResource>): Generator<string> {
+  yield `{\n  "format": 1,\n  "id": ${JSON.stringify(id)},\n  "seq": ${seq},\n  "resources": {`;
   let separator = '\n';
-  let sliceEndMs = performance.now() + SLICE_MS;
   for (const record of records) {
     const wrapped = JSON.stringify({ resources: { [record.id]: inOrder(record) } }, null, 2);
-    text += separator + wrapped.slice(RESOURCES_BEGIN.length, -RESOURCES_END.length);
+    yield separator + wrapped.slice(RESOURCES_BEGIN.length, -RESOURCES_END.length);
     separator = ',\n';
-    if (text.length < SLICE_CHARS && performance.now() < sliceEndMs) continue;
-    yield encode(text);
-    text = '';
-    await nextTurn();
-    sliceEndMs = performance.now() + SLICE_MS;
   }
-  yield encode(`${text}\n  }`);
-  yield Buffer.from(`,\n  "checksum": "${checksumText(crc)}"\n}\n`);
+  yield '\n  }';
 }
 
 function inOrder(record: StoredResource): Record<string, unknown> {

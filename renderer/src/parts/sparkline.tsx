@@ -1,3 +1,4 @@
+import { ChartFrame } from './chart-frame.tsx';
 export interface SparklineProps {
   /** What it shows, with its unit, e.g. `requests a minute, last half hour`. */
   label: string;
@@ -20,23 +21,7 @@ export function Sparkline({ label, values, width = 120, height = 28, tone = 'acc
   const colour = COLOURS[tone];
   const summary = values.length === 0 ? 'nothing yet' : `now ${values.at(-1)}, most ${Math.max(...values)}`;
   return (
-    <svg
-      role="img"
-      aria-label={`${label}: ${summary}`}
-      viewBox={`0 0 ${width} ${height}`}
-      width="100%"
-      height={height}
-      preserveAspectRatio="none"
-      className="block"
-    >
-      <line
-        x1={0}
-        x2={width}
-        y1={height - 1.5}
-        y2={height - 1.5}
-        stroke="var(--line)"
-        vectorEffect="non-scaling-stroke"
-      />
+    <ChartFrame label={`${label}: ${summary}`} width={width} height={height} ground={1.5}>
       {points.length > 1 && (
         <>
           <polygon points={`0,${height - 2} ${points.join(' ')} ${width},${height - 2}`} fill={colour} opacity={0.12} />
@@ -50,6 +35,6 @@ export function Sparkline({ label, values, width = 120, height = 28, tone = 'acc
           />
         </>
       )}
-    </svg>
+    </ChartFrame>
   );
 }

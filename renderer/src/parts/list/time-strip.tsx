@@ -2,6 +2,7 @@ import { type PointerEvent, useMemo, useRef, useState } from 'react';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { Place } from '../../url.ts';
 import { clockText, durationText } from '../amounts.ts';
+import { ChartFrame } from '../chart-frame.tsx';
 import { heightShare, type StripPoint, slotsOf } from './strip-slots.ts';
 
 /** Something that happened at a moment and may explain what is below it: a commit, a deployment. */
@@ -75,23 +76,12 @@ export function TimeStrip({ what, points, marks, fromMs, toMs, onBrush, onPick }
         onPointerUp={end}
         onPointerCancel={() => setBrush(undefined)}
       >
-        <svg
-          role="img"
-          aria-label={`${what} from ${clockText(fromMs)} to ${clockText(toMs)}: ${count}, ${failed} of them failed${hasTimes ? `, the slowest took ${durationText(most)}` : ''}`}
-          viewBox={`0 0 ${SLOTS} ${HEIGHT}`}
-          width="100%"
+        <ChartFrame
+          label={`${what} from ${clockText(fromMs)} to ${clockText(toMs)}: ${count}, ${failed} of them failed${hasTimes ? `, the slowest took ${durationText(most)}` : ''}`}
+          width={SLOTS}
           height={HEIGHT}
-          preserveAspectRatio="none"
-          className="block"
+          ground={0.5}
         >
-          <line
-            x1={0}
-            x2={SLOTS}
-            y1={HEIGHT - 0.5}
-            y2={HEIGHT - 0.5}
-            stroke="var(--line)"
-            vectorEffect="non-scaling-stroke"
-          />
           {slots.map((slot, index) => {
             if (slot.count === 0) return null;
             const height = Math.max(2, heightShare(amountOf(slot), most) * (HEIGHT - 8));
@@ -120,7 +110,7 @@ export function TimeStrip({ what, points, marks, fromMs, toMs, onBrush, onPick }
               opacity={0.25}
             />
           )}
-        </svg>
+        </ChartFrame>
         {inView.map((mark) => (
           <Mark key={mark.id} mark={mark} share={(mark.atMs - fromMs) / Math.max(1, toMs - fromMs)} />
         ))}
