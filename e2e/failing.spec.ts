@@ -37,7 +37,7 @@ test('a lead that is missing is explained where one looks first, and brought bac
   await expectNoFaults(page);
 
   // The one press of the story.
-  await failing(page).getByRole('button', { name: 'Undo it, and send the 2 lost forms again' }).click();
+  await failing(page).getByRole('button', { name: 'Undo it, and replay the 2 lost forms' }).click();
   await expect(page.getByText('2 of 2 lost forms arrived.')).toBeVisible();
   await expect(failing(page)).toBeHidden();
 
@@ -73,8 +73,8 @@ test('a lost lead is red wherever one meets it: in the list, the traffic, the in
     /payload\.Company: did you mean company\?.*payload\.newsletter/,
   );
   await expectNoFaults(page);
-  await lead.getByRole('button', { name: 'Undo it, and send the lost form again' }).click();
-  await expect(lead).toContainText('The form was sent again since, and arrived.');
+  await lead.getByRole('button', { name: 'Undo it, and replay the lost form' }).click();
+  await expect(lead).toContainText('The form was replayed since, and arrived.');
   await expect(leads(page)).toHaveCount(3);
 });
 

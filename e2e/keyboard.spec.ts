@@ -1,4 +1,5 @@
-import { codeOf, openLambda, workshopIn } from './lambda-workshop.ts';
+import { beginTask } from './clicks.ts';
+import { codeOf, consoleOf, openLambda, workshopIn } from './lambda-workshop.ts';
 import { expect, test } from './window.ts';
 
 test('code is saved without the mouse: Ctrl S shows what changes, Ctrl S once more saves it', async ({
@@ -8,7 +9,8 @@ test('code is saved without the mouse: Ctrl S shows what changes, Ctrl S once mo
   const workshop = await workshopIn(platform, page);
   const lambda = await workshop.find('contact-form');
   await openLambda(platform, page, lambda);
-  await codeOf(page).click();
+  const byKeys = await beginTask(page, 'code is edited, saved and run by keys');
+  await codeOf(page).focus();
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.insertText('// by hand');
   await expect(page.getByRole('tab', { name: 'Code (changed)' })).toBeVisible();
@@ -20,6 +22,9 @@ test('code is saved without the mouse: Ctrl S shows what changes, Ctrl S once mo
   await expect(dialog).toBeHidden();
   await expect(page.getByRole('tab', { name: 'Code', exact: true })).toBeVisible();
   expect((await workshop.find('contact-form')).properties.code).not.toBe(lambda.properties.code);
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('SUCCESS');
+  await byKeys();
 });
 
 test('a resource is made without the mouse: its name has the focus, Enter creates it, Esc closes', async ({

@@ -1,4 +1,6 @@
+import { WEB_FORM } from '../server/model/web-form.ts';
 import { beginTask } from './clicks.ts';
+import { workshopIn } from './lambda-workshop.ts';
 import { expect, type Page, test } from './window.ts';
 
 const rail = (page: Page, name: string) =>
@@ -98,4 +100,73 @@ test('a colleague comes with few clicks, works at once, gets another role with o
   await give('Viewer', ['grace']);
   await expect(taken).toBeHidden();
   await expect(description).toHaveValue('half a sentence');
+});
+
+test('what goes wrong is found and mended with few clicks: a missing lead, a change, a call, a pipeline', async ({
+  page,
+  platform,
+}) => {
+  const workshop = await workshopIn(platform, page);
+  const form = await workshop.find('contact-form');
+  const send = async () => expect((await platform.call('/website/lead', WEB_FORM)).status).toBe(200);
+  await send();
+  await workshop.patch(form.id, { op: 'remove', path: '/properties/env/CRM_OID' });
+  await send();
+  await send();
+  const story = await beginTask(page, 'a missing lead is explained, and brought back');
+  const failing = page.getByRole('region', { name: 'Failing' });
+  await expect(failing).toContainText(/the CRM refused this form: the form has no 'oid'.*root removed CRM_OID/);
+  await failing.getByRole('button', { name: 'Undo it, and replay the 2 lost forms' }).click();
+  await page.getByRole('link', { name: '3 in the inbox' }).click();
+  await expect(page.getByRole('grid', { name: 'Leads' }).getByRole('row').filter({ hasText: 'Ada' })).toHaveCount(5);
+  await story();
+
+  await workshop.patch(form.id, { op: 'replace', path: '/properties/env/CRM_PATH', value: '/wrong' });
+  const who = await beginTask(page, 'who changed what');
+  const commits = page.getByRole('grid', { name: 'Commits' }).getByRole('row');
+  await rail(page, 'History').click();
+  await commits.nth(1).click();
+  const main = page.getByRole('main');
+  await expect(main).toContainText(/by root/);
+  await expect(main).toContainText('CRM_PATH');
+  await who();
+
+  await rail(page, 'Home').click();
+  const undo = await beginTask(page, 'a wrong change is undone');
+  await rail(page, 'History').click();
+  await commits.nth(1).click();
+  await page.getByRole('button', { name: 'Revert this commit' }).click();
+  await expect(page.getByText(/was taken back/)).toBeVisible();
+  await undo();
+  expect((await workshop.find('contact-form')).properties.env?.CRM_PATH).not.toBe('/wrong');
+
+  const replay = await beginTask(page, 'an invocation is replayed after a fix');
+  await rail(page, 'Invocations').click();
+  await page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(3).click();
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
+  await expect(page.getByText('contact-form was replayed: ok.')).toBeVisible();
+  await replay();
+
+  const rule = await beginTask(page, 'a rule that catches what goes to a host');
+  await rail(page, 'Leads').click();
+  await page.getByRole('tab', { name: /^Outbound rules/ }).click();
+  await page.getByRole('button', { name: 'Add a rule' }).click();
+  await expect(page.getByLabel('Calls to')).toBeFocused();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('billing.example');
+  await page.getByRole('button', { name: /What becomes of them/ }).click();
+  await page.getByRole('option', { name: 'Catch' }).click();
+  await page.getByLabel('Calls to').press('Enter');
+  await expect(page.getByRole('list', { name: 'Outbound rules that are on' })).toContainText('billing.example');
+  await rule();
+
+  const [ci] = (await workshop.ask('GET', '/meta/root/users?name=ci-service')) as [{ id: string }]; // as the API document says
+  await workshop.remove(ci.id);
+  const pipeline = await beginTask(page, 'why a pipeline fails');
+  await rail(page, 'Pipelines').click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await expect(main.getByRole('alert')).toContainText("there is no user 'ci-service' for pipelines to act as", {
+    timeout: 30_000,
+  });
+  await pipeline();
 });

@@ -1,3 +1,4 @@
+import { beginTask } from './clicks.ts';
 import { PlatformHere } from './platform-here.ts';
 import { askerOf, lineOf, paneOf, pick, pickResource, tabOf, writeJson } from './resources-window.ts';
 import { expect, test } from './window.ts';
@@ -276,7 +277,13 @@ test('a lambda is pushed to a real platform: the plan, the check list and what w
     const { ask, find } = askerOf(platform, page);
     const { id } = await find('lambdas', 'contact-form');
     await ask('PATCH', `/meta/demo/lambdas/${id}`, [{ op: 'replace', path: '/properties/env/CRM_OID', value: 'live' }]);
-    await platform.open(page, `resources/${id}`);
+    const push = await beginTask(page, 'a lambda is pushed to another platform');
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Lambdas' }).click();
+    await page
+      .getByRole('grid', { name: 'Lambdas' })
+      .getByRole('row', { name: /contact-form/ })
+      .click();
+    await page.getByRole('link', { name: 'Resource', exact: true }).click();
     await paneOf(page).getByRole('button', { name: 'Actions on contact-form' }).click();
     await page.getByRole('menuitem', { name: 'Push to a real platform…' }).click();
     const dialog = page.getByRole('dialog');
@@ -296,6 +303,7 @@ test('a lambda is pushed to a real platform: the plan, the check list and what w
     await dialog.getByText('Overwrite it').click();
     await dialog.getByRole('button', { name: 'Push 1' }).click();
     await expect(page.getByText('1 pushed: lambda contact-form.')).toBeVisible();
+    await push();
     await expect(dialog).toBeHidden();
   } finally {
     await real.end('SIGTERM');

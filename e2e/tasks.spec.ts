@@ -140,8 +140,10 @@ test('what is switched on is in view and ends there; a part that cannot be loade
   await page.keyboard.press('Shift+P');
   await expect(page.locator('html')).toHaveAttribute('data-presenting', '');
   await sendForm(platform);
+  const anew = await beginTask(page, 'the demonstration begins again');
   await page.keyboard.press('Shift+R');
   await page.keyboard.press('Enter');
   await expect(page.getByText('Everything is as in the demo world; the inbox is empty.')).toBeVisible();
+  await anew();
   expect((await platform.ask(page, 'GET', '/inspect/leads')).body).toEqual([]);
 });

@@ -6,6 +6,9 @@ import { count, id, recordedBody, time, traceId } from './parts.ts';
 import { may } from './right.ts';
 import { ok, optionalJson, rowsOf } from './row.ts';
 
+/** So many are replayed by one request; the rest by the next. */
+const MAX_REPLAYS = 500;
+
 const recordedSide = z.object({
   headers: z.array(z.tuple([z.string(), z.string()])).describe('As sent, with credentials hidden'),
   body: recordedBody.optional(),
@@ -291,13 +294,21 @@ export const failureRows = rowsOf('Window', {
   replayFailure: {
     route: 'post /inspect/failures/{execution_id}/replay',
     summary: 'Undo the cause, and run again what was lost',
-    description: 'What a replay has made good already is not run again.',
+    description:
+      'What a replay has made good already is not run again. Whoever asks for a few at a time can stop in between.',
     right: mayReplay,
     body: optionalJson(
       named(
         'FailureReplay',
         z.strictObject({
           revert: z.int().min(1).optional().describe('A commit to undo first; for the root user'),
+          most: z
+            .int()
+            .min(1)
+            .max(MAX_REPLAYS)
+            .default(MAX_REPLAYS)
+            .describe('So many at most; how many are left is told'),
+          skip: z.int().min(0).default(0).describe('So many of the oldest not: those that failed once more'),
         }),
       ),
     ),

@@ -124,6 +124,22 @@ describe('A run of failures', () => {
     expect(await form.leads()).toHaveLength(3);
   });
 
+  it('is replayed a few at a time: what failed once more is passed over, and one can stop in between', async () => {
+    const form = await makeForm();
+    await form.submit({ name: 'Good' });
+    const lost: string[] = [];
+    for (const name of ['A', 'B', 'C']) lost.push(await form.submit({ name, fail: 'no such luck' }));
+    const ask = (wish: object) => inspect('POST', `/failures/${lost[0]}/replay`, wish);
+    const failedAgain = (id: string | undefined) => [{ replayOf: id, isGood: false }];
+    expect((await ask({ most: 1 })).body).toMatchObject({ replayed: 1, left: 2, invocations: failedAgain(lost[0]) });
+    expect((await ask({ most: 1, skip: 1 })).body).toMatchObject({ left: 1, invocations: failedAgain(lost[1]) });
+    expect((await ask({ most: 1, skip: 2 })).body).toMatchObject({ left: 0, invocations: failedAgain(lost[2]) });
+    expect((await ask({ skip: 3 })).body).toMatchObject({ replayed: 0, left: 0 });
+    expect(await ask({ most: 501 })).toMatchObject(refusal(400));
+    // Each is one loss still, however often it failed.
+    expect(await failureOf(lost[0] ?? '')).toMatchObject({ count: 6, lost: 3 });
+  });
+
   it('may have its cause in what the lambda is below, and is still lost while the cause is there', async () => {
     const form = await makeForm();
     await form.patch([{ op: 'remove', path: '/properties/env/CRM_API_BASEPATH' }]);

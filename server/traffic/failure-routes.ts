@@ -27,8 +27,6 @@ const MAX_RUNS = 20;
 const MAX_HAPPENINGS = 5;
 /** So many changes are told of. */
 const MAX_MARKS = 100;
-/** So many are replayed by one request; the rest by the next. */
-const MAX_REPLAYS = 500;
 /** So many at a time: a lambda has ten processes. */
 const AT_A_TIME = 5;
 
@@ -90,18 +88,19 @@ export function failureRoutes(options: FailureRoutesOptions, gate: Gate): Router
         throw new PlatformError(404, `invocation ${item.executionId} is not yours to view`);
       return shownRun(options, known, getRun(path.execution_id), eyes);
     },
-    async replayFailure({ caller, path, body: { revert }, req }) {
+    async replayFailure({ caller, path, body: { revert, most, skip }, req }) {
       const run = getRun(path.execution_id);
       if (revert !== undefined) demandRoot(caller);
       const commit = revert === undefined ? undefined : await machine.revert(revert, { caller, via: viaOf(req) });
       const lost = stillLost(invocations, run).flatMap(({ seq }) => invocations.at(seq)?.item ?? []);
-      const wanted = lost.filter((item) => recorder.isReplayable(item));
-      const replayed = await replayAll(options, wanted.slice(0, MAX_REPLAYS), caller, req.headers.authorization ?? '');
+      const kept = lost.filter((item) => recorder.isReplayable(item));
+      const wanted = kept.slice(skip);
+      const replayed = await replayAll(options, wanted.slice(0, most), caller, req.headers.authorization ?? '');
       return {
         ...(commit && { commit: { ...shownCommit(commit) } }),
         replayed: replayed.length,
         good: replayed.filter(({ isGood }) => isGood).length,
-        notKept: lost.length - wanted.length,
+        notKept: lost.length - kept.length,
         left: wanted.length - replayed.length,
         invocations: replayed,
       };

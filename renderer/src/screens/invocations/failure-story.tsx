@@ -1,33 +1,19 @@
-import { useMutation } from '@tanstack/react-query';
 import { RotateCcw, Undo2 } from 'lucide-react';
-import type { outboundRows } from '../../../../server/contract/outbound.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
-import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import type { FailureRun, Suspect } from '../../api/failures.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
-import { toast } from '../../parts/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { capital, lostWords, outcomeWords, type Replayed, sendAgainWords } from './failure-words.ts';
+import { capital, lostWords, replayWords } from './failure-words.ts';
+import { useMending } from './use-mending.ts';
 
 /** What probably caused a run of failures, and the way back: the change undone, and what was lost done again, in one step. */
 export function FailureStory({ run }: { run: FailureRun }) {
   const [likeliest] = run.suspects;
   const others = run.suspects.slice(run.rule ? 0 : 1);
   const { rule } = run;
-  const mending = useMutation({
-    mutationFn: async (cause: number | 'rule' | undefined) => {
-      if (cause === 'rule' && rule) await switchOff(rule.id);
-      const undone = typeof cause === 'number' ? { revert: cause } : {};
-      return send<Replayed>('POST', `/inspect/failures/${run.newest}/replay`, undone);
-    },
-    onSuccess: (replayed) =>
-      toast({ tone: replayed.good === replayed.replayed ? 'ok' : 'error', text: outcomeWords(run, replayed) }),
-    onSettled: () => void queryClient.invalidateQueries(),
-  });
+  const { mending, progress, stop } = useMending(run);
   const isUndoing = mending.isPending && mending.variables !== undefined;
   return (
     <div className="mt-1 flex flex-col gap-1.5">
@@ -57,7 +43,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
               isDisabled={mending.isPending}
               onPress={() => mending.mutate('rule')}
             >
-              Switch it off, and {sendAgainWords(run)}
+              Switch it off, and {replayWords(run)}
             </Button>
           )}
           {likeliest && !rule && !run.isOver && (
@@ -68,7 +54,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
               isDisabled={mending.isPending}
               onPress={() => mending.mutate(likeliest.seq)}
             >
-              Undo it, and {sendAgainWords(run)}
+              Undo it, and {replayWords(run)}
             </Button>
           )}
           <Button
@@ -77,8 +63,15 @@ export function FailureStory({ run }: { run: FailureRun }) {
             isDisabled={mending.isPending}
             onPress={() => mending.mutate(undefined)}
           >
-            {capital(sendAgainWords(run))}
+            {capital(replayWords(run))}
           </Button>
+        </p>
+      )}
+      {progress && progress.left > 0 && (
+        <p role="status" className="flex items-center gap-2">
+          {progress.replayed.toLocaleString('en')} of {(progress.replayed + progress.left).toLocaleString('en')}{' '}
+          replayed
+          <Button onPress={stop}>Stop</Button>
         </p>
       )}
       {run.lost === 0 && <p className="text-muted">{lostWords(run)}</p>}
@@ -102,13 +95,6 @@ export function FailureStory({ run }: { run: FailureRun }) {
       {mending.error && <FailureNote failure={failureOf(mending.error)} />}
     </div>
   );
-}
-
-/** Switches one outbound rule off; the others stay as they are. */
-async function switchOff(id: string): Promise<void> {
-  const { rules, revision } = await load<AnswerOf<typeof outboundRows.readOutboundRules>>('/inspect/outbound');
-  const wanted = rules.map((rule) => (rule.id === id ? { ...rule, enabled: false } : rule));
-  await send('PUT', '/inspect/outbound', { rules: wanted, revision });
 }
 
 /** Who changed what, when, and in which commit. */

@@ -13,16 +13,15 @@ const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {
 const counted = (count: number, [one, several]: readonly [string, string]) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
 
-/** What the button does: `send the 2 lost forms again`. */
-export function sendAgainWords({ kind, lost }: Pick<FailureRun, 'kind' | 'lost'>): string {
-  const what = lost === 1 ? `the ${NAMES[kind][0]}` : `the ${counted(lost, NAMES[kind])}`;
-  return kind === 'form' ? `send ${what} again` : `replay ${what}`;
+/** What the button does: `replay the 2 lost forms`. */
+export function replayWords({ kind, lost }: Pick<FailureRun, 'kind' | 'lost'>): string {
+  return lost === 1 ? `replay the ${NAMES[kind][0]}` : `replay the ${counted(lost, NAMES[kind])}`;
 }
 
 /** What has become of it all once nothing is lost any more. */
 export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): string {
   const [one, several] = kind === 'form' ? ['The form was', 'All of the forms were'] : ['It was', 'All of them were'];
-  return `${count === 1 ? one : several} sent again since, and arrived.`;
+  return `${count === 1 ? one : several} replayed since, and ${kind === 'form' ? 'arrived' : 'went well'}.`;
 }
 
 /** What came of it, in a sentence. */
@@ -33,7 +32,7 @@ export function outcomeWords(
   const deed = kind === 'form' ? 'arrived' : 'went well';
   const parts = [`${good.toLocaleString('en')} of ${counted(replayed, NAMES[kind])} ${deed}`];
   if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not kept`);
-  if (left > 0) parts.push(`${left.toLocaleString('en')} are left; press once more`);
+  if (left > 0) parts.push(`${left.toLocaleString('en')} are left`);
   return `${parts.join('; ')}.`;
 }
 

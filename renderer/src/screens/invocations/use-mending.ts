@@ -1,0 +1,56 @@
+import { useMutation } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import type { outboundRows } from '../../../../server/contract/outbound.ts';
+import type { AnswerOf } from '../../../../server/contract/row.ts';
+import { load, send } from '../../api/client.ts';
+import type { FailureRun } from '../../api/failures.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { toast } from '../../parts/toasts.tsx';
+import { outcomeWords, type Replayed } from './failure-words.ts';
+
+/** So many are asked for at once: an answer comes soon, and one can stop after it. */
+const AT_ONCE = 50;
+
+type Tally = Omit<Replayed, 'invocations'>;
+
+/**
+ * Undoes the cause of a run of failures, a commit or an outbound rule, and replays what was lost: a few at a time, until all are
+ * done, none of a few goes well, or one stops it.
+ */
+export function useMending(run: FailureRun) {
+  const [progress, setProgress] = useState<Tally>();
+  const isStopped = useRef(false);
+  const mending = useMutation({
+    mutationFn: async (cause: number | 'rule' | undefined): Promise<Tally> => {
+      isStopped.current = false;
+      if (cause === 'rule' && run.rule) await switchOff(run.rule.id);
+      let undone = typeof cause === 'number' ? { revert: cause } : {};
+      let all: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
+      for (;;) {
+        const wish = { ...undone, most: AT_ONCE, skip: all.replayed - all.good };
+        const some = await send<Replayed>('POST', `/inspect/failures/${run.newest}/replay`, wish);
+        undone = {};
+        all = { ...some, replayed: all.replayed + some.replayed, good: all.good + some.good };
+        setProgress(all);
+        if (some.left === 0 || some.good === 0 || isStopped.current) return all;
+      }
+    },
+    onSuccess: (all) =>
+      toast({ tone: all.good === all.replayed && all.left === 0 ? 'ok' : 'error', text: outcomeWords(run, all) }),
+    onSettled: () => {
+      setProgress(undefined);
+      void queryClient.invalidateQueries();
+    },
+  });
+  const stop = () => {
+    isStopped.current = true;
+  };
+  return { mending, progress, stop };
+}
+
+/** Switches one outbound rule off; the others stay as they are. */
+async function switchOff(id: string): Promise<void> {
+  const { rules, revision } = await load<AnswerOf<typeof outboundRows.readOutboundRules>>('/inspect/outbound');
+  const wanted = rules.map((rule) => (rule.id === id ? { ...rule, enabled: false } : rule));
+  await send('PUT', '/inspect/outbound', { rules: wanted, revision });
+}
