@@ -13,7 +13,7 @@ import { type Floor, runFloor, runPoolChild, startFloor } from './speed/floors.t
 import { type Line, printLines, printTable } from './speed/goals.ts';
 import { ORDER } from './speed/handler.ts';
 import { type Load, type Loaded, putLoad } from './speed/load.ts';
-import { memoryMb, processorMs } from './speed/memory.ts';
+import { memoryMb, ownProcessorMs, processorMs } from './speed/memory.ts';
 import { endPeer, FUNCTION_PEERS, startPeer } from './speed/peers.ts';
 import { storeLines } from './speed/stores.ts';
 import { Terrarium } from './speed/terrarium.ts';
@@ -23,6 +23,7 @@ const CLI = join(dirname(SELF), '..', 'server', 'cli.js');
 /** The command line of another build, to be measured beside this one. */
 const CLI_BEFORE = process.env.BENCH_BEFORE;
 const ROUND_MS = 400;
+const WARM_UP_ANSWERS = 1_500;
 const SETTLE_MS = 3_000;
 const OURS = 'Terrarium';
 
@@ -32,8 +33,11 @@ const KINDS = [
   { name: 'POST 10 KB', method: 'POST', body: ORDER, connections: [1, 10, 50] },
 ] as const;
 
-/** `cpuUs`: what the server and all below it took of the processors for one request, the steadiest figure on a busy machine. */
-type Round = Loaded & { cpuUs: number };
+/**
+ * `cpuUs`: what the server and all below it took of the processors for one request, the steadiest figure on a busy machine; `ownUs`:
+ * what of it the server's own process took.
+ */
+type Round = Loaded & { cpuUs: number; ownUs: number };
 
 interface Server {
   name: string;
@@ -49,14 +53,17 @@ async function measure(servers: readonly Server[], loader: ChildProcess, rounds:
     for (const { name, connections, ...request } of KINDS) {
       for (const count of connections.slice(-most)) {
         for (const { child, port, path, rounds: kept } of servers) {
-          const wish: Load = { port, path, ...request, connections: count, durationMs: ROUND_MS };
-          const beforeMs = processorMs(child.pid) ?? Number.NaN;
+          // The first round warms up: what is measured is code that has run often, however slow the machine is just now.
+          const warmUp = round === 0 && { leastAnswers: WARM_UP_ANSWERS };
+          const wish: Load = { port, path, ...request, connections: count, durationMs: ROUND_MS, ...warmUp };
+          const [beforeMs, ownBeforeMs] = [processorMs(child.pid) ?? Number.NaN, ownProcessorMs(child.pid)];
           const loaded = await load(loader, wish);
           const tookMs = (processorMs(child.pid) ?? Number.NaN) - beforeMs;
-          const cpuUs = (tookMs * 1000) / (loaded.perSecond * (ROUND_MS / 1000));
+          const ownMs = ownProcessorMs(child.pid) - ownBeforeMs;
+          const requests = loaded.perSecond * (ROUND_MS / 1000);
+          const [cpuUs, ownUs] = [(tookMs * 1000) / requests, (ownMs * 1000) / requests];
           const key = `${name} ${count}`;
-          // The first round warms up.
-          if (round > 0) kept.set(key, [...(kept.get(key) ?? []), { ...loaded, cpuUs }]);
+          if (round > 0) kept.set(key, [...(kept.get(key) ?? []), { ...loaded, cpuUs, ownUs }]);
         }
       }
     }
@@ -73,13 +80,14 @@ function printServers(servers: readonly Server[]): void {
     ...KINDS.flatMap(({ name, connections }) => [
       connections.map((count) => whole(of(server, `${name} ${count}`, 'perSecond')).replace('NaN', '-')).join(' / '),
       of(server, `${name} 50`, 'p99Ms').toFixed(1),
-      whole(of(server, `${name} 10`, 'cpuUs')),
+      `${whole(of(server, `${name} 10`, 'cpuUs'))} (${whole(of(server, `${name} 10`, 'ownUs'))})`,
     ]),
     memoryMb(server.child.pid)?.toFixed(0) ?? 'not told here',
     String([...server.rounds.values()].flat().reduce((sum, { refused }) => sum + refused, 0)),
   ]);
   console.log(
-    'requests/s at 1 / 10 / 50 connections, p99 at 50 in ms, processor time for a request at 10 in us, memory after the load in MB\n',
+    'requests/s at 1 / 10 / 50 connections, p99 at 50 in ms, processor time for a request at 10 in us (in brackets that of the ' +
+      "server's own process), memory after the load in MB\n",
   );
   printTable(['', 'GET', 'p99', 'CPU', 'POST 10 KB', 'p99', 'CPU', 'memory', 'refused'], rows);
   console.log('');

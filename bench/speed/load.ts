@@ -10,6 +10,8 @@ export interface Load {
   body?: string;
   connections: number;
   durationMs: number;
+  /** It goes on until there are so many answers, but for no more than WARM_UP_LIMIT_MS. */
+  leastAnswers?: number;
 }
 
 /** What came of it. */
@@ -20,6 +22,7 @@ export interface Loaded {
   refused: number;
 }
 
+const WARM_UP_LIMIT_MS = 1_500;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
@@ -30,13 +33,14 @@ let sent = 0;
  * HTTP, so that it takes as little as can be of the machine that it shares with what it measures.
  */
 export async function putLoad(load: Load): Promise<Loaded> {
-  const untilMs = performance.now() + load.durationMs;
   const took: number[] = [];
   let refused = 0;
   const beganMs = performance.now();
+  const goesOn = (nowMs: number): boolean =>
+    nowMs < beganMs + load.durationMs || (took.length < (load.leastAnswers ?? 0) && nowMs < beganMs + WARM_UP_LIMIT_MS);
   await Promise.all(
     Array.from({ length: load.connections }, () =>
-      talk(load, untilMs, (ms, status) => {
+      talk(load, goesOn, (ms, status) => {
         took.push(ms);
         if (status < 200 || status > 299) refused += 1;
       }),
@@ -62,7 +66,11 @@ function requestOf({ port, method, path, headers = {}, body }: Load): () => Buff
   return body.includes('{n}') ? () => Buffer.from(head + body.replaceAll('{n}', number())) : () => bytes;
 }
 
-function talk(load: Load, untilMs: number, answered: (ms: number, status: number) => void): Promise<void> {
+function talk(
+  load: Load,
+  goesOn: (nowMs: number) => boolean,
+  answered: (ms: number, status: number) => void,
+): Promise<void> {
   const next = requestOf(load);
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(load.port, '127.0.0.1');
@@ -87,7 +95,7 @@ function talk(load: Load, untilMs: number, answered: (ms: number, status: number
       answered(nowMs - sentMs, Number(kept.toString('latin1', 9, 12)));
       kept = NOTHING;
       neededBytes = 0;
-      if (nowMs < untilMs) ask();
+      if (goesOn(nowMs)) ask();
       else socket.end(() => resolve());
     });
     socket.on('error', reject);

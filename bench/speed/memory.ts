@@ -10,10 +10,13 @@ export function memoryMb(pid: number | undefined): number | undefined {
 
 /** Milliseconds of processors that a process and all that live below it have taken; undefined where the system does not tell. */
 export function processorMs(pid: number | undefined): number | undefined {
-  return ofTree(pid, (one) => {
-    const fields = fieldsOf(one);
-    return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * TICK_MS;
-  });
+  return ofTree(pid, ownProcessorMs);
+}
+
+/** Of a process alone; 0 where the system does not tell. */
+export function ownProcessorMs(pid: number | undefined): number {
+  const fields = pid === undefined ? undefined : fieldsOf(pid);
+  return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * TICK_MS;
 }
 
 function ofTree(pid: number | undefined, measure: (pid: number) => number): number | undefined {
