@@ -132,7 +132,7 @@ async function start(
   const worldOptions = { addresses: addresses.ours, seed: hooks.seed, nowMs, onWarning };
   const createWorld = () => makeFirstWorld(config, worldOptions);
   const data = await openData({ config, createWorld, nowMs, onWarning }, unwind);
-  const watch = new Watch(nowMs, data.recorder);
+  const watch = new Watch(nowMs, data);
   const { store } = data;
   const { view } = store;
   const credentials = new Credentials({

@@ -104,13 +104,15 @@ export type ShownRecorded = z.output<typeof recordedInvocation>;
 
 const happening = z.object({
   at: time,
-  kind: z.enum(['rules', 'engine']).describe('Outbound rules, or a container engine'),
+  kind: z
+    .enum(['rules', 'engine', 'deploy'])
+    .describe('Outbound rules, a container engine, or a deployment by a pipeline'),
   text: z.string().describe('What happened, in words'),
 });
 
 const mark = z.object({
   at: time,
-  kind: z.enum(['commit', 'rules', 'engine']),
+  kind: z.enum(['commit', 'rules', 'engine', 'deploy']),
   text: z.string().describe('What happened, in words'),
   seq: z.int().optional().describe('Of a commit'),
 });
@@ -279,7 +281,7 @@ export const failureRows = rowsOf('Window', {
     route: 'get /inspect/marks',
     summary: 'What was changed since a moment',
     description:
-      'Commits, and for whoever may look at the whole platform changes of outbound rules and news of container engines, newest first; the newest 100.',
+      'Commits, and for whoever may look at the whole platform changes of outbound rules, news of container engines and deployments, newest first; the newest 100.',
     right: 'caller',
     query: { from: amount('Epoch milliseconds', 0) },
     answer: ok(named('MarkList', z.object({ marks: z.array(mark) }))),

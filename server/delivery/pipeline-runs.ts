@@ -4,7 +4,7 @@ import { bytesOfText } from '../model/held-bytes.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { masked } from '../model/masked-text.ts';
-import type { PipelineProgress, PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
+import type { PipelineDeployment, PipelineProgress, PipelineRun, PipelineStart } from '../model/pipeline-run.ts';
 import { deploymentIn, keyOf } from './pipeline-deployment.ts';
 
 const MAX_LOG_LINES = 5_000;
@@ -20,6 +20,8 @@ export interface PipelineRunsOptions {
   secretsOf?(projectId: number): readonly string[];
   /** Told of each run as it changes. */
   onChange?(run: PipelineRun): void;
+  /** Told of each request for a deployment that a run has made. */
+  onDeployment?(run: PipelineRun, deployment: PipelineDeployment): void;
 }
 
 /** The newest runs of pipelines, as their runners tell of them. */
@@ -75,8 +77,9 @@ export class PipelineRuns {
     for (const run of byKey.length > 0 ? byKey : running) {
       const deployment = deploymentIn(exchange, run);
       if (!deployment) continue;
-      const deployments = [...(run.deployments ?? []), this.#masked(run, deployment)].slice(-MAX_DEPLOYMENTS);
-      await this.#keep({ ...run, deployments });
+      const shown = this.#masked(run, deployment);
+      await this.#keep({ ...run, deployments: [...(run.deployments ?? []), shown].slice(-MAX_DEPLOYMENTS) });
+      this.#options.onDeployment?.(run, shown);
     }
   }
 

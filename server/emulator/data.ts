@@ -21,6 +21,7 @@ import { type OpenKeyedLog, openKeyedLog } from '../store/keyed-log.ts';
 import { NamedSnapshots } from '../store/named-snapshots.ts';
 import { RecordLogs } from '../store/records/record-logs.ts';
 import { openStore, type WorldStore } from '../store/world-store.ts';
+import { Happenings } from '../traffic/happenings.ts';
 import { Recorder } from '../traffic/recorder.ts';
 import type { FileLink } from '../workbench/linked-files.ts';
 import type { KeptOutboundRules } from '../workbench/outbound-rules.ts';
@@ -69,6 +70,7 @@ export interface Data {
   records: RecordLogs;
   /** What lambdas have written; absent where nothing is on disk. */
   keptLines: KeptLines;
+  happenings: Happenings;
   /** Of the stand-ins. */
   certificate: Certificate;
   /** The lambdas' own: homes, code, packages. */
@@ -120,6 +122,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   const isOnDisk = isKept && keep === 'disk';
   const records = new RecordLogs({ ...bounds, files: isOnDisk ? files : undefined, nowMs, onWarning });
   const recorder = new Recorder(records, keep !== 'nothing');
+  const happenings = new Happenings(records, nowMs);
   const keptLines = new KeptLines(records, keep !== 'nothing');
   await records.open();
   unwind.add(() => records.stop());
@@ -144,6 +147,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     pastAccounts: await log('past-accounts'),
     servicePorts: await log('service-ports'),
     recorder,
+    happenings,
     records,
     keptLines,
     certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),

@@ -3,9 +3,10 @@ import type { ContainerNews } from '../containers/container-service.ts';
 import { Arrivals } from '../http/arrivals.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
+import type { PipelineDeployment, PipelineRun } from '../model/pipeline-run.ts';
 import { LEADS } from '../standins/lead-routes.ts';
 import { EndpointActivity } from '../traffic/endpoint-activity.ts';
-import { Happenings } from '../traffic/happenings.ts';
+import type { Happenings } from '../traffic/happenings.ts';
 import { Pulse } from '../traffic/pulse.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { LiveFeed } from '../window/live-feed.ts';
@@ -23,10 +24,12 @@ export class Watch {
   readonly endpoints = new EndpointActivity();
   readonly #exchangeHearers: ((exchange: ExchangeRecord) => void)[] = [];
 
-  constructor(nowMs: () => number, recorder: Recorder) {
+  constructor(nowMs: () => number, { recorder, happenings }: { recorder: Recorder; happenings: Happenings }) {
     this.recorder = recorder;
     this.pulse = new Pulse(nowMs);
-    this.happenings = new Happenings(nowMs);
+    this.happenings = happenings;
+    // They stand among what was changed.
+    happenings.onNews = () => this.feed.tell('history', {});
   }
 
   /** Has somebody told of each request to the management API and the gateway. */
@@ -87,6 +90,10 @@ export class Watch {
   readonly onOutboundRules = (...rules: Parameters<Happenings['sawRules']>): void => {
     this.happenings.sawRules(...rules);
     this.feed.tell('outbound', {});
+  };
+
+  readonly onDeployment = (run: PipelineRun, deployment: PipelineDeployment): void => {
+    this.happenings.sawDeployment({ project: run.project.path, branch: run.branch, deployment });
   };
 
   readonly onPipelineRun = ({ id, state }: { id: string; state: string }): void => {

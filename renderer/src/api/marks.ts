@@ -17,9 +17,11 @@ export function useMarks(): readonly StripMark[] {
       (data?.marks ?? []).map(({ at, kind, text, seq }, index) => ({
         id: `${at} ${index}`,
         atMs: Date.parse(at),
+        kind,
         text,
         ...(kind === 'commit' && { place: { screen: 'history', search: { sel: String(seq) } } as const }),
         ...(kind === 'rules' && { place: { screen: 'leads', search: { tab: 'rules' } } as const }),
+        ...(kind === 'deploy' && { place: { screen: 'pipelines' } as const }),
         ...(kind === 'engine' && { place: { screen: 'containers' } as const }),
       })),
     [data],

@@ -9,6 +9,8 @@ import { heightShare, type StripPoint, slotsOf } from './strip-slots.ts';
 export interface StripMark {
   id: string;
   atMs: number;
+  /** Each has a shape of its own. */
+  kind: 'commit' | 'rules' | 'engine' | 'deploy';
   /** What happened, in words. */
   text: string;
   place?: Place;
@@ -132,12 +134,20 @@ export function TimeStrip({ what, points, marks, fromMs, toMs, onBrush, onPick }
   );
 }
 
-function Mark({ mark: { text, place, atMs }, share }: { mark: StripMark; share: number }) {
+/** What a mark looks like: not by colour alone. */
+const SHAPES: Readonly<Record<StripMark['kind'], string>> = {
+  commit: 'rotate-45 bg-accent',
+  rules: 'rounded-full bg-warn',
+  engine: 'bg-text',
+  deploy: 'rotate-45 border border-accent bg-panel',
+};
+
+function Mark({ mark: { text, place, atMs, kind }, share }: { mark: StripMark; share: number }) {
   const title = `${clockText(atMs).slice(0, 8)} ${text}`;
   return (
     <span className="absolute -top-0.5 h-full w-3 -translate-x-1/2" style={{ left: `${share * 100}%` }} title={title}>
       <span aria-hidden className="absolute inset-y-0 left-1/2 border-l border-dashed border-accent" />
-      <span aria-hidden className="absolute left-1/2 size-1.5 -translate-x-1/2 rotate-45 bg-accent" />
+      <span aria-hidden className={`absolute left-1/2 size-1.5 -translate-x-1/2 ${SHAPES[kind]}`} />
       {place && (
         <PlaceLink to={place} label={title} className="absolute inset-0">
           <span className="sr-only">{title}</span>
