@@ -16,6 +16,7 @@ const requestWish = z.strictObject({
   headers: headers.optional(),
   body: z.string().optional(),
   asMe: z.boolean().optional().describe('With the credentials of the one who asks; else without any'),
+  as: id.optional().describe('Signed in as that user, for this one request; for the root user'),
 });
 export type RequestWish = z.output<typeof requestWish>;
 
@@ -36,10 +37,12 @@ export const sendingRows = rowsOf('Window', {
   sendRequest: {
     route: 'post /inspect/requests',
     summary: 'Send a request to a public endpoint',
-    description: 'It goes through the gateway like any other. Redirects are not followed.',
+    description:
+      'It goes through the gateway like any other. Redirects are not followed. The token that it was sent with is hidden in the answer; ' +
+      'that of another user is good for this one request.',
     right: SEES_ALL,
     body: json(named('RequestWish', requestWish)),
     answer: ok(answerOfRequest),
-    errors: [502],
+    errors: [404, 502],
   },
 });

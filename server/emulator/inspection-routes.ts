@@ -29,7 +29,7 @@ import type { Happenings } from '../traffic/happenings.ts';
 import { outboundListRoutes } from '../traffic/outbound-list-routes.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { type RecorderRoutesOptions, recorderRoutes } from '../traffic/recorder-routes.ts';
-import { sendingRoutes } from '../traffic/sending-routes.ts';
+import { type SendingOptions, sendingRoutes } from '../traffic/sending-routes.ts';
 import { type SettingsDesk, settingsRoutes } from '../window/settings-routes.ts';
 import { treeRoutes } from '../window/tree-routes.ts';
 import { type WindowDesk, windowRoutes } from '../window/window-routes.ts';
@@ -63,6 +63,8 @@ export interface InspectorOptions {
   access: AccessDesk;
   seeds: SeedDesk;
   keys: KeyMaker;
+  /** For requests that root sends in the name of others. */
+  tokens: SendingOptions['tokens'];
   freshWorld: FreshWorld;
   delivery: DeliveryOptions;
   publishing: PublishingOptions;
@@ -108,7 +110,7 @@ export function inspectorRoutes(options: InspectorOptions): { inspect: Router; l
     outboundListRoutes({ recorder, secrets, nowMs: options.nowMs }, gate),
     recorderRoutes({ recorder, invoker, secrets, nowMs: options.nowMs, refusalOf }, gate),
     failureRoutes({ recorder, happenings, view, machine, invoker, refusalOf }, gate),
-    sendingRoutes({ gatewayUrl: options.gatewayUrl, elapsedMs: () => performance.now() }, gate),
+    sendingRoutes({ gatewayUrl: options.gatewayUrl, elapsedMs: () => performance.now(), tokens: options.tokens }, gate),
     deliveryRoutes(options.delivery, gate),
     publishingRoutes(options.publishing, gate),
     roleRoutes(options.rights, gate),

@@ -30,6 +30,7 @@ import type { StandIns } from './stand-ins.ts';
 import { statusOf } from './status.ts';
 import type { Watch } from './watch.ts';
 import { windowKeys } from './window-keys.ts';
+import { sessionTokens } from './window-sign-in.ts';
 import { indexing } from './world-indexing.ts';
 import { WorldSeeds } from './world-seeds.ts';
 
@@ -90,6 +91,7 @@ export async function keptPipelineRuns(
     newId: randomUUID,
     secretsOf,
     onChange: watch.onPipelineRun,
+    onDeployment: watch.onDeployment,
   });
   await runs.settle();
   watch.hearExchanges((exchange) => runs.sawExchange(exchange).catch(onFault));
@@ -131,6 +133,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     }),
     snapshots,
     keys: windowKeys(view, credentials),
+    tokens: sessionTokens(view, credentials),
     archive: { leads, results, parseLead, version: manifest.version, nowMs, laws: { ...laws, hashPassword } },
     window: {
       feed: watch.feed,

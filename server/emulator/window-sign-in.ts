@@ -25,7 +25,14 @@ export function windowSignIn(
       attempt.succeeded();
       return user.id;
     },
-    tokenFor(userId) {
+    ...sessionTokens(view, credentials),
+  };
+}
+
+/** Tokens that the platform itself uses in the name of an account. */
+export function sessionTokens(view: WorldView, credentials: Credentials): Pick<SignIn, 'tokenFor' | 'endToken'> {
+  return {
+    async tokenFor(userId) {
       const user = view.find(userId);
       if (!user) throw new PlatformError(401, 'the account is gone');
       return credentials.issueToken(userId, owningOrganization(view, user).id);

@@ -1,7 +1,9 @@
 import type { Router } from 'express';
 import { type RequestWish, sendingRows } from '../contract/sending.ts';
-import { type Gate, serve } from '../http/serve.ts';
+import { demandRoot, type Gate, serve, targetOf } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
+import type { Uuid } from '../model/ids.ts';
+import { masked } from '../model/masked-text.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 /** Longer than any lambda may take. */
@@ -12,33 +14,52 @@ export interface SendingOptions {
   gatewayUrl(): string;
   /** Milliseconds of a clock that only goes forward. */
   elapsedMs(): number;
+  /** Tokens for requests in the name of others. */
+  tokens: {
+    tokenFor(userId: Uuid): Promise<string>;
+    /** It is good for nothing from then on. */
+    endToken(token: string): Promise<unknown>;
+  };
 }
 
 /** Requests to public endpoints that the window makes for its user, to the gateway and nowhere else. */
-export function sendingRoutes({ gatewayUrl, elapsedMs }: SendingOptions, gate: Gate): Router {
+export function sendingRoutes({ gatewayUrl, elapsedMs, tokens }: SendingOptions, gate: Gate): Router {
+  const send = async (wish: RequestWish, authorization: string | undefined) => {
+    const begunMs = elapsedMs();
+    const answer = await ask(gatewayUrl(), wish, authorization);
+    const { text, isCut } = await beginningOf(answer);
+    const executionId = answer.headers.get('X-Terrarium-Execution-Id');
+    const told = {
+      status: answer.status,
+      headers: [...answer.headers],
+      body: text,
+      ...(isCut && { isCut }),
+      durationMs: Math.round(elapsedMs() - begunMs),
+      ...(executionId !== null && { executionId }),
+    };
+    // What answers may say with what it was asked.
+    const token = authorization?.replace(/^\S+\s+/, '') ?? '';
+    return token === '' ? told : masked(told, [token]);
+  };
   return serve(sendingRows, gate, {
-    async sendRequest({ body: wish, req }) {
-      const begunMs = elapsedMs();
-      const answer = await ask(gatewayUrl(), wish, req.headers.authorization);
-      const { text, isCut } = await beginningOf(answer);
-      const executionId = answer.headers.get('X-Terrarium-Execution-Id');
-      return {
-        status: answer.status,
-        headers: [...answer.headers],
-        body: text,
-        ...(isCut && { isCut }),
-        durationMs: Math.round(elapsedMs() - begunMs),
-        ...(executionId !== null && { executionId }),
-      };
+    async sendRequest({ caller, body: wish, req }) {
+      if (wish.as === undefined) return send(wish, wish.asMe ? req.headers.authorization : undefined);
+      demandRoot(caller);
+      const token = await tokens.tokenFor(targetOf(gate, wish.as, ['users']).id);
+      try {
+        return await send(wish, `Bearer ${token}`);
+      } finally {
+        await tokens.endToken(token);
+      }
     },
   });
 }
 
 async function ask(gatewayUrl: string, wish: RequestWish, authorization: string | undefined): Promise<Response> {
-  const { method, path, body, asMe } = wish;
+  const { method, path, body } = wish;
   try {
     const headers = new Headers(wish.headers);
-    if (asMe && authorization !== undefined) headers.set('Authorization', authorization);
+    if (authorization !== undefined) headers.set('Authorization', authorization);
     return await fetch(`${gatewayUrl}${path}`, {
       method,
       headers,

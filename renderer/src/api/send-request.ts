@@ -12,6 +12,8 @@ export interface RequestWish {
   body: string;
   /** With the credentials of whoever is signed in? */
   asMe: boolean;
+  /** As that user; for root. */
+  as?: string | undefined;
 }
 
 /** Sends a request to a public endpoint, through the gateway: the page itself may ask nobody but the platform. */

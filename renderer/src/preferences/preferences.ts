@@ -30,6 +30,8 @@ export interface SavedRequest {
   headers: string;
   body: string;
   asMe: boolean;
+  /** Id of the user as whom root sends it. */
+  as?: string | undefined;
 }
 
 /** What a list was narrowed to and sorted by, as words of its address. */
@@ -121,6 +123,6 @@ function isView(stored: unknown): boolean {
 
 function isRequest(stored: unknown): boolean {
   if (typeof stored !== 'object' || stored === null) return false;
-  const { method, path, headers, body, asMe } = stored as Partial<SavedRequest>; // each is looked at
-  return [method, path, headers, body].every((text) => typeof text === 'string') && typeof asMe === 'boolean';
+  const { method, path, headers, body, asMe, as = '' } = stored as Partial<SavedRequest>; // each is looked at
+  return [method, path, headers, body, as].every((text) => typeof text === 'string') && typeof asMe === 'boolean';
 }

@@ -8,6 +8,8 @@ import { failureOf } from '../../api/failure.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { type AnswerOfRequest, headersIn, sendThroughGateway } from '../../api/send-request.ts';
+import { useWho } from '../../api/who.ts';
+import { type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Duration } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { copyText } from '../../parts/copy.tsx';
@@ -45,6 +47,10 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
   const sending = useMutation({
     mutationFn: () => sendThroughGateway({ ...wish, headers: headersIn(wish.headers) }),
   });
+  const me = useWho().data?.user;
+  const isRoot = me?.isRoot === true;
+  const users = useWorld<PlatformRecord[]>('/users', { expand: true }, isRoot);
+  const others = (users.data ?? []).filter(({ id }) => id !== me?.id);
   const set = (change: Partial<SavedRequest>) => setWish((now) => ({ ...now, ...change }));
   const name = `${wish.method} ${wish.path}`;
   const keep = () => {
@@ -52,8 +58,10 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
     toast({ tone: 'ok', text: `${name} is kept in this browser.` });
   };
   const curl = () => {
-    const { method, path: target, headers, body } = wish;
-    const request = { headers: headersIn(headers), body: { text: body, sizeBytes: body.length } };
+    const { method, path: target, headers, body, asMe, as } = wish;
+    // Nobody is shown a token: who runs the command puts in his own.
+    const proof: [string, string][] = asMe || as !== undefined ? [['Authorization', 'Bearer <hidden>']] : [];
+    const request = { headers: [...proof, ...headersIn(headers)], body: { text: body, sizeBytes: body.length } };
     void copyText(curlOf({ method, target, request }, gatewayUrl), 'curl command');
   };
   return (
@@ -102,9 +110,18 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
           <Segments
             label="Signed in as"
             segments={SENDERS}
-            value={wish.asMe ? 'me' : 'nobody'}
-            onChange={(id) => set({ asMe: id === 'me' })}
+            value={wish.as !== undefined ? '' : wish.asMe ? 'me' : 'nobody'}
+            onChange={(id) => set({ asMe: id === 'me', as: undefined })}
           />
+          {isRoot && (
+            <Select
+              label="or as the user"
+              options={others.map(({ id, name: text }) => ({ id, text }))}
+              value={wish.as}
+              onChange={(as) => set({ as, asMe: false })}
+              placeholder="Choose a user"
+            />
+          )}
         </div>
         <TextField
           label="Headers"
