@@ -238,7 +238,15 @@ export const recordedRows = rowsOf('Window', {
     body: optionalJson(
       named(
         'Replay',
-        z.strictObject({ event: z.unknown().optional().describe('Instead of the event that it was given') }),
+        z.strictObject({
+          event: z.unknown().optional().describe('Instead of the event that it was given'),
+          stopsFirst: z
+            .boolean()
+            .optional()
+            .describe(
+              'While the lambda is debugged: a debugger that is attached stands at the first line of its handler',
+            ),
+        }),
       ),
     ),
     answer: ok(invocation.extend({ replayOf: id })),

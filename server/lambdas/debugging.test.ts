@@ -52,6 +52,20 @@ describe('a lambda that is debugged', () => {
     expect(bed.service.debugState(lambda)).toBeUndefined();
   });
 
+  it('stops at the first line of its handler when it is asked to, and nowhere without a debugger', async () => {
+    const lambda = bed.lambda(CODE, { timeout: 0.1 });
+    bed.service.debug(lambda);
+    const { url } = await listening(lambda);
+    const stopping = () => bed.invoke(lambda, '1', {}, { stopsFirst: true });
+    expect(JSON.parse(answerOf(await stopping()))).toMatchObject({ calls: 1 });
+    const debuggerOf = await Inspection.attach(url);
+    const answer = stopping();
+    await debuggerOf.paused();
+    await debuggerOf.close();
+    expect(JSON.parse(answerOf(await answer))).toMatchObject({ calls: 2 });
+    bed.service.endDebugging(lambda);
+  });
+
   it('has one process for all its calls, which is gone with the debugging', async () => {
     const lambda = bed.lambda(CODE, { isolate: true });
     bed.service.debug(lambda);

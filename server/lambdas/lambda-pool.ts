@@ -283,13 +283,14 @@ export class LambdaPool {
   #run(worker: PoolWorker, running: RunningCall): void {
     const { process } = worker;
     const { id, name } = this.#definition;
-    const { executionId, context, body } = running.call;
+    const { executionId, context, body, stopsFirst } = running.call;
     const givenAtMs = this.#host.nowMs();
     const timeoutMs = this.#timeoutMs;
     const isAhead = worker.given.length > 0;
     running.cold = process.calls === 0 && worker.order > running.order;
     worker.give(running, timeoutMs);
-    process.call({ context, executionId, lambdaId: id, lambdaName: name, timeoutMs }, body, {
+    const stop = stopsFirst && this.#definition.isDebugged ? { stopsFirst } : {};
+    process.call({ context, executionId, lambdaId: id, lambdaName: name, timeoutMs, ...stop }, body, {
       began: (atMs) => {
         running.startedAtMs = this.#timeOf(atMs, givenAtMs);
       },

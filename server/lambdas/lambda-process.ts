@@ -172,8 +172,17 @@ export class LambdaProcess {
   call(call: Omit<InvokeHead, 'number' | 'closed'>, body: Uint8Array, listener: CallListener): void {
     const { closed } = this.#given;
     const { number } = this.#given.add(listener);
-    const { timeoutMs, context, executionId, lambdaId, lambdaName } = call;
-    const head = { number, closed, timeoutMs, context, executionId, lambdaId, lambdaName };
+    const { timeoutMs, context, executionId, lambdaId, lambdaName, stopsFirst } = call;
+    const head = {
+      number,
+      closed,
+      timeoutMs,
+      context,
+      executionId,
+      lambdaId,
+      lambdaName,
+      ...(stopsFirst && { stopsFirst }),
+    };
     if (this.#end) this.#given.lose(this.#end);
     else this.#send(FrameType.invoke, head, body);
   }

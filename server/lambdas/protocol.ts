@@ -123,6 +123,8 @@ export interface InvokeHead {
   executionId: string;
   lambdaId: string;
   lambdaName: string;
+  /** Shall a debugger stand at the first line of the handler? */
+  stopsFirst?: true;
 }
 
 /** The handler is about to be called. It is, once this has left the process. */

@@ -94,8 +94,9 @@ export class ServiceForTests {
     id: string,
     body: string | Uint8Array = '',
     context: Partial<LambdaCall['context']> = {},
+    more: Pick<LambdaCall, 'stopsFirst'> = {},
   ): Promise<Invocation> {
-    return this.service.invoke(id, callWith(body, context));
+    return this.service.invoke(id, { ...callWith(body, context), ...more });
   }
 
   /** Makes a lambda and calls it once. */

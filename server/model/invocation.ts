@@ -27,6 +27,8 @@ export interface LambdaCall {
   /** The request body verbatim; empty means no body (the event is then `{}`, D-135). */
   body: Uint8Array;
   context: CallContext;
+  /** Shall a debugger that is attached stand at the first line of the handler? */
+  stopsFirst?: true;
 }
 
 /** What a handler gave back (D-137), as bytes ready to be sent: text as is, other values as JSON. */

@@ -121,10 +121,10 @@ export function recorderRoutes(
           }),
         });
       },
-      async replayInvocation({ caller, path, body: { event }, req }) {
+      async replayInvocation({ caller, path, body, req }) {
         const { item } = getInvocation(recorder, path.execution_id);
         const creds = req.headers.authorization ?? '';
-        const invocation = await replay({ recorder, invoker }, recorder.whole(item), { caller, creds }, event);
+        const invocation = await replay({ recorder, invoker }, recorder.whole(item), { caller, creds }, body);
         return hiding(secrets()).value({ ...shownInvocation(invocation), replayOf: item.executionId });
       },
       listTraffic({ caller, query: { q = '', endpoint, plane, scope, ...page } }) {

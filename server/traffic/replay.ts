@@ -23,7 +23,7 @@ function isReplayable({ isThinned, event }: WholeInvocation): boolean {
 }
 
 /**
- * Runs a lambda again with the event that it was given, or with another.
+ * Runs a lambda again with the event that it was given, or with another; `stopsFirst`: a debugger stands at its first line.
  *
  * @throws PlatformError 409 when the event is not kept and none is sent
  */
@@ -31,7 +31,7 @@ export async function replay(
   { recorder, invoker }: ReplayOptions,
   item: WholeInvocation,
   { caller, creds }: Replayer,
-  event?: unknown,
+  { event, stopsFirst }: { event?: unknown; stopsFirst?: boolean | undefined } = {},
 ): Promise<Invocation> {
   if (event === undefined && !isReplayable(item)) {
     throw new PlatformError(
@@ -45,6 +45,7 @@ export async function replay(
   return invoker.invoke(item.lambdaId, {
     executionId,
     trigger: 'manual',
+    ...(stopsFirst && { stopsFirst }),
     body: event === undefined ? item.event.bytes : bytesOf(event, headers['content-type']),
     context: { ...item.context, headers, creds, user: { id: caller.userId, name: caller.name } },
   });

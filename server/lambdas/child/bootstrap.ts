@@ -31,6 +31,7 @@ import { handDown } from './offspring.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundLine } from './outbound-line.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
+import { stopAtFirstLine } from './stop-at-first-line.ts';
 import { type TraceHeaders, traceHeadersOf } from './trace-headers.ts';
 
 // Taken at start: a lambda may replace the globals of its own process.
@@ -206,6 +207,7 @@ function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
   line.renew();
   nothingLeft.begin();
   before = { computedMs: computedMs(), idleMs: eventLoopUtilization().idle, outputBytes: outputBytes() };
+  const release = head.stopsFirst ? stopAtFirstLine(handler) : undefined;
   runHandler(handler, event, context, {
     limitBytes: resultLimitBytes,
     whenNothingIsLeft: (then) => nothingLeft.wait(then),
@@ -214,6 +216,7 @@ function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
     place: head.context,
     done: (outcome) => void answer(head.number, outcome),
   });
+  release?.();
 }
 
 /** By this process so far. */

@@ -54,7 +54,7 @@ function handlerIn(exported: unknown, exportName: string, file: string): Handler
 function handlerOf(member: object, owner: unknown): Handler {
   // As: a function is all that can be known of it.
   const handler = member as (...args: unknown[]) => unknown;
-  return { call: (...args) => apply(handler, owner, args), canCallBack: canCallBack(handler) };
+  return { call: (...args) => apply(handler, owner, args), canCallBack: canCallBack(handler), own: handler };
 }
 
 async function loadModule(file: string): Promise<unknown> {

@@ -9,6 +9,8 @@ import { hintAboutError, hintAboutResult, type Place } from './hints.ts';
 export interface Handler {
   call(event: string, context: string, callback: (error?: unknown, value?: unknown) => void): unknown;
   canCallBack: boolean;
+  /** The lambda's own function. */
+  own?: object;
 }
 
 /** How the handler ended, ready to be sent. */

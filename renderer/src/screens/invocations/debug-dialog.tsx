@@ -33,7 +33,8 @@ export function DebugDialog({ invocation, onClose }: { invocation: InvocationDet
       }
     >
       <p className="text-muted">
-        Start debugging, attach an editor, set a breakpoint, then replay: the same event stops there.
+        Start debugging, attach an editor, then replay: the same event stops at the first line of the handler, and at
+        every breakpoint. Without a debugger it just runs.
       </p>
       <DebugTab name={invocation.lambdaName} workbench={workbench} />
     </Dialog>

@@ -29,7 +29,10 @@ export function useReplay(
       const answer = await ask<AnswerOf<typeof recordedRows.replayInvocation>>(
         'POST',
         `/inspect/invocations/${executionId}/replay`,
-        { ...(event !== undefined && { body: { event } }), ...(isDebugged && { timeoutMs: DEBUGGED_TIMEOUT_MS }) },
+        {
+          body: { ...(event !== undefined && { event }), ...(isDebugged && { stopsFirst: true }) },
+          ...(isDebugged && { timeoutMs: DEBUGGED_TIMEOUT_MS }),
+        },
       );
       if (!answer.ok) throw new FailureError(answer.failure);
       return answer.value;
