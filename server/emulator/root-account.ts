@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from '../config-schema.ts';
+import { readSecret, writeSecret } from '../machine/kept-secret.ts';
 import type { Caller } from '../model/caller.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -8,7 +9,6 @@ import type { Act } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { verifyPassword } from '../security/passwords.ts';
-import { readSecret, writeSecret } from './kept-secret.ts';
 
 /** How root signs in (D-175). */
 export interface RootCredentials {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
-import { readSecret, writeSecret } from './kept-secret.ts';
+import { readSecret, writeSecret } from '../machine/kept-secret.ts';
 
 const TOKEN_FILE = 'scm-token.json';
 const TOKEN_BYTES = 24;

@@ -1,4 +1,4 @@
-import { hashPassword, verifyPassword } from '../security/passwords.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
 
 /**
  * Hashes and checks passwords, which takes long by intent, once for several attempts at the same work: a later attempt gets

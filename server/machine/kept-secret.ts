@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import { writeWhole } from '../machine/write-whole.ts';
+import { writeWhole } from './write-whole.ts';
 
 /** What a file of the data folder keeps of a secret; undefined when it is missing or damaged, and so has to be made anew. */
 export async function readSecret<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
