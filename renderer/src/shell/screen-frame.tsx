@@ -18,9 +18,10 @@ export function ScreenFrame({ title, bar, actions, children }: ScreenFrameProps)
   }, [title]);
   return (
     <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-      <div className="flex min-h-11 shrink-0 items-center gap-3 border-b border-line px-3.5 py-1.5">
+      {/* With too little room for both, the actions go below the bar. */}
+      <div className="flex min-h-11 shrink-0 flex-wrap items-center gap-x-3 gap-y-1.5 border-b border-line px-3.5 py-1.5">
         <h1 className="shrink-0">{title}</h1>
-        <div className="flex min-w-0 flex-1 items-center gap-2">{bar}</div>
+        <div className="flex min-w-0 flex-1 basis-48 items-center gap-2">{bar}</div>
         {actions && <div className="flex shrink-0 items-center gap-2">{actions}</div>}
       </div>
       <div className="flex min-h-0 flex-1 flex-col">{children}</div>

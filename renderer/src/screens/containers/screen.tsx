@@ -6,7 +6,6 @@ import { FilterField } from '../../parts/fields.tsx';
 import { parseSorting, sortedRows } from '../../parts/grid-layout.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { SplitPane } from '../../parts/split-pane.tsx';
-import { State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { hrefOf, useGo, usePlaceId, useSearch } from '../../url.ts';
@@ -71,24 +70,13 @@ export default function ContainersScreen() {
         </>
       }
       actions={
-        <>
-          <PlaceLink
-            to={{ screen: 'resources', id: scopeId, search: { new: 'containers' } }}
-            className="flex h-7 items-center gap-1.5 rounded-md border border-line-strong px-2.5 hover:bg-raised"
-          >
-            <Plus aria-hidden size={14} />
-            New container
-          </PlaceLink>
-          {engines && (
-            <State is={isReady ? 'ok' : isAway ? 'warning' : 'running'}>
-              {isReady
-                ? engines.find(({ state }) => state === 'ready')?.version
-                : isAway
-                  ? 'no engine answers'
-                  : 'connecting to the engine'}
-            </State>
-          )}
-        </>
+        <PlaceLink
+          to={{ screen: 'resources', id: scopeId, search: { new: 'containers' } }}
+          className="flex h-7 items-center gap-1.5 rounded-md border border-line-strong px-2.5 hover:bg-raised"
+        >
+          <Plus aria-hidden size={14} />
+          New container
+        </PlaceLink>
       }
     >
       {isAway && all.length > 0 && <NoEngineBanner engines={engines} />}

@@ -197,6 +197,7 @@ function Limit({ name, use }: { name: string; use: EndpointUse | undefined }) {
       value={used}
       max={perMinute}
       text={`${used}/${perMinute} a minute`}
+      width={36}
     />
   );
 }

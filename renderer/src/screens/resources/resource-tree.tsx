@@ -167,9 +167,13 @@ function Content({ row: { kind, text, node, count } }: { row: TreeRow }) {
   return (
     <>
       <Icon aria-hidden size={14} strokeWidth={1.7} className="shrink-0 opacity-70" />
-      <span className="truncate">{text}</span>
+      <span className={`truncate ${kindOfEnvironment ? 'min-w-14' : ''}`}>{text}</span>
       <span className="sr-only">{title}</span>
-      {kindOfEnvironment && <Badge>{kindOfEnvironment}</Badge>}
+      {kindOfEnvironment && (
+        <span className="min-w-0 overflow-hidden">
+          <Badge>{kindOfEnvironment}</Badge>
+        </span>
+      )}
       {node.word === 'apis' && <Badge>API</Badge>}
       {node.isDisabled && <Badge tone="warning">disabled</Badge>}
       <Count count={count} />
