@@ -318,6 +318,7 @@ async function start(
       '/meta': resourceRoutes({
         service,
         authenticator,
+        judge,
         finder: core.finder,
         moves: core.moves,
         defaults: core.defaults,

@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import type { JsonObject } from '../model/json.ts';
+import { PlatformError } from '../model/errors.ts';
+import { isUuid, type Uuid } from '../model/ids.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { named } from './named.ts';
 import { id } from './parts.ts';
 import { may } from './right.ts';
-import { type Answer, ok, ownBody, type Row, type Rows, rowsOf } from './row.ts';
+import { type Answer, ok, ownBody, type Row, type Rows, readJson, rowsOf } from './row.ts';
 
 /** No content type is refused. */
 const ANY = ['application/json', '*/*'];
@@ -21,6 +23,16 @@ const limit: JsonObject = {
   'X-RateLimit-Remaining-Minute': integer('Of a limited endpoint: calls left'),
 };
 
+/** Throws 400 for what names no lambda. */
+function readAsyncCall(event: Json | undefined): { lambdaId: Uuid } {
+  const lambdaId = memberOf(event, 'lambdaId');
+  if (isUuid(lambdaId)) return { lambdaId: lambdaId.toLowerCase() };
+  const pointer = isJsonObject(event) ? '/lambdaId' : '/';
+  throw new PlatformError(400, "the body must be a JSON object whose 'lambdaId' is a UUID", {
+    details: [{ pointer, message: 'must name the lambda to invoke' }],
+  });
+}
+
 /** What the gateway answers itself (D-164..D-169). */
 export const builtInRows = rowsOf('Gateway', {
   invokeAsync: {
@@ -28,10 +40,13 @@ export const builtInRows = rowsOf('Gateway', {
     summary: 'Invoke a lambda without waiting for it',
     description: 'A public lambda needs no credentials. An endpoint `/async` of an API named `api` takes precedence.',
     right: may('lambda.invoke', 'lambdaId'),
-    body: ownBody(
-      named('AsyncCall', z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda')),
-      ...ANY,
-    ),
+    body: {
+      ...readJson(
+        named('AsyncCall', z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` names the lambda')),
+        readAsyncCall,
+      ),
+      mediaTypes: ANY,
+    },
     answer: {
       ...ok(
         named(

@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { listedOnlyWords, referenceWords } from '../model/type-words.ts';
+import { readEntitlement, readNewEntitlement } from './entitlement.ts';
 import { link } from './forms.ts';
 import { context, referenceEntry } from './meta-global.ts';
+import { filled, openRows } from './meta-open.ts';
 import { named } from './named.ts';
 import { text } from './parameter.ts';
 import { id } from './parts.ts';
-import { anyRecord, changedRecord, listAnswer, listQuery, patch, removal } from './records.ts';
+import { anyRecord, changedRecord, embed, listAnswer, listQuery, patch, removal } from './records.ts';
 import { may, type Right } from './right.ts';
-import { gone, ok, ownBody, type Row, type Rows, rowsOf } from './row.ts';
+import { gone, ok, type Row, type Rows, readJson, rowsOf } from './row.ts';
 
 const PLACE = 'Organization, workspace and environment that it stands in';
 const AT_RESOURCE = '/meta/{fqon}/{word}/{resource_id}';
@@ -31,62 +34,55 @@ const entitlement = named(
     .describe('Who may do one action on one resource and all below it'),
 );
 
-const ofPlace = (route: `/${string}`, right: Right) =>
-  ({ route: `get ${route}`, right, errors: [400, 404] }) as const satisfies Partial<Row>;
+const ofPlace = <const Path extends `/${string}`>(path: Path, right: Right) =>
+  ({ route: `get ${path}`, right, errors: [400, 404] }) as const satisfies Partial<Row>;
 
-/** The same whatever the type (D-005, D-015, D-186, D-210). */
-export const anyRows = rowsOf('Resources of any type', {
+/** The open rows for `resources`, which stands for any type. */
+export const resourceRows: Rows = rowsOf('Resources of any type', {
   listResources: {
-    route: 'get /meta/{fqon}/resources',
+    ...ofAny(openRows.listRecords, listQuery),
     summary: 'List everything that an organization owns',
-    right: 'caller',
-    query: listQuery,
     answer: listAnswer(anyRecord),
-    errors: [404],
   },
   listChildren: {
-    route: `get ${AT_RESOURCE}/resources`,
+    ...filled(openRows.listChildRecords, { child_word: 'resources' }, '*', listQuery),
     summary: 'List everything directly below a resource',
-    right: 'caller',
-    query: listQuery,
     answer: listAnswer(anyRecord),
-    errors: [404],
   },
   readResource: {
-    route: 'get /meta/{fqon}/resources/{resource_id}',
+    ...ofAny(openRows.readRecord),
     summary: 'Read a resource by its id alone',
-    right: may('*.view', 'resource_id'),
     answer: ok(anyRecord),
-    errors: [400, 404],
   },
   patchResource: {
-    route: 'patch /meta/{fqon}/resources/{resource_id}',
+    ...ofAny(openRows.patchRecord),
     summary: 'Change a resource by JSON Patch',
-    right: may('*.update', 'resource_id'),
-    body: patch,
     answer: changedRecord(anyRecord),
-    errors: [404, 409, 422],
   },
   replaceResource: {
-    route: 'put /meta/{fqon}/resources/{resource_id}',
+    ...ofAny(openRows.replaceRecord),
     summary: 'Replace a resource, if its type allows it',
-    right: may('*.update', 'resource_id'),
-    body: ownBody(anyRecord),
     answer: changedRecord(anyRecord),
-    errors: [404, 409],
   },
   deleteResource: {
-    route: 'delete /meta/{fqon}/resources/{resource_id}',
+    ...ofAny(openRows.deleteRecord, { force: removal.force }),
     summary: 'Delete a resource',
-    right: may('*.delete', 'resource_id'),
-    query: { force: removal.force },
     answer: gone,
-    errors: [404, 409],
   },
+});
+
+function ofAny(row: Row, query: Row['query'] = {}) {
+  const { description: _, ...told } = filled(row, { word: 'resources', replaceable_id: '{resource_id}' }, '*', query);
+  return told;
+}
+
+/** What is asked of resources of any type in the same words (D-005, D-015, D-186, D-210). */
+export const anyRows = rowsOf('Resources of any type', {
   readTop: {
     route: 'get /meta/top/{word}/{resource_id}',
     summary: 'Read a resource without naming an organization',
     right: may('*.view', 'resource_id'),
+    query: { embed },
     answer: ok(anyRecord),
     errors: [400, 404],
   },
@@ -117,6 +113,7 @@ export const anyRows = rowsOf('Resources of any type', {
   },
   listNotEmulated: {
     route: 'get /meta/{fqon}/{listed_word}',
+    only: { listed_word: listedOnlyWords },
     summary: 'Types that are not emulated have empty lists',
     right: 'caller',
     answer: nothing,
@@ -124,25 +121,20 @@ export const anyRows = rowsOf('Resources of any type', {
   },
   createNotEmulated: {
     route: 'post /meta/{fqon}/{listed_word}',
+    only: { listed_word: listedOnlyWords },
     summary: 'Types that are not emulated',
     right: 'caller',
     errors: [404, 501],
   },
 });
 
-/** Who may do what (D-115, D-119): at an organization, and at any resource. */
-export const entitlementTables: readonly Rows[] = [
-  entitlementRows('', '/meta/{fqon}', 'fqon'),
-  entitlementRows('OfResource', AT_RESOURCE, 'resource_id'),
-];
+const ENTITLEMENTS = 'Entitlements';
 
-function entitlementRows(suffix: string, base: `/${string}`, node: string): Rows {
-  const all = `${base}/entitlements` as const;
-  const one = `${all}/{entitlement_id}` as const;
-  const on = 'entitlement_id';
-  const table = {
+/** All entitlements of a node: of an organization, or of any resource (D-115, D-119). */
+const allOf = <const Path extends `/${string}`, const Node extends string>(path: Path, node: Node) =>
+  rowsOf(ENTITLEMENTS, {
     listEntitlements: {
-      route: `get ${all}`,
+      route: `get ${path}`,
       summary: 'List the entitlements of this very node',
       right: 'caller',
       query: { ...listQuery, action: text('Only the entitlement of this action', { examples: ['container.view'] }) },
@@ -150,30 +142,35 @@ function entitlementRows(suffix: string, base: `/${string}`, node: string): Rows
       errors: [404],
     },
     createEntitlement: {
-      route: `post ${all}`,
+      route: `post ${path}`,
       summary: 'Always refused: every action has its entitlement',
       right: may('entitlement.create', node),
-      body: ownBody(entitlement),
+      body: readJson(entitlement, readNewEntitlement),
       errors: [404, 409],
     },
+  });
+
+/** One entitlement. */
+const oneOf = <const Path extends `/${string}`, const On extends string>(path: Path, on: On) =>
+  rowsOf(ENTITLEMENTS, {
     readEntitlement: {
-      route: `get ${one}`,
+      route: `get ${path}/{${on}}`,
       summary: 'Read an entitlement',
       right: may('entitlement.view', on),
       answer: ok(entitlement),
       errors: [400, 404],
     },
     replaceEntitlement: {
-      route: `put ${one}`,
+      route: `put ${path}/{${on}}`,
       summary: 'Say who may do the action',
       description: 'What differs from the inherited identities is stored, and holds for everything below.',
       right: may('entitlement.update', on),
-      body: ownBody(entitlement),
+      body: readJson(entitlement, readEntitlement),
       answer: ok(entitlement),
       errors: [404, 409],
     },
     patchEntitlement: {
-      route: `patch ${one}`,
+      route: `patch ${path}/{${on}}`,
       summary: 'Change who may do the action by JSON Patch',
       right: may('entitlement.update', on),
       body: patch,
@@ -181,32 +178,58 @@ function entitlementRows(suffix: string, base: `/${string}`, node: string): Rows
       errors: [404, 409, 422],
     },
     resetEntitlement: {
-      route: `delete ${one}`,
+      route: `delete ${path}/{${on}}`,
       summary: 'Go back to what is inherited',
       right: may('entitlement.delete', on),
       answer: gone,
       errors: [400, 404],
     },
-  } as const satisfies Record<string, Omit<Row, 'tag'>>;
-  return rowsOf('Entitlements', Object.fromEntries(Object.entries(table).map(([name, row]) => [name + suffix, row])));
-}
+  });
+
+/** Who may do what: at an organization, at any resource, and by an id alone. */
+export const entitlementRows = {
+  ofOrganization: {
+    all: allOf('/meta/{fqon}/entitlements', 'fqon'),
+    one: oneOf('/meta/{fqon}/entitlements', 'entitlement_id'),
+  },
+  ofResource: {
+    all: allOf(`${AT_RESOURCE}/entitlements`, 'resource_id'),
+    one: oneOf(`${AT_RESOURCE}/entitlements`, 'entitlement_id'),
+  },
+  /** As any resource (D-005): it has no record. */
+  alone: oneOf('/meta/{fqon}/resources', 'unrecorded_id'),
+};
+
+/** As the document tells of them. */
+export const entitlementTables: readonly Rows[] = [
+  { ...entitlementRows.ofOrganization.all, ...entitlementRows.ofOrganization.one },
+  Object.fromEntries(
+    Object.entries({ ...entitlementRows.ofResource.all, ...entitlementRows.ofResource.one }).map(([name, row]) => [
+      `${name}OfResource`,
+      row,
+    ]),
+  ),
+];
 
 const ONE_TYPE = '/meta/{fqon}/resourcetypes/{type_id}';
+const referenceQuery = { expand: listQuery.expand, compact: listQuery.compact };
 
 /** Reference lists, and what can be asked of a resource type (D-006, D-084, D-085). */
 export const referenceRows = rowsOf('Reference lists', {
   listReferences: {
     route: 'get /meta/{reference_word}',
+    only: { reference_word: referenceWords },
     summary: 'Read a reference list',
     right: 'caller',
-    query: { expand: listQuery.expand },
+    query: referenceQuery,
     answer: ok(z.array(referenceEntry)),
   },
   listReferencesOf: {
     route: 'get /meta/{fqon}/{reference_word}',
+    only: { reference_word: referenceWords },
     summary: 'The same, by way of an organization',
     right: 'caller',
-    query: { expand: listQuery.expand },
+    query: referenceQuery,
     answer: ok(z.array(referenceEntry)),
     errors: [404],
   },

@@ -5,9 +5,20 @@ import { health, link } from './forms.ts';
 import { named } from './named.ts';
 import { required, text } from './parameter.ts';
 import { id } from './parts.ts';
-import { changedRecord, listAnswer, listQuery, newRecord, patch, recordOf, removal, ruleType } from './records.ts';
+import {
+  changedRecord,
+  embed,
+  listAnswer,
+  listQuery,
+  newRecord,
+  patch,
+  recordOf,
+  removal,
+  ruleType,
+  whole,
+} from './records.ts';
 import { may } from './right.ts';
-import { gone, ok, ownBody, rowsOf } from './row.ts';
+import { gone, ok, rowsOf } from './row.ts';
 
 const of = (word: TypeWord) => recordOf(typeOfWord(word));
 const organization = of('orgs');
@@ -63,16 +74,22 @@ export const platformRows = rowsOf('Platform', {
   },
   sync: {
     route: 'post /meta/sync',
+    failsAs: 'org.update',
     summary: 'Does nothing, for clients that sync; root only',
     right: 'root',
     answer: ok(z.object({ synced: z.literal(true) })),
   },
   bootstrap: {
     route: 'post /meta/bootstrap',
+    failsAs: 'org.update',
     summary: 'Does nothing, for clients that bootstrap; root only',
     right: 'root',
     answer: ok(z.object({ bootstrapped: z.literal(true) })),
   },
+});
+
+/** What tells of all this. */
+export const documentRows = rowsOf('Platform', {
   readOpenApi: {
     route: 'get /openapi.json',
     summary: 'This document',
@@ -94,7 +111,7 @@ export const organizationRows = rowsOf('Organizations', {
     route: 'post /meta/orgs',
     summary: 'Create an organization below root',
     right: may('org.create', 'root'),
-    body: ownBody(organization),
+    body: whole(organization),
     answer: newRecord(organization),
     errors: [409],
   },
@@ -109,6 +126,7 @@ export const organizationRows = rowsOf('Organizations', {
     route: 'get /meta/{fqon}',
     summary: 'Read an organization',
     right: may('org.view', 'fqon'),
+    query: { embed },
     answer: ok(organization),
     errors: [404],
   },
@@ -116,7 +134,7 @@ export const organizationRows = rowsOf('Organizations', {
     route: 'post /meta/{fqon}',
     summary: 'Create an organization below this one',
     right: may('org.create', 'fqon'),
-    body: ownBody(organization),
+    body: whole(organization),
     answer: newRecord(organization),
     errors: [404, 409],
   },
@@ -138,78 +156,84 @@ export const organizationRows = rowsOf('Organizations', {
   },
 });
 
+const workspaceRows = rowsOf('Workspaces', {
+  searchWorkspaces: {
+    route: 'get /meta/workspaces/search',
+    summary: 'Names of workspaces that begin so',
+    right: 'caller',
+    query: nameStart,
+    answer: names,
+  },
+});
+
+const environmentRows = rowsOf('Environments', {
+  searchEnvironments: {
+    route: 'get /meta/environments/search',
+    summary: 'Names of environments that begin so',
+    right: 'caller',
+    query: nameStart,
+    answer: names,
+  },
+});
+
+const ruleRows = rowsOf('Rules', {
+  listAllRules: {
+    route: 'get /meta/rules',
+    summary: 'List all rules',
+    right: 'caller',
+    query: { ...listQuery, type: ruleType },
+    answer: listAnswer(of('rules')),
+  },
+});
+
+const userRows = rowsOf('Users', {
+  listAllUsers: {
+    route: 'get /meta/users',
+    summary: 'List all users',
+    right: 'caller',
+    query: listQuery,
+    answer: listAnswer(user),
+  },
+  readSelf: { route: 'get /meta/users/self', summary: 'Who am I?', right: 'caller', answer: ok(user) },
+  searchUsers: {
+    route: 'get /meta/users/search',
+    summary: 'Search users by exactly one of the parameters',
+    right: 'caller',
+    query: userCriteria,
+    answer: userRecords,
+  },
+  searchUsersOf: {
+    route: 'get /meta/{fqon}/users/search',
+    summary: 'Search the users of an organization and of those above',
+    right: 'caller',
+    query: { ...userCriteria, username: text('The same as `name`') },
+    answer: userRecords,
+    errors: [404],
+  },
+});
+
+const groupRows = rowsOf('Groups', {
+  searchGroups: {
+    route: 'get /meta/groups/search',
+    summary: 'Search groups',
+    right: 'caller',
+    query: groupName,
+    answer: groupRecords,
+  },
+  searchGroupsOf: {
+    route: 'get /meta/{fqon}/groups/search',
+    summary: 'Search the groups of an organization and of those above',
+    right: 'caller',
+    query: groupName,
+    answer: groupRecords,
+    errors: [404],
+  },
+});
+
 /** Lists and searches over all of the platform (D-016, D-017, D-188, D-189). */
-export const globalTables = [
-  rowsOf('Workspaces', {
-    searchWorkspaces: {
-      route: 'get /meta/workspaces/search',
-      summary: 'Names of workspaces that begin so',
-      right: 'caller',
-      query: nameStart,
-      answer: names,
-    },
-  }),
-  rowsOf('Environments', {
-    searchEnvironments: {
-      route: 'get /meta/environments/search',
-      summary: 'Names of environments that begin so',
-      right: 'caller',
-      query: nameStart,
-      answer: names,
-    },
-  }),
-  rowsOf('Rules', {
-    listAllRules: {
-      route: 'get /meta/rules',
-      summary: 'List all rules',
-      right: 'caller',
-      query: { ...listQuery, type: ruleType },
-      answer: listAnswer(of('rules')),
-    },
-  }),
-  rowsOf('Users', {
-    listAllUsers: {
-      route: 'get /meta/users',
-      summary: 'List all users',
-      right: 'caller',
-      query: listQuery,
-      answer: listAnswer(user),
-    },
-    readSelf: { route: 'get /meta/users/self', summary: 'Who am I?', right: 'caller', answer: ok(user) },
-    searchUsers: {
-      route: 'get /meta/users/search',
-      summary: 'Search users by exactly one of the parameters',
-      right: 'caller',
-      query: userCriteria,
-      answer: userRecords,
-    },
-    searchUsersOf: {
-      route: 'get /meta/{fqon}/users/search',
-      summary: 'Search the users of an organization and of those above',
-      right: 'caller',
-      query: { ...userCriteria, username: text('The same as `name`') },
-      answer: userRecords,
-      errors: [404],
-    },
-  }),
-  rowsOf('Groups', {
-    searchGroups: {
-      route: 'get /meta/groups/search',
-      summary: 'Search groups',
-      right: 'caller',
-      query: groupName,
-      answer: groupRecords,
-    },
-    searchGroupsOf: {
-      route: 'get /meta/{fqon}/groups/search',
-      summary: 'Search the groups of an organization and of those above',
-      right: 'caller',
-      query: groupName,
-      answer: groupRecords,
-      errors: [404],
-    },
-  }),
-];
+export const globalTables = [workspaceRows, environmentRows, ruleRows, userRows, groupRows];
+/** All of them. */
+export const globalRows = { ...workspaceRows, ...environmentRows, ...ruleRows, ...userRows, ...groupRows };
 
 /** A reference to what a route of one type answers. */
 export const initialized = named(

@@ -5,7 +5,9 @@ import type { JsonObject } from '../model/json.ts';
 /** A parameter of a query: how its text is read, and how the document tells of it. */
 export interface Parameter<T = unknown> {
   /** From the text that was sent, undefined when it was not; what is wrong with it completes "must be ...". */
-  schema: z.ZodType<T, string | undefined>;
+  schema: z.ZodType<T, unknown>;
+  /** What its schema reads instead: all texts where it may be repeated; or by name the parameters that the row does not know and this does. */
+  takes?: 'all' | ((name: string) => boolean);
   description: string;
   /** As a JSON Schema. */
   form: JsonObject;
@@ -105,6 +107,39 @@ export function momentOrCommit(description: string): Parameter<{ seq: number } |
 function readTime(sent: string): number | Wrong {
   const atMs = /^\d{4}-\d\d-\d\d(T.+)?$/.test(sent) ? Date.parse(sent) : Number.NaN;
   return Number.isNaN(atMs) ? new Wrong('an ISO time such as 2026-05-01T12:00:00Z') : atMs;
+}
+
+/** Any text but none. */
+export function word(description: string): Parameter<string | undefined> {
+  return optional({ type: 'string' }, description, (sent) => (sent === '' ? new Wrong('a word') : sent));
+}
+
+/** Texts with commas between them, which may also be sent one by one (D-012). */
+export function words(description: string): Parameter<string[]> {
+  const schema = z.array(z.string()).transform((sent) => sent.flatMap((one) => one.split(',')));
+  return { schema, takes: 'all', description, form: { type: 'array', items: { type: 'string' } } };
+}
+
+/** UUIDs, the first of which has to be there (D-012). */
+export function uuids(description: string): Parameter<Uuid[]> {
+  const form = { type: 'array', items: { type: 'string', format: 'uuid' }, minItems: 1 };
+  const one = z.string().refine(isUuid, 'a UUID');
+  const schema = z.array(one).transform((sent) => sent.map((id) => id.toLowerCase()));
+  return { schema, takes: 'all', description, form, isRequired: true };
+}
+
+/**
+ * All parameters that the row does not name, by their names; each may stand once. One that begins with `_` is for caches only.
+ *
+ * @param besides names that are none of them either
+ */
+export function others(description: string, besides: readonly string[]): Parameter<Readonly<Record<string, string>>> {
+  return {
+    schema: z.custom<Readonly<Record<string, string>>>(),
+    takes: (name) => !name.startsWith('_') && !besides.includes(name),
+    description,
+    form: { type: 'object', additionalProperties: { type: 'string' } },
+  };
 }
 
 /** A parameter that has to be there. */

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { parsePatch } from '../model/patch.ts';
 import { resourceTypes } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
 import { hiddenProperties } from '../model/secrets.ts';
 import { link, PATCH_TYPES, patchDocument, provenance } from './forms.ts';
 import { named } from './named.ts';
-import { flag, text } from './parameter.ts';
+import { flag, others, text, words } from './parameter.ts';
 import { id } from './parts.ts';
-import { created, ok, ownBody } from './row.ts';
+import { created, ok, readJson } from './row.ts';
 import { namingOf } from './type-naming.ts';
 
 /** A record as every type has it; what its type adds the document takes from the registry (`typeSchemas`). */
@@ -44,10 +45,10 @@ export function newRecordOf(type: ResourceType): z.ZodType {
 export const listQuery = {
   expand: flag('Whole records instead of links'),
   compact: flag('Records without org, owner, created and modified'),
-  filter: text('Any other parameter selects by equality with a property, or with name, description or id', {
-    type: 'object',
-    additionalProperties: { type: 'string' },
-  }),
+  filter: others('Any other parameter selects by equality with a property, or with name, description or id', [
+    'embed',
+    'showcredentials',
+  ]),
 };
 
 /** How a list of them is answered. */
@@ -66,7 +67,12 @@ export function newRecord(schema: z.ZodType) {
 }
 
 /** A JSON Patch. */
-export const patch = ownBody(patchDocument, ...PATCH_TYPES);
+export const patch = { ...readJson(patchDocument, parsePatch), mediaTypes: PATCH_TYPES } as const;
+
+/** A whole record: by its type, as whatever else writes one, it is looked at where it becomes part of the world. */
+export function whole(schema: z.ZodType) {
+  return readJson(schema, (sent) => sent);
+}
 
 /** What a deletion takes with it (D-034, D-055). */
 export const removal = {
@@ -76,10 +82,7 @@ export const removal = {
 /** D-066. */
 export const showCredentials = flag('Show `config.auth.credentials` to those who may change the provider');
 /** D-037. */
-export const embed = text('Properties to fill with whole records (which ones: see the description)', {
-  type: 'array',
-  items: { type: 'string' },
-});
+export const embed = words('Properties to fill with whole records (which ones: see the description)');
 /** D-065, D-015. */
 export const providerType = text('A trailing part of a provider type, its full name or its id', {
   examples: ['CaaS', 'Lambda', 'GatewayManager'],

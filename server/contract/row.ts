@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import type { JsonObject } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import { parseWith } from '../model/validate.ts';
 import type { errorForms } from './forms.ts';
 import type { Parameter } from './parameter.ts';
 import type { Right } from './right.ts';
@@ -15,10 +16,10 @@ export type ErrorForm = keyof typeof errorForms;
 /** What a route is sent. */
 export interface Body<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
-  /** `json` is parsed by the schema; of the others the handler reads what it wants, and the schema only tells of them. */
-  form: 'json' | 'own';
+  /** What becomes of the JSON that is sent, undefined when nothing is; throws 400. Absent: the handler reads the request itself. */
+  read?: (sent: Json | undefined) => unknown;
   mediaTypes: readonly string[];
-  /** May it be left out? It is read as `{}` then. */
+  /** May it be left out? */
   isOptional: boolean;
 }
 
@@ -42,8 +43,14 @@ export interface Row {
   summary: string;
   description?: string;
   right: Right;
+  /** What only root may do: the action that everybody else is told to have no right to; a sentence unless given. */
+  failsAs?: string;
   /** The parameter of the path that names a resource, and the types that it may be of; it is looked up before anything else. */
   target?: { id: string; of: readonly TypeWord[] };
+  /** The words that a part of its path can be, where not all of them: with another one it is not this route that is meant. */
+  only?: Readonly<Record<string, readonly string[]>>;
+  /** The parameter of the query without which it is not this route that is meant, but the next one of the same address. */
+  when?: string;
   query?: Readonly<Record<string, Parameter>>;
   /** Are parameters that are not in `query` refused? A mistyped one would change or answer something else. */
   isStrict?: true;
@@ -71,6 +78,11 @@ export function rowsOf<const Table extends Record<string, Omit<Row, 'tag'>>>(
   return Object.fromEntries(rows); // the same keys with the same rows
 }
 
+/** The names of the parameters in a path, in order. */
+export function namesIn(route: string): string[] {
+  return [...route.matchAll(/\{([^}]+)\}/g)].flatMap(([, name]) => name ?? []);
+}
+
 type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 
 /** The parameters of a row's path, decoded. */
@@ -81,10 +93,8 @@ export type QueryOf<R> = R extends { query: infer Query extends Readonly<Record<
   ? { readonly [Name in keyof Query]: z.output<Query[Name]['schema']> }
   : Readonly<Record<never, never>>;
 
-/** The body of a row, parsed; undefined where the handler reads it itself. */
-export type BodyOf<R> = R extends { body: { schema: infer Schema extends z.ZodType; form: 'json' } }
-  ? z.output<Schema>
-  : undefined;
+/** The body of a row, read; undefined where the handler reads the request itself. */
+export type BodyOf<R> = R extends { body: { read: (sent: Json | undefined) => infer T } } ? T : undefined;
 
 /** The answer of a row; where there is none, or the handler writes it itself, what it gives back is nothing to anybody. */
 export type AnswerOf<R> = R extends { answer: { mediaTypes: readonly string[] } }
@@ -95,20 +105,25 @@ export type AnswerOf<R> = R extends { answer: { mediaTypes: readonly string[] } 
 
 const JSON_TYPE = 'application/json';
 
-/** A JSON body. */
+/** A JSON body, as its schema reads it. */
 export function json<Schema extends z.ZodType>(schema: Schema) {
-  return { schema, form: 'json', mediaTypes: [JSON_TYPE], isOptional: false } as const satisfies Body;
+  return readJson(schema, (sent) => parseWith(schema, sent));
 }
 
-/** The same where it may be left out. */
+/** The same where it may be left out, and is `{}` then. */
 export function optionalJson<Schema extends z.ZodType>(schema: Schema) {
-  return { ...json(schema), isOptional: true } as const satisfies Body;
+  return { ...readJson(schema, (sent) => parseWith(schema, sent ?? {})), isOptional: true } as const satisfies Body;
+}
+
+/** A JSON body that more than its schema has a say in. @param read as in `Body` */
+export function readJson<Schema extends z.ZodType, T>(schema: Schema, read: (sent: Json | undefined) => T) {
+  return { schema, read, mediaTypes: [JSON_TYPE], isOptional: false } as const satisfies Body;
 }
 
 /** A body that the handler reads itself; JSON unless other types are named. */
 export function ownBody<Schema extends z.ZodType>(schema: Schema, ...mediaTypes: readonly string[]) {
   const types = mediaTypes.length > 0 ? mediaTypes : [JSON_TYPE];
-  return { schema, form: 'own', mediaTypes: types, isOptional: false } as const satisfies Body;
+  return { schema, mediaTypes: types, isOptional: false } as const satisfies Body;
 }
 
 /** 200 with a JSON body. */

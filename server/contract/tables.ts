@@ -3,9 +3,11 @@ import { deliveryRows } from './delivery.ts';
 import { historyRows, resetRows, snapshotRows } from './history.ts';
 import { leadRows } from './leads.ts';
 import { invokeRows, logRows, plainLogRows } from './logs.ts';
-import { anyRows, entitlementTables, referenceRows } from './meta-any.ts';
-import { globalTables, organizationRows, platformRows } from './meta-global.ts';
+import { anyRows, entitlementTables, referenceRows, resourceRows } from './meta-any.ts';
+import { documentRows, globalTables, organizationRows, platformRows } from './meta-global.ts';
+import { openRows } from './meta-open.ts';
 import { recordRows } from './meta-records.ts';
+import { referringRows, refusedRows, typeChangeRows } from './meta-refused.ts';
 import { typeTables } from './meta-types.ts';
 import { outboundRows } from './outbound.ts';
 import { publishingRows } from './publishing.ts';
@@ -23,13 +25,23 @@ import { workbenchRows } from './workbench.ts';
 /** The resource service. */
 const resourceTables: readonly Rows[] = [
   platformRows,
+  documentRows,
   organizationRows,
   ...globalTables,
   recordRows,
   ...typeTables,
+  resourceRows,
   anyRows,
   ...entitlementTables,
   referenceRows,
+];
+
+/** What can only refuse: it is served, and the document does not tell of it. */
+export const refusingTables: readonly Rows[] = [
+  refusedRows,
+  referringRows,
+  typeChangeRows,
+  { patchList: openRows.patchList, patchChildren: openRows.patchChildren },
 ];
 
 /** The security service. */

@@ -1,6 +1,8 @@
+import { builtInRows } from '../contract/gateway.ts';
+import type { PathOf } from '../contract/row.ts';
 import { PlatformError } from '../model/errors.ts';
-import { isUuid, parseUuid, type Uuid } from '../model/ids.ts';
-import { isJsonObject, memberOf } from '../model/json.ts';
+import { parseUuid, type Uuid } from '../model/ids.ts';
+import type { Json } from '../model/json.ts';
 import { LAMBDA } from '../model/types/lambda.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type Answer, jsonAnswer } from './answer.ts';
@@ -20,6 +22,16 @@ export interface BuiltInRoute {
   answer(exchange: Exchange, target: RequestTarget): Promise<Answer>;
 }
 
+type Table = typeof builtInRows;
+/** What answers each row. */
+type Handlers = {
+  readonly [Id in keyof Table]: (
+    exchange: Exchange,
+    target: RequestTarget,
+    path: PathOf<Table[Id]>,
+  ) => Answer | Promise<Answer>;
+};
+
 interface BuiltInParts {
   view: WorldView;
   callers: CallerCheck;
@@ -31,33 +43,44 @@ interface BuiltInParts {
 /** The gateway's own routes: `POST /api/async` (D-165) and `GET /results/{id}` (D-166..D-169). */
 export class BuiltInRoutes {
   readonly #parts: BuiltInParts;
-  readonly #invoke: BuiltInRoute = {
-    methods: new Set(['POST']),
-    cors: ANY_ORIGIN,
-    answer: (exchange, target) => this.#acceptCall(exchange, target),
-  };
-  readonly #result: BuiltInRoute = {
-    methods: new Set(['GET']),
-    cors: ANY_ORIGIN,
-    answer: async (exchange, target) => this.#readResult(exchange, target.segments[1] ?? ''),
-  };
+  readonly #routes: readonly { parts: readonly string[]; route: BuiltInRoute }[];
 
   constructor(parts: BuiltInParts) {
     this.#parts = parts;
+    const handlers: Handlers = {
+      invokeAsync: (exchange, target) => this.#acceptCall(exchange, target),
+      readResult: (exchange, _, path) => this.#readResult(exchange, path.result_id),
+    };
+    this.#routes = Object.entries(builtInRows).map(([id, { route }]) => {
+      const [method = '', address = ''] = route.split(' ');
+      const names = address.split('/').slice(1);
+      // As: a row has its own handler, which takes what stands in its path.
+      const answer = handlers[id as keyof Table] as (exchange: Exchange, target: RequestTarget, path: object) => Answer;
+      return {
+        parts: names,
+        route: {
+          methods: new Set([method.toUpperCase()]),
+          cors: ANY_ORIGIN,
+          answer: async (exchange, target) =>
+            answer(exchange, target, Object.fromEntries(names.map((name, at) => [inside(name), target.segments[at]]))),
+        },
+      };
+    });
   }
 
   /** The route of a path, by its decoded segments. */
   find(segments: readonly string[]): BuiltInRoute | undefined {
-    if (segments.length !== 2) return undefined;
-    if (segments[0] === 'results') return this.#result;
-    return segments[0] === 'api' && segments[1] === 'async' ? this.#invoke : undefined;
+    return this.#routes.find(
+      ({ parts }) =>
+        parts.length === segments.length && parts.every((part, at) => inside(part) !== part || part === segments[at]),
+    )?.route;
   }
 
   async #acceptCall(exchange: Exchange, target: RequestTarget): Promise<Answer> {
     const { view, callers, calls, requestBodyBytes } = this.#parts;
     const body = await readBody(exchange.request, exchange.response, requestBodyBytes);
     exchange.body = body;
-    const lambdaId = lambdaIdIn(body);
+    const { lambdaId } = builtInRows.invokeAsync.body.read(jsonOf(body));
     const lambda = view.find(lambdaId);
     if (lambda?.type !== LAMBDA) throw new PlatformError(404, `lambda '${lambdaId}' not found`);
     const who = callers.identify(exchange);
@@ -93,19 +116,16 @@ function resultAnswer(executionId: Uuid, finished: FinishedResult): Answer {
   return jsonAnswer(200, { contentType, executionId, executionTime: finishedAtMs, lambdaId, result, ...failure });
 }
 
-function lambdaIdIn(body: Uint8Array): Uuid {
-  let event: unknown;
+/** The JSON of a body, whatever it is called. Throws 400. */
+function jsonOf(body: Uint8Array): Json {
   try {
-    event = JSON.parse(Buffer.from(body).toString());
+    return JSON.parse(Buffer.from(body).toString());
   } catch (cause) {
     throw new PlatformError(400, 'the body must be a JSON object with the lambdaId to invoke', { cause });
   }
-  const lambdaId = memberOf(event, 'lambdaId');
-  if (!isUuid(lambdaId)) {
-    const pointer = isJsonObject(event) ? '/lambdaId' : '/';
-    throw new PlatformError(400, "the body must be a JSON object whose 'lambdaId' is a UUID", {
-      details: [{ pointer, message: 'must name the lambda to invoke' }],
-    });
-  }
-  return lambdaId.toLowerCase();
+}
+
+/** The name in braces; what stands in none as it is. */
+function inside(part: string): string {
+  return part.replace(/^\{(.*)\}$/, '$1');
 }

@@ -103,7 +103,7 @@ export async function readJson(
   req: IncomingMessage,
   options: { types?: readonly string[] } = {},
 ): Promise<Json | undefined> {
-  const { text } = await readText(req, ['application/json', ...(options.types ?? [])]);
+  const { text } = await readText(req, [...new Set(['application/json', ...(options.types ?? [])])]);
   return text === '' ? undefined : parseJson(text);
 }
 

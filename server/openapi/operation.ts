@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { pathParameters } from '../contract/path-parameters.ts';
-import type { ErrorForm, Row } from '../contract/row.ts';
+import { type ErrorForm, namesIn, type Row } from '../contract/row.ts';
 import type { JsonObject } from '../model/json.ts';
 
 /** The JSON Schema of a row's schema, as the document has it. */
@@ -50,7 +50,7 @@ function operationObject(id: string, row: Row, schemaOf: SchemaOf): JsonObject {
   const { tag, summary, description, right, query = {}, body, answer, errorForm = 'Error' } = row;
   const security = row.security ?? (right === 'none' ? [] : undefined);
   const parameters = [
-    ...namesInBraces(row.route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ...namesIn(row.route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ...Object.entries(query).map(([name, { description, form, isRequired }]) => ({
       name,
       in: 'query',
@@ -92,7 +92,7 @@ function contentOf(schema: JsonObject, mediaTypes: readonly string[] = ['applica
 
 /** `components.parameters`: those of paths, by the name in braces; those of queries stand where they are. */
 export function parametersOf(rows: readonly (readonly [id: string, row: Row])[]): JsonObject {
-  const names = new Set(rows.flatMap(([, { route }]) => namesInBraces(route)));
+  const names = new Set(rows.flatMap(([, { route }]) => namesIn(route)));
   return Object.fromEntries(
     [...names].map((name) => {
       const [description, schema] = pathParameters[name] ?? [];
@@ -100,9 +100,4 @@ export function parametersOf(rows: readonly (readonly [id: string, row: Row])[])
       return [name, { name, in: 'path', required: true, description, schema }];
     }),
   );
-}
-
-/** Names of the parameters in a path, in order. */
-function namesInBraces(route: string): string[] {
-  return [...route.matchAll(/\{([^}]+)\}/g)].flatMap(([, name]) => name ?? []);
 }

@@ -1,85 +1,51 @@
-import { z } from 'zod';
+import type { Operation } from 'fast-json-patch';
+import { readEntitlement, type WrittenEntitlement } from '../contract/entitlement.ts';
+import { entitlementRows } from '../contract/meta-any.ts';
+import type { Served } from '../http/serve.ts';
 import { actionsOf } from '../model/actions.ts';
 import { invalid, PlatformError } from '../model/errors.ts';
-import { parseUuid, type Uuid } from '../model/ids.ts';
+import type { Uuid } from '../model/ids.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
-import { applyPatch, parsePatch } from '../model/patch.ts';
+import { applyPatch } from '../model/patch.ts';
 import type { StoredResource } from '../model/record.ts';
 import { aGroup, aUser } from '../model/reference-facts.ts';
 import { typeOf } from '../model/registry.ts';
 import { typeIdOf, USER } from '../model/type-names.ts';
 import { SECURITY_KEY } from '../model/types/brand-keys.ts';
 import { GROUP } from '../model/types/group.ts';
-import { parseWith } from '../model/validate.ts';
 import type { EntitlementFinder } from '../security/entitlement-finder.ts';
 import { type Entitlement, entitlementsOf, findEntitlement, grantsAfter } from '../security/entitlements.ts';
+import type { Act } from './act.ts';
+import type { Given, ResourceDesk } from './desk.ts';
 import { demandKnown } from './filter-names.ts';
 import type { Renderer } from './renderer.ts';
-import { type Answer, ok, type ResourceRequest, type Route } from './request.ts';
-import type { ResourceService } from './resource-service.ts';
-import { filtersIn, inForm, isText } from './selection.ts';
+import { inForm, isText, type Listing } from './selection.ts';
 
 const ENTITLEMENT = 'Resource::Entitlement';
-
-/** The written form of an entitlement (D-074): identities as ids or links. */
-const writtenSchema = z.object({
-  id: z.guid('must be a UUID').optional(),
-  name: z.string().optional(),
-  properties: z.strictObject(
-    {
-      parent: z.unknown().optional().describe('Set by the server, ignored (D-028)'),
-      action: z.string('is required: noun.verb, e.g. container.view'),
-      identities: z.array(
-        z.union(
-          [z.guid(), z.object({ id: z.guid() }).transform((link) => link.id)],
-          'must be an id or a link of a user or group',
-        ),
-        'is required: an array of ids of users or groups',
-      ),
-      value: z.json().optional(),
-    },
-    'is required: {action, identities}',
-  ),
-});
 
 const FILTERS = ['name', 'description', 'id', 'action', 'identities', 'value'];
 
 /** Entitlements: computed from what was granted and refused at each resource, read and replaced by id (D-115, D-119). */
-export function entitlementRoutes(service: ResourceService, finder: EntitlementFinder): Route[] {
+export function entitlementRoutes({ service, answer }: ResourceDesk, finder: EntitlementFinder): Served[] {
   const { view } = service;
 
-  const list = (request: ResourceRequest, node: StoredResource): Answer => {
-    if (!service.may(request.act, 'entitlement.view', node)) return ok([]);
+  const list = (
+    { act, renderer, query: { action, ...query } }: Listing & { query: { action: string | undefined } },
+    node: StoredResource,
+  ) => {
+    if (!service.may(act, 'entitlement.view', node)) return [];
     finder.remember(node);
-    const { query, renderer } = request;
-    const filters = filtersIn(query);
-    demandKnown(
-      filters.map(([name]) => name).filter((name) => !FILTERS.includes(name)),
-      FILTERS,
-      'entitlements',
-    );
+    const filter: Readonly<Record<string, string>> = { ...query.filter, ...(action !== undefined && { action }) };
+    const unknown = Object.keys(filter).filter((name) => !FILTERS.includes(name));
+    demandKnown(unknown, FILTERS, 'entitlements');
     const shown = entitlementsOf(view, node).filter((one) =>
-      filters.every(([name, wanted]) => isText(memberOf(fieldsOf(one), name), wanted)),
+      Object.entries(filter).every(([name, wanted]) => isText(memberOf(fieldsOf(one), name), wanted)),
     );
-    return ok(inForm(query, shown, { link: (one) => linkOf(one, renderer), record: (one) => recordOf(one, renderer) }));
-  };
-
-  const find = (request: ResourceRequest, idText: string): Entitlement => {
-    const id = parseUuid(idText);
-    const found = finder.find(id, request.organization());
-    if (!found) throw new PlatformError(404, `entitlement ${id} not found`);
-    return found;
-  };
-
-  const read = (request: ResourceRequest, entitlement: Entitlement): Answer => {
-    service.demand(request.act, 'entitlement.view', entitlement.resource);
-    return ok(recordOf(entitlement, request.renderer));
+    return inForm(query, shown, { link: (one) => linkOf(one, renderer), record: (one) => recordOf(one, renderer) });
   };
 
   /** Every action of a node has its entitlement, so there is nothing to create: 409, or 400 for an unknown action (D-119). */
-  const create = async (request: ResourceRequest, node: StoredResource): Promise<Answer> => {
-    service.demand(request.act, 'entitlement.create', node);
-    const { action } = parseWith(writtenSchema, { name: '', ...object(await request.json()) }).properties;
+  const refuseNew = ({ properties: { action } }: WrittenEntitlement, node: StoredResource): never => {
     if (!actionsOf(node).has(action)) throw unknownAction(action, node);
     const existing = findEntitlement(view, node, action);
     throw new PlatformError(
@@ -88,14 +54,8 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     );
   };
 
-  const replace = async (
-    request: ResourceRequest,
-    entitlement: Entitlement,
-    body: Json | undefined,
-  ): Promise<Answer> => {
+  const replace = async ({ act, renderer }: Given, entitlement: Entitlement, written: WrittenEntitlement) => {
     const { resource, action } = entitlement;
-    service.demand(request.act, 'entitlement.update', resource);
-    const written = parseWith(writtenSchema, body);
     if (written.id !== undefined && written.id.toLowerCase() !== entitlement.id) {
       throw new PlatformError(409, `the id of entitlement ${entitlement.id} cannot be changed`);
     }
@@ -104,24 +64,24 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     }
     const identities = written.properties.identities.map((id) => id.toLowerCase());
     const known = new Set(entitlement.identities);
-    for (const [index, id] of identities.entries()) demandIdentity(request, resource, id, index, known);
+    for (const [index, id] of identities.entries()) demandIdentity(act, resource, id, index, known);
     const { value } = written.properties;
     const wanted = { identities, ...(value !== undefined && { value }) };
-    const after = await service.setGrants(request.act, resource.id, (before) => ({
+    const after = await service.setGrants(act, resource.id, (before) => ({
       grants: grantsAfter(view, before, action, wanted),
       ...(action === 'apiendpoint.invoke' && { properties: withInvokers(before, identities) }),
     }));
-    return ok(recordOf(findEntitlement(view, after, action) ?? entitlement, request.renderer));
+    return recordOf(findEntitlement(view, after, action) ?? entitlement, renderer);
   };
 
-  const patch = async (request: ResourceRequest, entitlement: Entitlement): Promise<Answer> => {
-    service.demand(request.act, 'entitlement.update', entitlement.resource);
-    const operations = parsePatch(await request.patchJson());
+  const patch = async (given: Given, { id, resource }: Entitlement, operations: readonly Operation[]) => {
     // Others may have changed it while the body was on its way.
-    const present = find(request, entitlement.id);
+    service.demand(given.act, 'entitlement.update', resource);
+    const present = finder.find(id, resource);
+    if (!present) throw new PlatformError(404, `entitlement ${id} not found`);
     const { name, action, identities, value } = present;
     const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
-    const record = () => recordOf(present, request.renderer);
+    const record = () => recordOf(present, given.renderer);
     const shown = { record, properties: () => record().properties };
     const patched = applyPatch(written, shown, operations, {
       renamable: false,
@@ -129,22 +89,20 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
       unreadable: [],
       replaceCreates: [],
     });
-    return replace(request, present, patched);
+    return replace(given, present, readEntitlement(patched));
   };
 
   /** Back to what is inherited. */
-  const reset = async (request: ResourceRequest, entitlement: Entitlement): Promise<Answer> => {
-    service.demand(request.act, 'entitlement.delete', entitlement.resource);
-    await service.setGrants(request.act, entitlement.resource.id, (before) => {
-      const { [entitlement.action]: _, ...others } = before.grants ?? {};
+  const reset = async ({ act }: Given, { resource, action }: Entitlement): Promise<void> => {
+    await service.setGrants(act, resource.id, (before) => {
+      const { [action]: _, ...others } = before.grants ?? {};
       return { grants: Object.keys(others).length > 0 ? others : undefined };
     });
-    return { status: 204 };
   };
 
   /** Whoever is newly named has to be there and, unless he is of the organization or one above, to be seen by the caller (D-117). */
   const demandIdentity = (
-    request: ResourceRequest,
+    act: Act,
     resource: StoredResource,
     id: Uuid,
     index: number,
@@ -154,7 +112,7 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     const found = view.find(id);
     if (found?.type !== USER && found?.type !== GROUP) throw invalid(pointer, `names no user or group: ${id}`);
     if (known.has(id)) return;
-    service.demandWithin(request.act, resource, found.type === USER ? aUser : aGroup, found, pointer);
+    service.demandWithin(act, resource, found.type === USER ? aUser : aGroup, found, pointer);
   };
 
   /** The lists of an endpoint's enabled security plugin follow the identities of its invoke entitlement (D-120). */
@@ -169,48 +127,31 @@ export function entitlementRoutes(service: ResourceService, finder: EntitlementF
     return { ...endpoint.properties, plugins: Object.fromEntries(rewritten) };
   };
 
-  const one = (request: ResourceRequest) => find(request, request.segment('id'));
-  const second = (request: ResourceRequest) => {
-    const resource = request.resource();
-    const found = find(request, request.segment('childId'));
-    if (found.resource.id === resource.id) return found;
-    throw new PlatformError(404, `entitlement ${found.id} is not one of resource ${request.segment('id')}`);
-  };
-  /** Whatever an id is of (D-005): an entitlement has no record, so it is looked for when no record has the id. */
-  const ofAnyType = (request: ResourceRequest) => {
-    const id = parseUuid(request.segment('id'));
-    return view.find(id) ? undefined : finder.find(id, request.organization());
-  };
-  const atOrganization = '/:fqon/entitlements';
-  const atResource = '/:fqon/:word/:id/entitlements';
-  const byId = (path: string, find: (request: ResourceRequest) => Entitlement | undefined): Route[] => {
-    const found = (handle: (request: ResourceRequest, entitlement: Entitlement) => Answer | Promise<Answer>) => {
-      return (request: ResourceRequest) => {
-        const entitlement = find(request);
-        return entitlement && handle(request, entitlement);
-      };
-    };
-    return [
-      { verb: 'get', path, handle: found(read) },
-      { verb: 'put', path, handle: found(async (request, one) => replace(request, one, await request.json())) },
-      { verb: 'patch', path, handle: found(patch) },
-      { verb: 'delete', path, handle: found(reset) },
-    ];
-  };
+  const { ofOrganization, ofResource, alone } = entitlementRows;
   return [
-    { verb: 'get', path: atOrganization, handle: (request) => list(request, request.organization()) },
-    { verb: 'post', path: atOrganization, handle: (request) => create(request, request.organization()) },
-    { verb: 'get', path: atResource, handle: (request) => list(request, request.resource()) },
-    { verb: 'post', path: atResource, handle: (request) => create(request, request.resource()) },
-    ...byId(`${atOrganization}/:id`, one),
-    ...byId(`${atResource}/:childId`, second),
-    ...byId('/:fqon/resources/:id', ofAnyType),
+    ...answer(ofOrganization.all, {
+      listEntitlements: (asked) => list(asked, asked.found.fqon),
+      createEntitlement: ({ body, found }) => refuseNew(body, found.fqon),
+    }),
+    ...answer(ofResource.all, {
+      listEntitlements: (asked) => list(asked, asked.found.resource_id),
+      createEntitlement: ({ body, found }) => refuseNew(body, found.resource_id),
+    }),
+    ...[ofOrganization.one, ofResource.one].flatMap((rows) =>
+      answer(rows, {
+        readEntitlement: ({ found, renderer }) => recordOf(found.entitlement_id, renderer),
+        replaceEntitlement: (asked) => replace(asked, asked.found.entitlement_id, asked.body),
+        patchEntitlement: (asked) => patch(asked, asked.found.entitlement_id, asked.body),
+        resetEntitlement: (asked) => reset(asked, asked.found.entitlement_id),
+      }),
+    ),
+    ...answer(alone, {
+      readEntitlement: ({ found, renderer }) => recordOf(found.unrecorded_id, renderer),
+      replaceEntitlement: (asked) => replace(asked, asked.found.unrecorded_id, asked.body),
+      patchEntitlement: (asked) => patch(asked, asked.found.unrecorded_id, asked.body),
+      resetEntitlement: (asked) => reset(asked, asked.found.unrecorded_id),
+    }),
   ];
-}
-
-function object(body: Json | undefined): JsonObject {
-  if (!isJsonObject(body)) throw new PlatformError(400, 'send {"properties": {"action", "identities"}}');
-  return body;
 }
 
 function unknownAction(action: string, node: StoredResource): PlatformError {
@@ -238,9 +179,9 @@ function fieldsOf({ id, name, action, value = null }: Entitlement): JsonObject {
 }
 
 /** The record form: provenance is that of the resource it belongs to. */
-function recordOf(entitlement: Entitlement, renderer: Renderer): JsonObject & { properties: JsonObject } {
+function recordOf(entitlement: Entitlement, renderer: Renderer) {
   const { id, name, action, resource, identities, value } = entitlement;
-  const { resource_state, org, owner, created, modified } = renderer.record(resource) as JsonObject & Provenance;
+  const { resource_state, org, owner, created, modified } = renderer.record(resource);
   return {
     id,
     name,
@@ -258,6 +199,3 @@ function recordOf(entitlement: Entitlement, renderer: Renderer): JsonObject & { 
     },
   };
 }
-
-/** Members that a rendered record always has (D-022). */
-type Provenance = Record<'resource_state' | 'org' | 'owner' | 'created' | 'modified', Json>;

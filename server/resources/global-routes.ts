@@ -1,50 +1,46 @@
-import { rootOnly } from '../model/errors.ts';
-import { demandSubType, refuseListPatch } from './record-routes.ts';
-import { type Answer, created, ok, type ResourceRequest, type Route } from './request.ts';
-import type { ResourceService } from './resource-service.ts';
-import { list, read } from './selection.ts';
+import { globalRows, organizationRows } from '../contract/meta-global.ts';
+import type { Served } from '../http/serve.ts';
+import { created, type ResourceDesk } from './desk.ts';
+import { listFromAbove } from './lists.ts';
+import { searches } from './searches.ts';
+import { type Listing, list, read } from './selection.ts';
 
-/** Routes that name no organization (D-015, D-016, D-017, D-005). */
-export function globalRoutes(service: ResourceService): Route[] {
+/** Routes of the platform as a whole, and of organizations by name (D-005, D-015, D-016, D-188, D-189). */
+export function globalRoutes({ service, answer }: ResourceDesk): Served[] {
   const { view } = service;
-
-  /** The caller's own record, for which no right is needed. */
-  const self = (request: ResourceRequest): Answer => {
-    const { userId } = request.act.caller;
-    const user = view.find(userId);
-    if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);
-    return ok(request.renderer.record(user));
-  };
-  const listAll = (request: ResourceRequest, word: 'orgs' | 'users' | 'rules'): Answer => {
-    demandSubType(request, word);
-    return list(service, request, view.all(word), word);
-  };
-  const noOp = (path: string, answer: string): Route => ({
-    verb: 'post',
-    path,
-    handle: (request) => {
-      demandRoot(request);
-      return ok({ [answer]: true });
-    },
-  });
+  const { names, records } = searches(service);
+  const listAll = (asked: Listing, word: 'orgs' | 'users' | 'rules') => list(service, asked, view.all(word), word);
   return [
-    { verb: 'get', path: '/users/self', handle: self },
-    ...(['orgs', 'users', 'rules'] as const).flatMap((word): Route[] => [
-      { verb: 'get', path: `/${word}`, handle: (request) => listAll(request, word) },
-      { verb: 'patch', path: `/${word}`, handle: refuseListPatch },
-    ]),
-    {
-      verb: 'post',
-      path: '/orgs',
-      handle: async (request) =>
-        created(await service.create(request.act, view.root.id, 'orgs', await request.json()), request.renderer),
-    },
-    { verb: 'get', path: '/top/:word/:id', handle: (request) => read(service, request, request.resource()) },
-    noOp('/sync', 'synced'),
-    noOp('/bootstrap', 'bootstrapped'),
+    ...answer(organizationRows, {
+      listAllOrganizations: (asked) => listAll(asked, 'orgs'),
+      createTopOrganization: async ({ act, body, ...asked }) =>
+        created(await service.create(act, view.root.id, 'orgs', body), asked),
+      searchOrganizations: (asked) => names(asked, view.all('orgs')),
+      readOrganizationByName: (asked) => read(asked, asked.found.fqon),
+      createSubOrganization: async ({ act, body, found, ...asked }) =>
+        created(await service.create(act, found.fqon.id, 'orgs', body), asked),
+      async patchOrganizationByName({ act, renderer, body, found }) {
+        return renderer.record(await service.patch(act, found.fqon.id, body, renderer));
+      },
+      deleteOrganizationByName: ({ act, found, query }) =>
+        service.remove(act, found.fqon.id, { ...query, deleteContainers: false }),
+    }),
+    ...answer(globalRows, {
+      searchWorkspaces: (asked) => names(asked, view.all('workspaces')),
+      searchEnvironments: (asked) => names(asked, view.all('environments')),
+      listAllRules: ({ query: { type, ...query }, ...asked }) =>
+        listAll({ ...asked, query: { ...query, filter: { ...query.filter, ...(type && { type }) } } }, 'rules'),
+      listAllUsers: (asked) => listAll(asked, 'users'),
+      /** The caller's own record, for which no right is needed. */
+      readSelf({ caller: { userId }, renderer }) {
+        const user = view.find(userId);
+        if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);
+        return renderer.record(user);
+      },
+      searchUsers: (asked) => records(asked, view.all('users')),
+      searchUsersOf: (asked) => records(asked, listFromAbove(view, asked.found.fqon, 'users')),
+      searchGroups: (asked) => records(asked, view.all('groups')),
+      searchGroupsOf: (asked) => records(asked, listFromAbove(view, asked.found.fqon, 'groups')),
+    }),
   ];
-}
-
-function demandRoot(request: ResourceRequest): void {
-  if (!request.act.caller.isRoot) throw rootOnly('org.update');
 }

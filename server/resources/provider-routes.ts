@@ -1,38 +1,19 @@
-import { singleParameter } from '../http/query.ts';
-import { PlatformError, rootOnly } from '../model/errors.ts';
+import { providerRows } from '../contract/meta-types.ts';
+import type { Served } from '../http/serve.ts';
+import { PlatformError } from '../model/errors.ts';
+import type { ResourceDesk } from './desk.ts';
 import type { ProviderDefaults } from './provider-defaults.ts';
-import { ok, type Route } from './request.ts';
-import type { ResourceService } from './resource-service.ts';
 
 /** Administration of providers: initialize, redeploy, actions (D-067, D-069). */
-export function providerRoutes(service: ResourceService, defaults: ProviderDefaults): Route[] {
-  return [
-    {
-      verb: 'post',
-      path: '/root/providers/initialize',
-      handle: async (request) => {
-        if (!request.act.caller.isRoot) throw rootOnly('provider.create');
-        const providers = await defaults.initialize(request.act);
-        return ok({ status: 'initialized', providers: providers.map((one) => request.renderer.link(one)) });
-      },
+export function providerRoutes({ answer }: ResourceDesk, defaults: ProviderDefaults): Served[] {
+  return answer(providerRows, {
+    async initializeProviders({ act, renderer }) {
+      const providers = await defaults.initialize(act);
+      return { status: 'initialized' as const, providers: providers.map((one) => renderer.link(one)) };
     },
-    {
-      verb: 'post',
-      path: '/:fqon/providers/:id/redeploy',
-      handle: (request) => {
-        service.demand(request.act, 'provider.update', request.resource('providers'));
-        return { status: 202 };
-      },
+    redeployProvider() {},
+    actOnProvider({ query: { action } }) {
+      throw new PlatformError(501, `provider action '${action.slice(0, 64)}' is not emulated (D-069)`);
     },
-    {
-      verb: 'post',
-      path: '/:fqon/providers/:id',
-      handle: (request) => {
-        request.resource('providers');
-        const action = singleParameter(request.query, 'action');
-        if (action === undefined || action === '') throw new PlatformError(400, "query parameter 'action' is required");
-        throw new PlatformError(501, `provider action '${action.slice(0, 64)}' is not emulated (D-069)`);
-      },
-    },
-  ];
+  });
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { referenceRows } from '../contract/meta-any.ts';
+import type { Served } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
-import { isUuid } from '../model/ids.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredResource } from '../model/record.ts';
 import { resourceTypes } from '../model/registry.ts';
-import { concreteTypes, parseTypeName, type TypeName, typeIdOf, typeNames } from '../model/type-names.ts';
+import { concreteTypes, type TypeName, typeIdOf, typeNames } from '../model/type-names.ts';
 import {
   dataTypes,
   environmentTypes,
@@ -11,98 +13,65 @@ import {
   resourceStates,
   visibilityTypes,
 } from '../model/types/reference-lists.ts';
+import type { ResourceDesk } from './desk.ts';
 import type { Renderer } from './renderer.ts';
-import { ok, type ResourceRequest, type Route } from './request.ts';
-import type { ResourceService } from './resource-service.ts';
-import { filtersIn, inForm, list } from './selection.ts';
+import { inForm, type Listing, list } from './selection.ts';
+
+interface Entry extends JsonObject {
+  id: string;
+  name: string;
+}
 
 /** Read-only reference lists and what can be asked of a resource type (D-006, D-084, D-085). */
-export function referenceRoutes(service: ResourceService): Route[] {
+export function referenceRoutes({ service, answer }: ResourceDesk): Served[] {
   const { view } = service;
-  const lists: Record<string, (request: ResourceRequest) => Json[]> = {
-    resourcetypes: (request) =>
-      inForm(request.query, typeNames, {
-        link: (name) => linkOf(name, request.renderer),
-        record: (name) => recordOf(name, request.renderer),
-      }),
-    environmenttypes: () => environmentTypes.map(({ id, name }) => ({ id, name })),
-    datatypes: () => dataTypes.map(({ id, name }) => ({ id, name })),
-    visibilitytypes: () => visibilityTypes.map(({ id, name }) => ({ id, name })),
-    requirementtypes: () => requirementTypes.map(({ id, name }) => ({ id, name })),
-    resourcestates: (request) =>
-      resourceStates.map(({ id, name }) => ({ id, name: request.renderer.fullName(`Resource::State::${name}`) })),
+  const entries = (all: readonly { id: string; name: string }[]) => () => all.map(({ id, name }) => ({ id, name }));
+  const lists: Readonly<Record<string, (asked: Pick<Listing, 'renderer'>) => Entry[]>> = {
+    environmenttypes: entries(environmentTypes),
+    datatypes: entries(dataTypes),
+    visibilitytypes: entries(visibilityTypes),
+    requirementtypes: entries(requirementTypes),
+    resourcestates: ({ renderer }) =>
+      resourceStates.map(({ id, name }) => ({ id, name: renderer.fullName(`Resource::State::${name}`) })),
   };
-  const typeAsked = (request: ResourceRequest): TypeName => {
-    request.organization();
-    const text = request.segment('typeId');
-    const name = parseTypeName(text);
-    if (name) return name;
-    const isForm: boolean = text.includes('::') || isUuid(text);
-    throw isForm
-      ? new PlatformError(404, `resource type ${text} not found`)
-      : new PlatformError(400, `'${text.slice(0, 64)}' is neither the id nor the full name of a resource type`);
-  };
-  const ofType = (request: ResourceRequest) => {
-    const names = new Set<string>(concreteTypes(typeAsked(request)));
-    const organization = request.organization();
-    return resourceTypes
-      .filter((type) => [type.name, ...Object.keys(type.subTypes ?? {})].some((name) => names.has(name)))
-      .flatMap((type) => [...view.ownedBy(organization.id, type.word)])
+  const listOf = (word: string, asked: Pick<Listing, 'renderer'> & { query: { expand: boolean; compact: boolean } }) =>
+    lists[word]?.(asked) ??
+    (inForm(asked.query, typeNames, {
+      link: (name) => linkOf(name, asked.renderer),
+      record: (name) => recordOf(name, asked.renderer),
+    }) as Entry[]); // either form begins with a link
+  const ofType = (asked: Listing, type: TypeName, organization: StoredResource) => {
+    const names = new Set<string>(concreteTypes(type));
+    const found = resourceTypes
+      .filter((one) => [one.name, ...Object.keys(one.subTypes ?? {})].some((name) => names.has(name)))
+      .flatMap((one) => [...view.ownedBy(organization.id, one.word)])
       .filter((one) => names.has(one.type));
+    // Of types that hold nothing here any filter finds nothing.
+    return list(service, asked, found, registered(type)?.word ?? 'resources');
   };
-
-  /** Of types that hold nothing here any filter finds nothing. */
-  const wordOf = (request: ResourceRequest) => registered(typeAsked(request))?.word ?? 'resources';
-
-  const listRoutes = Object.entries(lists).flatMap(([word, list]): Route[] => [
-    { verb: 'get', path: `/${word}`, handle: (request) => ok(list(request)) },
-    {
-      verb: 'get',
-      path: `/:fqon/${word}`,
-      handle: (request) => {
-        request.organization();
-        return ok(list(request));
-      },
+  return answer(referenceRows, {
+    listReferences: (asked) => listOf(asked.path.reference_word, asked),
+    listReferencesOf: (asked) => listOf(asked.path.reference_word, asked),
+    readResourceType: ({ found, renderer }) => recordOf(found.type_id, renderer),
+    readSchemaOfType: ({ found }) => schemaOf(found.type_id),
+    listTypeProperties: ({ found }) => typePropertiesOf(found.type_id),
+    listResourcesOfType: (asked) => ofType(asked, asked.found.type_id, asked.found.fqon),
+    searchResourcesOfType(asked) {
+      if (Object.keys(asked.query.filter).length > 0) return ofType(asked, asked.found.type_id, asked.found.fqon);
+      throw new PlatformError(400, 'a search needs at least one criterion, e.g. ?name=x');
     },
-  ]);
-  const refuse = (): never => {
-    throw new PlatformError(501, 'changing resource types is not emulated (D-211)');
-  };
-  const one = '/:fqon/resourcetypes/:typeId';
-  return [
-    ...listRoutes,
-    { verb: 'get', path: one, handle: (request) => ok(recordOf(typeAsked(request), request.renderer)) },
-    { verb: 'get', path: `${one}/schema`, handle: (request) => ok(schemaOf(typeAsked(request))) },
-    { verb: 'get', path: `${one}/typeproperties`, handle: (request) => ok(typePropertiesOf(typeAsked(request))) },
-    {
-      verb: 'get',
-      path: `${one}/resources`,
-      handle: (request) => list(service, request, ofType(request), wordOf(request)),
-    },
-    {
-      verb: 'get',
-      path: `${one}/resources/search`,
-      handle: (request) => {
-        const found = ofType(request);
-        if (filtersIn(request.query).length > 0) return list(service, request, found, wordOf(request));
-        throw new PlatformError(400, 'a search needs at least one criterion, e.g. ?name=x');
-      },
-    },
-    ...['/:fqon/resourcetypes', one, `${one}/typeproperties`, `${one}/typeproperties/:propertyId`].flatMap((path) =>
-      (['post', 'patch', 'delete'] as const).map((verb): Route => ({ verb, path, handle: refuse })),
-    ),
-  ];
+  });
 }
 
 function registered(name: TypeName) {
   return resourceTypes.find((type) => type.name === name || Object.hasOwn(type.subTypes ?? {}, name));
 }
 
-function linkOf(name: TypeName, renderer: Renderer): JsonObject {
+function linkOf(name: TypeName, renderer: Renderer): Entry {
   return { id: typeIdOf(name), name: renderer.fullName(name) };
 }
 
-function recordOf(name: TypeName, renderer: Renderer): JsonObject {
+function recordOf(name: TypeName, renderer: Renderer): Entry {
   const type = registered(name);
   return {
     ...linkOf(name, renderer),
@@ -120,11 +89,11 @@ function schemaOf(name: TypeName): JsonObject {
   return z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' }) as JsonObject; // a JSON Schema is JSON
 }
 
-function typePropertiesOf(name: TypeName): Json[] {
+function typePropertiesOf(name: TypeName) {
   const { properties = {}, required = [] } = schemaOf(name) as { properties?: JsonObject; required?: string[] };
   return Object.entries(properties).map(([property, schema]) => ({
     name: property,
     data_type: (schema as JsonObject).type ?? 'object', // a member of a schema's properties is a schema
-    requirement_type: required.includes(property) ? 'required' : 'optional',
+    requirement_type: required.includes(property) ? ('required' as const) : ('optional' as const),
   }));
 }

@@ -23,6 +23,25 @@ export interface RendererOptions {
   showCredentials?(provider: StoredResource): boolean;
 }
 
+/** A link as a client sees it: without a name where the resource is gone. */
+export interface ShownLink extends Link {
+  name?: string;
+  /** Of an organization. */
+  properties?: { fqon: string };
+}
+
+/** A record as a client sees it (D-022). */
+export interface ShownRecord extends JsonObject {
+  id: Uuid;
+  name: string;
+  resource_state: string;
+  org: ShownLink;
+  owner: ShownLink;
+  created: { typeId: string; id: Uuid; timestamp: string };
+  modified: { action: 'create' | 'update'; user: Uuid; timestamp: string };
+  properties: JsonObject;
+}
+
 /** Turns stored records into what a client sees: links (D-020) and records (D-022). */
 export class Renderer {
   readonly #options: RendererOptions;
@@ -58,7 +77,7 @@ export class Renderer {
   }
 
   /** Link with name; organizations carry their fqon (D-020, D-021). */
-  link(resource: StoredResource): Link {
+  link(resource: StoredResource): ShownLink {
     return {
       typeId: typeIdOf(resource.type),
       id: resource.id,
@@ -69,14 +88,14 @@ export class Renderer {
   }
 
   /** Link by id; when the resource is gone, what is still known of it. */
-  linkTo(id: Uuid, type: string): Link {
+  linkTo(id: Uuid, type: string): ShownLink {
     const resource = this.#options.view.find(id);
     if (resource) return this.link(resource);
     return { typeId: typeIdOf(type), id, href: `${this.#options.metaUrl}/root/resources/${id}` };
   }
 
   /** The whole record (D-022), with embedded records where asked and visible (D-037). */
-  record(resource: StoredResource, embed: readonly string[] = []): JsonObject {
+  record(resource: StoredResource, embed: readonly string[] = []): ShownRecord {
     const { description, variables, tags } = resource;
     const embedded = embed.flatMap((word) => this.#embedded(resource, word));
     return {
@@ -114,7 +133,7 @@ export class Renderer {
     return records[0] ? [[word, records[0]]] : [];
   }
 
-  #provenance(resource: StoredResource) {
+  #provenance(resource: StoredResource): Pick<ShownRecord, 'org' | 'owner' | 'created' | 'modified'> {
     const { view } = this.#options;
     const organization = this.link(owningOrganization(view, resource));
     const { name: _, ...org } = organization;

@@ -132,22 +132,20 @@ export class ResourceService {
   /**
    * Applies a JSON Patch to a record (D-090..D-098); what changes nothing leaves it as it is.
    *
-   * @param operations where they have yet to be read, that happens when the right is there
    * @param renderer of records as this client sees them
    * @throws PlatformError 400, 403, 409, 422
    */
   async patch(
     act: Act,
     id: Uuid,
-    operations: readonly Operation[] | (() => Promise<readonly Operation[]>),
+    operations: readonly Operation[],
     renderer: RecordRenderer = this.#options.renderer(),
   ): Promise<StoredResource> {
     const first = this.#changeable(act, id, 'update');
-    const sent = typeof operations === 'function' ? await operations() : operations;
     const patched = await this.#rewrite(act, first, 'update', (before) =>
-      parseEnvelope(patchedDocument(before, renderer, sent), typeOf(before)),
+      parseEnvelope(patchedDocument(before, renderer, operations), typeOf(before)),
     );
-    this.#options.onPatched?.(patched, sent);
+    this.#options.onPatched?.(patched, operations);
     return patched;
   }
 

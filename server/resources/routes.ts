@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import express, { type RequestHandler, type Router } from 'express';
+import express, { type Request, type Router } from 'express';
+import { showCredentials } from '../contract/records.ts';
 import { answerErrors } from '../http/answer-error.ts';
 import { authenticate } from '../http/authenticate.ts';
-import { booleanParameter, queryOf } from '../http/query.ts';
+import { queryOf } from '../http/query.ts';
+import { type Gate, routerOf, served } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
-import type { Authenticator, Caller } from '../model/caller.ts';
-import { PlatformError } from '../model/errors.ts';
+import type { Authenticator, Judge } from '../model/caller.ts';
 import { findOrganization } from '../model/hierarchy.ts';
-import { memberOf } from '../model/json.ts';
-import { isReservedName } from '../model/types/organization.ts';
 import type { EntitlementFinder } from '../security/entitlement-finder.ts';
+import type { Given, ResourceDesk } from './desk.ts';
 import { entitlementRoutes } from './entitlement-routes.ts';
 import { globalRoutes } from './global-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { lookupRoutes } from './lookup-routes.ts';
 import type { Moves } from './moves.ts';
+import { demandPath, isMeant, noRoute, pathFinders } from './paths.ts';
 import type { ProviderDefaults } from './provider-defaults.ts';
 import { providerRoutes } from './provider-routes.ts';
 import { recordRoutes } from './record-routes.ts';
 import { referenceRoutes } from './reference-routes.ts';
+import { refusedRoutes } from './refused-routes.ts';
 import { Renderer, type RendererOptions } from './renderer.ts';
-import { ResourceRequest, type Route } from './request.ts';
 import type { ResourceService } from './resource-service.ts';
-import { searchRoutes } from './search-routes.ts';
-import { addStatusRoutes, type StatusOptions, verboseHealthRoute } from './status-routes.ts';
+import { type StatusOptions, statusRoutes } from './status-routes.ts';
 import { workloadRoutes } from './workload-routes.ts';
 
 /** Base addresses as one client reaches them (D-011). */
@@ -36,73 +36,77 @@ export interface Addresses {
 export interface ResourceRoutesOptions {
   service: ResourceService;
   authenticator: Authenticator;
+  judge: Judge;
   finder: EntitlementFinder;
   moves: Moves;
   defaults: ProviderDefaults;
   maxInstances: number;
-  addressesFor(request: express.Request): Addresses;
+  addressesFor(request: Request): Addresses;
   rendering: Pick<RendererOptions, 'typePrefix' | 'live'>;
   status: StatusOptions;
   onFault(fault: unknown): void;
 }
 
-/** The resource service as a router to be mounted at `{meta_url}`. More particular routes stand before the general ones. */
+/** The resource service as a router to be mounted at `{meta_url}`. Of rows of the same address the earlier one is asked first. */
 export function resourceRoutes(options: ResourceRoutesOptions): Router {
-  const { service, finder, moves, defaults } = options;
+  const { service } = options;
+  const gate = gateOf(options);
+  const finders = pathFinders(service.view, options.finder);
+  const desk: ResourceDesk = {
+    service,
+    answer: (table, handlers) => served(table, gate, handlers, finders),
+  };
   const router = express.Router({ caseSensitive: true });
-  const routes: Route[] = [
-    ...searchRoutes(service),
-    ...globalRoutes(service),
-    verboseHealthRoute(options.status),
-    ...lookupRoutes(service),
-    ...referenceRoutes(service),
-    ...entitlementRoutes(service, finder),
-    ...groupRoutes(service),
-    ...providerRoutes(service, defaults),
-    ...workloadRoutes(service, moves, options.maxInstances),
-    ...recordRoutes(service),
-  ];
-  addStatusRoutes(router, options.status);
-  for (const route of routes) router[route.verb](route.path, handlerOf(route, options));
+  router.use(
+    routerOf(
+      statusRoutes(desk, options.status),
+      globalRoutes(desk),
+      lookupRoutes(desk),
+      referenceRoutes(desk),
+      entitlementRoutes(desk, options.finder),
+      groupRoutes(desk),
+      providerRoutes(desk, options.defaults),
+      workloadRoutes(desk, options.moves, options.maxInstances),
+      refusedRoutes(desk),
+      recordRoutes(desk),
+    ),
+  );
   router.use((req) => {
-    throw new PlatformError(404, `no route: ${req.method} ${req.path}`);
+    throw noRoute(req);
   });
   router.use(answerErrors(options.onFault));
   return router;
 }
 
-function handlerOf(route: Route, options: ResourceRoutesOptions): RequestHandler {
-  const { view } = options.service;
-  return async (http, res, next) => {
-    // Such a word is the first segment of other routes, never the name of an organization (D-041).
-    if (isReservedName(memberOf(http.params, 'fqon'))) return next();
-    if (route.exists?.((name) => String(memberOf(http.params, name))) === false) return next();
-    const addresses = options.addressesFor(http);
-    const caller = callerOf(http, options, addresses);
-    const query = queryOf(http);
-    const requestId = randomUUID();
-    const act = { caller, via: viaOf(http), requestId, args: Object.fromEntries(query) };
-    const asked = booleanParameter(query, 'showcredentials');
-    const renderer = new Renderer({
-      view,
-      ...options.rendering,
-      ...addresses,
-      canView: (resource) => options.service.canView(act, resource),
-      // Only those who may change a provider see its credentials (D-066).
-      showCredentials: (resource) => asked && options.service.may(act, 'provider.update', resource),
-    });
-    const answer = await route.handle(new ResourceRequest({ act, query, renderer, view, http }));
-    if (!answer) return next();
-    res.status(answer.status).set(answer.headers ?? {});
-    if (answer.body === undefined) res.end();
-    else res.json(answer.body);
+function gateOf({ service, authenticator, judge, addressesFor, rendering }: ResourceRoutesOptions): Gate<Given> {
+  const { view } = service;
+  return {
+    view,
+    judge,
+    isMeant,
+    demandPath,
+    query: { showcredentials: showCredentials },
+    /** Throws the 401 of D-181, on a known route before anything is looked up. */
+    callerOf(req) {
+      const { fqon } = req.params;
+      const isKnown = typeof fqon === 'string' && findOrganization(view, fqon) !== undefined;
+      const { securityUrl } = addressesFor(req);
+      return authenticate(authenticator.identify(req.headers.authorization), {
+        securityUrl,
+        ...(isKnown && { fqon }),
+      });
+    },
+    give({ caller, query, req }) {
+      const act = { caller, via: viaOf(req), requestId: randomUUID(), args: Object.fromEntries(queryOf(req)) };
+      const renderer = new Renderer({
+        view,
+        ...rendering,
+        ...addressesFor(req),
+        canView: (resource) => service.canView(act, resource),
+        // Only those who may change a provider see its credentials (D-066).
+        showCredentials: (resource) => query.showcredentials === true && service.may(act, 'provider.update', resource),
+      });
+      return { act, renderer };
+    },
   };
-}
-
-/** The caller; throws the 401 of D-181, on a known route before anything is looked up. */
-function callerOf(http: express.Request, options: ResourceRoutesOptions, addresses: Addresses): Caller {
-  const who = options.authenticator.identify(http.headers.authorization);
-  const fqon = memberOf(http.params, 'fqon');
-  const isKnown = typeof fqon === 'string' && findOrganization(options.service.view, fqon) !== undefined;
-  return authenticate(who, { securityUrl: addresses.securityUrl, ...(isKnown && { fqon }) });
 }

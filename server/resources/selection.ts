@@ -1,76 +1,70 @@
-import { booleanParameter, singleParameter } from '../http/query.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isUuid } from '../model/ids.ts';
 import { idIn, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeOf } from '../model/registry.ts';
+import { fullNamesOf, typeOf, typeOfWord } from '../model/registry.ts';
 import { hiddenProperties } from '../model/secrets.ts';
 import { parseTypeName, providerTypesMatching } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import type { Given } from './desk.ts';
 import { demandFilters } from './filter-names.ts';
-import type { Renderer } from './renderer.ts';
-import { type Answer, ok, type ResourceRequest } from './request.ts';
+import type { Renderer, ShownRecord } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
 
-/** Parameters that say how a list is shown; all others filter it. */
-const FLAGS = new Set(['expand', 'compact', 'embed', 'showcredentials']);
+const ruleTypes: readonly string[] = fullNamesOf(typeOfWord('rules'));
 
-/** A single read: the record with what `?embed=` asks for (D-037). Throws 403 without the right to view it. */
-export function read(service: ResourceService, request: ResourceRequest, resource: StoredResource): Answer {
-  service.demandView(request.act, resource);
-  return ok(request.renderer.record(resource, embedWords(request.query, resource)));
+/** In which form a list is wanted. */
+interface ListForm {
+  expand: boolean;
+  compact: boolean;
+}
+
+/** A list that is asked for: in which form, and of which values. */
+export interface Listing extends Given {
+  query: ListForm & { filter: Readonly<Record<string, string>> };
+}
+
+/** A single read: the record with what `?embed=` asks for (D-037). */
+export function read(
+  { renderer, query }: Given & { query: { embed?: string[] } },
+  resource: StoredResource,
+): ShownRecord {
+  return renderer.record(resource, embeddable(query.embed ?? [], resource));
 }
 
 /**
- * A list of resources as the query asks for it, of what the caller may view (D-118): filtered by whatever parameters are
- * no flags (D-187); `word` says what of. Throws 400 for a bad flag or filter.
+ * A list of resources as the query asks for it, of what the caller may view (D-118), filtered (D-187); `word` says what of. Throws 400
+ * for a filter that is not known, or a type that is none.
  */
 export function list(
   service: ResourceService,
-  request: ResourceRequest,
+  { act, renderer, query }: Listing,
   resources: readonly StoredResource[],
   word: TypeWord | 'resources',
-): Answer {
-  const { query, renderer } = request;
-  const filters = filtersIn(query);
-  demandFilters(
-    filters.map(([name]) => name),
-    word,
-  );
-  const criteria = filters.map(([name, wanted]) => criterion(name, wanted, renderer));
-  const selected = resources.filter(
-    (one) => criteria.every((holds) => holds(one)) && service.canView(request.act, one),
-  );
-  return ok(inForm(query, selected, { link: (one) => renderer.link(one), record: (one) => renderer.record(one) }));
+): Json[] {
+  demandSubType(query.filter.type, word);
+  demandFilters(Object.keys(query.filter), word);
+  const criteria = Object.entries(query.filter).map(([name, wanted]) => criterion(name, wanted, renderer));
+  const selected = resources.filter((one) => criteria.every((holds) => holds(one)) && service.canView(act, one));
+  return inForm(query, selected, { link: (one) => renderer.link(one), record: (one) => renderer.record(one) });
 }
 
 /**
  * The elements of a list in the form that the query asks for: links, records with `expand=true` (D-186), or with
- * `compact=true` records without who and when (D-036). Throws 400 for a bad flag.
+ * `compact=true` records without who and when (D-036).
  */
 export function inForm<T>(
-  query: URLSearchParams,
+  { expand, compact }: ListForm,
   elements: readonly T[],
   { link, record }: { link(element: T): JsonObject; record(element: T): JsonObject },
-): Json[] {
-  const expand = booleanParameter(query, 'expand');
-  if (!booleanParameter(query, 'compact')) return elements.map(expand ? record : link);
+): JsonObject[] {
+  if (!compact) return elements.map(expand ? record : link);
   return elements.map(record).map(({ org, owner, created, modified, ...rest }) => rest);
 }
 
-/**
- * The parameters of a query that filter a list, each with what is wanted; one that begins with `_` is for caches only. Throws 400 for
- * one that is repeated.
- */
-export function filtersIn(query: URLSearchParams): [name: string, wanted: string][] {
-  const names = [...query.keys()].filter((name) => !FLAGS.has(name) && !name.startsWith('_'));
-  return names.map((name) => [name, singleParameter(query, name) ?? '']);
-}
-
 /** The words of `?embed=` that the type knows; throws 400 for another (D-037). */
-function embedWords(query: URLSearchParams, resource: StoredResource): string[] {
+function embeddable(words: string[], resource: StoredResource): string[] {
   const known = Object.keys(typeOf(resource).embed ?? {});
-  const words = query.getAll('embed').flatMap((value) => value.split(','));
   const unknown = words.find((word) => !known.includes(word));
   if (unknown !== undefined) {
     const choice = known.length > 0 ? `this type can embed ${known.join(', ')}` : 'this type can embed nothing';
@@ -97,7 +91,7 @@ function subTypeCriterion(wanted: string): (resource: StoredResource) => boolean
 }
 
 /** `Event`, `Limit`, or a type's name or UUID. */
-export function ruleTypeOf(wanted: string): string {
+function ruleTypeOf(wanted: string): string {
   return parseTypeName(wanted) ?? `Resource::Rule::${wanted}`;
 }
 
@@ -114,4 +108,15 @@ export function isText(value: Json | undefined, wanted: string): boolean {
   if (value === undefined || value === null || typeof value === 'object') return false;
   const text = String(value);
   return text === wanted || (isUuid(wanted) && text.toLowerCase() === wanted.toLowerCase());
+}
+
+/** `?type=` on providers and rules must name one (D-065, D-187). */
+function demandSubType(type: string | undefined, word: string): void {
+  if (type === undefined) return;
+  if (word === 'providers' && providerTypesMatching(type).size === 0) throw unknownType('provider', type);
+  if (word === 'rules' && !ruleTypes.includes(ruleTypeOf(type))) throw unknownType('rule', type);
+}
+
+function unknownType(noun: string, type: string): PlatformError {
+  return new PlatformError(400, `unknown ${noun} type '${type.slice(0, 64)}'`);
 }

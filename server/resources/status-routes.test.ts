@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
-import { addStatusRoutes, type StatusOptions } from './status-routes.ts';
+import { type Gate, routerOf, served } from '../http/serve.ts';
+import { type StatusOptions, statusRoutes } from './status-routes.ts';
 
 const stops: (() => void)[] = [];
 afterEach(() => {
@@ -19,7 +20,9 @@ async function statusOf(failed: string[]): Promise<(path: string) => Promise<{ s
     baseUrlFor: () => 'http://here',
   };
   const app = express();
-  addStatusRoutes(app, options);
+  // Nobody is asked who they are.
+  const nobody = { callerOf: () => expect.unreachable() } as Partial<Gate> as Gate;
+  app.use(routerOf(statusRoutes({ answer: (table, handlers) => served(table, nobody as never, handlers) }, options)));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   stops.push(() => server.close());

@@ -1,6 +1,7 @@
-import type { Request, Router } from 'express';
-import type { JsonObject } from '../model/json.ts';
-import type { Route } from './request.ts';
+import type { Request, Response } from 'express';
+import { platformRows } from '../contract/meta-global.ts';
+import type { Served } from '../http/serve.ts';
+import type { ResourceDesk } from './desk.ts';
 
 /** How the platform fares (D-015). */
 export interface PlatformStatus {
@@ -18,37 +19,32 @@ export interface StatusOptions {
   baseUrlFor(request: Request): string;
 }
 
-/** The two routes that need no authentication: `GET /health` and `GET /about` (D-015). */
-export function addStatusRoutes(router: Router, options: StatusOptions): void {
-  router.get('/health', (_req, res) => {
-    const { status, body } = healthOf(options.status());
-    res.status(status).json(body);
-  });
-  router.get('/about', (req, res) => {
-    res.json({
-      status: healthOf(options.status()).body.status,
-      url: options.baseUrlFor(req),
-      time: new Date(options.nowMs()).toISOString(),
+/** How the platform fares, of which `GET /health` and `GET /about` need no authentication (D-015); and what does nothing. */
+export function statusRoutes({ answer }: Pick<ResourceDesk, 'answer'>, options: StatusOptions): Served[] {
+  const health = (res: Response) => {
+    const { failed } = options.status();
+    if (failed.length === 0) return { status: 'healthy' as const };
+    res.status(503);
+    return { status: 'unhealthy' as const, message: failed.join('; '), failed };
+  };
+  return answer(platformRows, {
+    readHealth: ({ res }) => health(res),
+    readHealthInDetail: ({ res }) => ({
+      ...health(res),
       version: options.version,
       services: options.status().services,
-    });
-  });
-}
-
-/** The verbose form, `GET F/health` (D-015). */
-export function verboseHealthRoute(options: StatusOptions): Route {
-  return {
-    verb: 'get',
-    path: '/:fqon/health',
-    handle: (request) => {
-      request.organization();
-      const { status, body } = healthOf(options.status());
-      return { status, body: { ...body, version: options.version, services: options.status().services } };
+    }),
+    readAbout({ req }) {
+      const { failed, services } = options.status();
+      return {
+        status: failed.length === 0 ? 'healthy' : 'unhealthy',
+        url: options.baseUrlFor(req),
+        time: new Date(options.nowMs()).toISOString(),
+        version: options.version,
+        services,
+      };
     },
-  };
-}
-
-function healthOf({ failed }: PlatformStatus): { status: 200 | 503; body: JsonObject } {
-  if (failed.length === 0) return { status: 200, body: { status: 'healthy' } };
-  return { status: 503, body: { status: 'unhealthy', message: failed.join('; '), failed } };
+    sync: () => ({ synced: true as const }),
+    bootstrap: () => ({ bootstrapped: true as const }),
+  });
 }

@@ -3,7 +3,7 @@ import { type FailureReplayed, failureRows, type ShownFailure } from '../contrac
 import { shownCommit } from '../history/history-routes.ts';
 import type { TimeMachine } from '../history/time-machine.ts';
 import { type Eyes, eyesOf } from '../http/eyes.ts';
-import { demandRoot, type Gate, type Handlers, serve, targetOf } from '../http/serve.ts';
+import { demandRoot, type Gate, type Handlers, serve } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
 import type { Caller } from '../model/caller.ts';
 import type { Commit } from '../model/commit.ts';
@@ -17,7 +17,7 @@ import { type FailureRun, failureRunOf, failureText, presentFailureRuns, stillLo
 import type { Happenings } from './happenings.ts';
 import type { RecordedInvocation } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
-import { getInvocation } from './recorder-routes.ts';
+import { getInvocation, invocationFinder } from './recorder-routes.ts';
 import { replay } from './replay.ts';
 import { commitText, KnownSuspects } from './suspects.ts';
 
@@ -106,9 +106,7 @@ export function failureRoutes(options: FailureRoutesOptions, gate: Gate): Router
       };
     },
   };
-  return serve(failureRows, gate, handlers, {
-    execution_id: (id) => targetOf({ view }, getInvocation(recorder, id).item.lambdaId, ['lambdas']),
-  });
+  return serve(failureRows, gate, handlers, { execution_id: invocationFinder(recorder, view) });
 }
 
 /** Each with the invocation that came of it, in the order in which they were first made. */

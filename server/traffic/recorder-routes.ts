@@ -9,6 +9,7 @@ import type { BegunInvocation, LambdaInvoker } from '../model/invocation.ts';
 import type { Query, ReadQuery } from '../model/query-language.ts';
 import { exchangeQuery, invocationQuery } from '../model/recorded-queries.ts';
 import { scopeOf } from '../model/scope.ts';
+import type { WorldView } from '../model/world-view.ts';
 import { hiding } from './hiding.ts';
 import { lambdaUse } from './lambda-use.ts';
 import { factsOfExchange, type RecordedExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
@@ -75,8 +76,6 @@ export function recorderRoutes(
     const groups = new Set(view.all('lambdas').flatMap(({ id }) => (sees(id) ? invocations.groupOf(id) : [])));
     return [...invocations.marks(maxCounted)].filter(({ group }) => groups.has(group)).length;
   };
-  const lambdaOf = (id: string) => targetOf(gate, getInvocation(recorder, id).item.lambdaId, ['lambdas']);
-
   return serve(
     recordedRows,
     gate,
@@ -161,8 +160,20 @@ export function recorderRoutes(
         return hiding(secrets()).value(shown);
       },
     },
-    { execution_id: lambdaOf },
+    { execution_id: invocationFinder(recorder, view) },
   );
+}
+
+/** An invocation, which what is asked of its lambda is asked of: only then it has to be there. */
+export function invocationFinder(recorder: Pick<Recorder, 'invocations'>, view: WorldView) {
+  return (id: string) => {
+    const { item } = getInvocation(recorder, id);
+    return {
+      get resource() {
+        return targetOf({ view }, item.lambdaId, ['lambdas']);
+      },
+    };
+  };
 }
 
 function shownBegun({ acceptedAtMs, ...begun }: BegunInvocation): ShownBegun {
