@@ -36,8 +36,8 @@ export interface Gate<Given extends object = object> {
   demandPath?(path: Path): void;
   /** Parameters that every row understands besides those that it tells of. */
   query?: Readonly<Record<string, Parameter>>;
-  /** What handlers are given besides. */
-  give?(asked: { caller: Caller; query: Readonly<Record<string, unknown>>; req: Request }): Given;
+  /** What handlers are given besides. @param asked.common the parameters that every row understands, read */
+  give?(asked: { caller: Caller; common: Readonly<Record<string, unknown>>; req: Request }): Given;
 }
 
 /** What a part of a path can stand for: a resource, what belongs to one, or a word. */
@@ -127,7 +127,6 @@ function answering(row: Row, gate: Gate, handle: (asked: object) => unknown, fin
   const names = namesIn(row.route).filter((name) => Object.hasOwn(finders, name));
   const [takes, ...others] = row.security ?? [];
   const only = Object.entries(row.only ?? {});
-  const known = { ...gate.query, ...row.query };
   return async (req, res, next) => {
     const path = req.params as Path; // no row has a wildcard, whose value would be an array
     if (gate.isMeant?.(path) === false || only.some(([name, words]) => !words.includes(path[name] ?? '')))
@@ -144,9 +143,10 @@ function answering(row: Row, gate: Gate, handle: (asked: object) => unknown, fin
       found[name] = one;
     }
     const resource = caller && admit(row, { caller, path, found }, gate);
-    const query = readQuery(known, row, sent);
+    const query = readQuery(row, sent);
+    const common = readQuery(gate, sent);
     const body = await readBody(row, req);
-    const given = caller && gate.give?.({ caller, query, req });
+    const given = caller && gate.give?.({ caller, common, req });
     const answer = await handle({ caller, resource, found, path, query, body, req, res, ...given });
     if (!row.answer || row.answer.mediaTypes) return;
     // Unless the handler has set another one.
@@ -230,8 +230,7 @@ export function targetOf({ view }: Pick<Gate, 'view'>, text: string, of: readonl
 
 /** The parameters that the row knows. Throws 400 for one that is repeated, is not what it has to be, or is not known. */
 function readQuery(
-  known: Readonly<Record<string, Parameter>>,
-  { isStrict }: Row,
+  { query: known = {}, isStrict }: Pick<Row, 'query' | 'isStrict'>,
   query: URLSearchParams,
 ): Record<string, unknown> {
   for (const name of isStrict ? query.keys() : []) {

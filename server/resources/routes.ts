@@ -96,7 +96,7 @@ function gateOf({ service, authenticator, judge, addressesFor, rendering }: Reso
         ...(isKnown && { fqon }),
       });
     },
-    give({ caller, query, req }) {
+    give({ caller, common, req }) {
       const act = { caller, via: viaOf(req), requestId: randomUUID(), args: Object.fromEntries(queryOf(req)) };
       const renderer = new Renderer({
         view,
@@ -104,7 +104,7 @@ function gateOf({ service, authenticator, judge, addressesFor, rendering }: Reso
         ...addressesFor(req),
         canView: (resource) => service.canView(act, resource),
         // Only those who may change a provider see its credentials (D-066).
-        showCredentials: (resource) => query.showcredentials === true && service.may(act, 'provider.update', resource),
+        showCredentials: (resource) => common.showcredentials === true && service.may(act, 'provider.update', resource),
       });
       return { act, renderer };
     },
