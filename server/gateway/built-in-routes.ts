@@ -113,7 +113,8 @@ export class BuiltInRoutes {
 function resultAnswer(executionId: Uuid, finished: FinishedResult): Answer {
   const { contentType, finishedAtMs, lambdaId, result, error } = finished;
   const failure = error === undefined ? {} : { error };
-  return jsonAnswer(200, { contentType, executionId, executionTime: finishedAtMs, lambdaId, result, ...failure });
+  const executionTime = Math.floor(finishedAtMs); // the gateway's clock tells parts of milliseconds
+  return jsonAnswer(200, { contentType, executionId, executionTime, lambdaId, result, ...failure });
 }
 
 /** The JSON of a body, whatever it is called. Throws 400. */
