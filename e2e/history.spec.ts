@@ -1,5 +1,4 @@
 import { expectNoFaults, untilStill } from './axe.ts';
-import { basic, send } from './client.ts';
 import {
   ask,
   commits,
@@ -11,6 +10,7 @@ import {
   slider,
   timeLine,
 } from './history-window.ts';
+import { growHistory } from './long-past.ts';
 import { expect, test } from './window.ts';
 
 test('one walks back by mouse and by keys, sees the world as it was, and brings it back', async ({
@@ -184,27 +184,9 @@ test('commits are found by words and by scope', async ({ page, platform }) => {
 });
 
 test('ten thousand commits scroll, and any of them is a moment one can go to', async ({ page, platform }) => {
-  test.setTimeout(300_000);
-  await platform.open(page);
-  const lambda = await describeAnew(platform, page, 1);
-  const me = (await ask<{ user: { id: string } }>(platform, page, 'GET', '/inspect/session')).user;
-  const key = await ask<{ apiKey: string; apiSecret: string }>(platform, page, 'POST', '/inspect/access/keys', {
-    userId: me.id,
-  });
-  const auth = basic(key.apiKey, key.apiSecret);
-  const url = `${platform.ready.baseUrl}/meta/root/lambdas/${lambda.id}`;
-  let next = 0;
-  const write = async () => {
-    while (next < 10_000) {
-      next += 1;
-      const { status } = await send('PATCH', url, {
-        auth,
-        body: [{ op: 'add', path: '/description', value: `text ${next}` }],
-      });
-      expect(status).toBe(200);
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, write));
+  await platform.end('SIGTERM');
+  await growHistory(platform.dataDir, 'order-status', 10_000);
+  await platform.start();
   await platform.open(page, 'history');
   const newest = await newestOf(platform, page);
   await expect(timeLine(page)).toContainText(`${newest.toLocaleString('en')} commits`);

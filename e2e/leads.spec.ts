@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { Agent, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { WEB_FORM } from '../server/model/web-form.ts';
 import { expectNoFaults } from './axe.ts';
 import { type LambdaRecord, workshopIn } from './lambda-workshop.ts';
+import { growLeads } from './long-past.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 const sendForm = (platform: WindowPlatform, fields: object = {}) =>
@@ -131,27 +130,10 @@ test('a query narrows the inbox, marks what it found and stays in the address; l
   await other.close();
 });
 
-/** Sends so many leads to the CRM itself, as its own forms do, over a few connections. */
-async function sendLeads({ ready: { crmUrl } }: WindowPlatform, count: number): Promise<void> {
-  const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
-  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  let next = 0;
-  const sendSome = async () => {
-    while (next < count) {
-      const fields = { oid: '1', first_name: 'Number', last_name: String(next++), email: 'n@example.com' };
-      const sending = request(`${crmUrl}/servlet/servlet.WebToLead`, { method: 'POST', agent, headers });
-      sending.end(String(new URLSearchParams(fields)));
-      const [answer] = await once(sending, 'response');
-      expect(answer.statusCode).toBeLessThan(400);
-      await once(answer.resume(), 'end');
-    }
-  };
-  await Promise.all(Array.from({ length: 10 }, sendSome));
-  agent.destroy();
-}
-
 test('ten thousand leads scroll, and one that comes then is on top', async ({ page, platform }) => {
-  await sendLeads(platform, 10_000);
+  await platform.end('SIGTERM');
+  await growLeads(platform.dataDir, 10_000);
+  await platform.start();
   await platform.open(page, 'leads');
   await expect(page.getByRole('tab', { name: 'Inbox 10,000' })).toBeVisible({ timeout: 20_000 });
   const grid = page.getByRole('grid', { name: 'Leads' });

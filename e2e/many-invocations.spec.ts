@@ -1,38 +1,16 @@
-import { Agent, get } from 'node:http';
+import { growInvocations } from './long-past.ts';
 import { expect, test } from './window.ts';
 
 const INVOCATIONS = 50_000;
-const CALLERS = 24;
 /** More rows than the screen holds, far fewer than there are. */
 const MOST_DRAWN = 120;
 
-/** Calls through connections that stay open: what is made here is not to be slower than what it is made for. */
-async function callMany(url: string, count: number): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
-  const call = () =>
-    new Promise<void>((resolve, reject) => {
-      const asking = get(url, { agent }, (answer) => {
-        answer
-          .resume()
-          .once('end', () =>
-            Number(answer.statusCode) < 500 ? resolve() : reject(new Error(`${url}: ${answer.statusCode}`)),
-          );
-      });
-      asking.once('error', reject);
-    });
-  let left = count;
-  const caller = async () => {
-    while (left-- > 0) await call();
-  };
-  await Promise.all(Array.from({ length: CALLERS }, caller));
-  agent.destroy();
-}
-
 test(`${INVOCATIONS} invocations are a list like any other, to its very end`, async ({ page, platform }) => {
   test.setTimeout(300_000);
-  const url = `${platform.ready.gatewayUrl}/website/orders`;
-  await callMany(`${url}/oldest-one`, 1);
-  await callMany(`${url}/1001`, INVOCATIONS - 1);
+  await platform.call('/website/orders/oldest-one');
+  await platform.end('SIGTERM');
+  await growInvocations(platform.dataDir, 'order-status', '/1001', INVOCATIONS - 1);
+  await platform.start();
 
   await platform.open(page, 'invocations');
   const grid = page.getByRole('grid', { name: 'Invocations' });
@@ -57,7 +35,7 @@ test(`${INVOCATIONS} invocations are a list like any other, to its very end`, as
   expect(await grid.getByRole('row').count()).toBeLessThan(MOST_DRAWN);
 
   // What is new comes on top meanwhile, without moving what one reads.
-  await callMany(`${url}/newest-one`, 1);
+  await platform.call('/website/orders/newest-one');
   await expect(page.getByText('oldest-one').first()).toBeVisible();
   await page.keyboard.press('Home');
   await expect(grid.getByRole('row').nth(1)).toContainText('newest-one');

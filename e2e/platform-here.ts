@@ -8,6 +8,7 @@ const LIBRARY = pathToFileURL(packageFile('dist/server/library.js')).href;
 
 /** A platform in this process, as a test suite starts it: a second of computing less than in one of its own. It cannot crash. */
 export class PlatformHere extends WindowPlatform {
+  readonly dataDir: string;
   readonly #options: TerrariumOptions;
   readonly #faults: unknown[] = [];
   #emulator: Terrarium | undefined;
@@ -15,7 +16,8 @@ export class PlatformHere extends WindowPlatform {
   /** @param folder for its world */
   constructor(folder: string, options: TerrariumOptions) {
     super();
-    this.#options = { ...options, data: join(folder, 'data') };
+    this.dataDir = join(folder, 'data');
+    this.#options = { ...options, data: this.dataDir };
   }
 
   override async start(): Promise<void> {
@@ -25,8 +27,8 @@ export class PlatformHere extends WindowPlatform {
       { onFault: (fault) => this.#faults.push(fault) },
     );
     this.#emulator = emulator;
-    const { baseUrl, gatewayUrl, crmUrl } = emulator;
-    this.ready = { baseUrl, gatewayUrl, crmUrl, windowUrl: emulator.windowUrl() };
+    const { baseUrl, gatewayUrl } = emulator;
+    this.ready = { baseUrl, gatewayUrl, windowUrl: emulator.windowUrl() };
   }
 
   /** Throws the first fault of the emulator that a request was answered with a bare 500 for. */

@@ -18,6 +18,7 @@ interface Surroundings {
 
 /** A platform as a person starts it on the command line: a process that can crash. */
 export class PlatformProcess extends WindowPlatform {
+  readonly dataDir: string;
   readonly #folder: string;
   readonly #args: readonly string[];
   readonly #surroundings: Surroundings;
@@ -26,6 +27,7 @@ export class PlatformProcess extends WindowPlatform {
   /** @param folder for its world, and for what it says when it is ready */
   constructor(folder: string, args: readonly string[], surroundings: Surroundings = {}) {
     super();
+    this.dataDir = join(folder, 'data');
     this.#folder = folder;
     this.#args = args;
     this.#surroundings = surroundings;
@@ -36,7 +38,7 @@ export class PlatformProcess extends WindowPlatform {
     await rm(file, { force: true });
     const { basePort, gatewayPort } = this.ports;
     const ports = ['--base-port', String(basePort), '--gateway-port', String(gatewayPort)];
-    const args = [...ports, '--ready-file', file, '--data', join(this.#folder, 'data'), ...this.#args];
+    const args = [...ports, '--ready-file', file, '--data', this.dataDir, ...this.#args];
     const server = spawn(process.execPath, [CLI, 'start', '--headless', ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
       cwd: this.#surroundings.cwd,

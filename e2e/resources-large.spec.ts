@@ -20,7 +20,7 @@ test('a world of 100,000 resources: tree, filter, a place with 20,000 inside, al
   try {
     await platform.start();
     await platform.end('SIGTERM');
-    await growWorld(join(folder, 'data'), SIZE, CROWD);
+    await growWorld(platform.dataDir, SIZE, CROWD);
     await platform.start();
     await platform.open(page);
     let largestAnswer = 0;

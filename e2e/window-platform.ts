@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { expect, type Page } from '@playwright/test';
 
 /** For one attempt to load the window, and for all. */
@@ -12,14 +14,29 @@ interface Addresses {
   baseUrl: string;
   gatewayUrl: string;
   windowUrl: string;
-  /** The CRM stand-in, of a platform in this process. */
-  crmUrl?: string;
+}
+
+/** Could one listen there? */
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  await new Promise((resolve) => server.close(resolve));
+  return true;
 }
 
 /** A platform whose world is on disk, and the window of it. */
 export abstract class WindowPlatform {
   /** Since it was started first. */
   ready: Addresses = { baseUrl: '', gatewayUrl: '', windowUrl: '' };
+  /** Any unless said otherwise. */
+  #firstPort = 0;
+
+  /** The folder that keeps its world. */
+  abstract readonly dataDir: string;
 
   /** Starts it, or starts it again with the same world at the same addresses. */
   abstract start(): Promise<void>;
@@ -32,11 +49,25 @@ export abstract class WindowPlatform {
     return new URL(this.ready.windowUrl).origin;
   }
 
-  /** The ports to listen on: any two at first, then the same ones. */
+  /** The ports to listen on. */
   protected get ports(): { basePort: number; gatewayPort: number } {
     const { baseUrl, gatewayUrl } = this.ready;
-    const portOf = (url: string) => (url === '' ? 0 : Number(new URL(url).port));
+    const portOf = (url: string) => Number(new URL(url).port);
+    if (baseUrl === '') return { basePort: this.#firstPort, gatewayPort: 0 };
     return { basePort: portOf(baseUrl), gatewayPort: portOf(gatewayUrl) };
+  }
+
+  /**
+   * Starts it for the first time with the window where another's was: to the browser it is the same place, whose scripts it has
+   * kept. Elsewhere if somebody has taken that port meanwhile.
+   *
+   * @param before the port of that other one; 0 when there was none
+   * @returns its own
+   */
+  async startAt(before: number): Promise<number> {
+    if (before !== 0 && (await isFree(before))) this.#firstPort = before;
+    await this.start();
+    return this.ports.basePort;
   }
 
   /**

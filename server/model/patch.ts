@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { applyOperation, JsonPatchError, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { type ErrorDetail, PlatformError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { MAX_JSON_DEPTH, MAX_RECORD_SIZE, measure } from './json-bounds.ts';
 import { segmentsOf } from './pointer.ts';
+
+// A CommonJS package: only its default is there for whoever loads this file unbundled, as the tests of the window do.
+const { applyOperation, JsonPatchError } = jsonPatch;
 
 /** What a PATCH of one record may reach (D-090, D-093, D-095). Names are members of `properties`. */
 export interface PatchRules {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compare, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -9,6 +9,8 @@ import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type FormOptions, formOf } from './seed-form.ts';
 import { storedSecret } from './seed-secrets.ts';
+
+const { compare } = jsonPatch;
 
 /** What a seed does to one resource. */
 export interface SeedChange {

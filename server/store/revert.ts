@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { applyPatch, deepClone } from 'fast-json-patch';
+import jsonPatch from 'fast-json-patch';
 import type { Commit } from '../model/commit.ts';
 import type { ErrorDetail } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 import { operationsBetween, tryOperations } from './world-patch.ts';
+
+const { applyPatch, deepClone } = jsonPatch;
 
 /** What undoes one commit in the present world, or what later commits have put in its way. */
 export interface RevertPlan {

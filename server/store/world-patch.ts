@@ -1,9 +1,11 @@
-import { applyPatch, compare, deepClone, JsonPatchError, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { Change } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
 import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
+
+const { applyPatch, compare, deepClone, JsonPatchError } = jsonPatch;
 
 const ROOT = '/resources/';
 

@@ -1,4 +1,4 @@
-import { deepClone, type Operation } from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import { Low } from 'lowdb';
 import type { Cause, Change, Commit, CommitListener, CommitResource } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
@@ -17,6 +17,8 @@ import type { LiveWorld } from './world-file.ts';
 import { WorldHistory } from './world-history.ts';
 import { type Indexing, WorldIndex } from './world-index.ts';
 import { applyChanges, changeBetween, tryOperations } from './world-patch.ts';
+
+const { deepClone } = jsonPatch;
 
 export interface StoreOptions {
   medium: Medium;
