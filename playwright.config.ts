@@ -46,7 +46,7 @@ export default defineConfig({
   expect: { timeout: 10_000 },
   workers: 2,
   // Chromium breaks off what it is loading when the machine's networks change, as containers make them do: journeys with an
-  // engine come when all others have ended, one at a time.
+  // engine come when all others have ended, one at a time. scripts/test.mjs knows more ways.
   projects: [
     { name: 'window', grepInvert: WITH_ENGINE },
     { name: 'engine', grep: WITH_ENGINE, workers: 1, dependencies: ['window'] },
@@ -58,6 +58,8 @@ export default defineConfig({
   build: { external: ['**/dist/server/**'] },
   use: {
     browserName: 'chromium',
+    // One page after the other in the same context, emptied between them: it keeps the scripts that it has compiled.
+    reuseContext: true,
     launchOptions: {
       executablePath: findChromium(),
       args: [

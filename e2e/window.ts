@@ -17,6 +17,9 @@ interface Fixtures {
   platform: WindowPlatform;
 }
 
+/** Where the window of the test before was. */
+let usualPort = 0;
+
 /** Tests with a platform of their own: the demo world, no container engine. Nothing on any page may come from elsewhere. */
 export const test = base.extend<Fixtures>({
   startOptions: [{}, { option: true }],
@@ -26,7 +29,7 @@ export const test = base.extend<Fixtures>({
     const options: TerrariumOptions = { containers: { engine: 'none' }, ...startOptions };
     await writeFile(join(folder, 'terrarium.json'), JSON.stringify(options));
     const platform = ownProcess ? new PlatformProcess(folder, [], { cwd: folder }) : new PlatformHere(folder, options);
-    await platform.start();
+    usualPort = await platform.startAt(usualPort);
     const foreign: string[] = [];
     const faults: string[] = [];
     page.on('request', (request) => {
