@@ -23,7 +23,7 @@ const start = async (...args: string[]) => {
 };
 
 describe('named instances', () => {
-  it('run side by side, each with its own world, and are reset one by one', async () => {
+  it('run side by side, each with its own world that is not taken from under it', async () => {
     const runs = await Promise.all([start('--instance', 'one'), start('--instance', 'two', '--seed', 'empty')]);
     const [one, two] = await Promise.all(['one', 'two'].map((name) => place.json('status', '--instance', name)));
     expect([one.pid, two.pid]).toEqual(runs.map(({ child }) => child.pid));
@@ -37,7 +37,12 @@ describe('named instances', () => {
     ]);
     for (const { child } of runs) child.kill('SIGTERM');
     for (const { ended } of runs) expect(await ended).toMatchObject({ exitCode: 0, err: '' });
+  });
 
+  it('are reset one by one, and keep their keys', async () => {
+    const first = await Promise.all([start('--instance', 'one'), start('--instance', 'two', '--seed', 'empty')]);
+    for (const { child } of first) child.kill('SIGTERM');
+    for (const { ended } of first) await ended;
     const key = readFileSync(join(folderOf('two'), 'root-api-key.json'), 'utf8');
     const { setAside } = await place.json('reset', '--instance', 'two');
     expect(existsSync(join(setAside, 'world.json'))).toBe(true);
@@ -47,8 +52,14 @@ describe('named instances', () => {
     const again = await start('--instance', 'two');
     expect(Object.keys((await place.json('export', '--instance', 'two')).orgs)).toEqual(['demo']);
     expect(readFileSync(join(folderOf('two'), 'root-api-key.json'), 'utf8')).toBe(key);
-    again.child.kill('SIGKILL');
+    again.child.kill('SIGTERM');
     await again.ended;
+  });
+
+  it('that have crashed are not taken for running', async () => {
+    const run = await start('--instance', 'two');
+    run.child.kill('SIGKILL');
+    await run.ended;
     // Nobody could take the file away, and yet nobody is misled.
     expect(existsSync(join(folderOf('two'), 'instance.json'))).toBe(true);
     expect((await place.run(['status', '--instance', 'two'])).exitCode).toBe(1);
