@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { typeKinds } from './server/contract/type-naming.ts';
 
-/** What asks a container engine for something; most of it is waiting. */
+/** What asks a container engine for something; most of it is waiting. Whoever makes containers is here: scripts/test.mjs relies on it. */
 const ENGINES = [
   'server/containers/**/*.test.ts',
   'e2e/container*.test.ts',
@@ -10,6 +10,7 @@ const ENGINES = [
   'e2e/swarm.test.ts',
   'e2e/image.test.ts',
   'e2e/pipeline.test.ts',
+  'e2e/pipeline-shape.test.ts',
 ];
 /**
  * Podman tells the system's firewall where a port leads, and sometimes leaves that behind: whoever gets the port next is cut off.

@@ -1,0 +1,52 @@
+// `npm test`: all tests, as much at a time as leaves each of them what it needs. Containers change the machine's networks, and then
+// Chromium breaks off what it is loading: nothing makes containers while a journey is under way, unless the journeys have a network
+// of their own, as root can give them on Linux. What has failed keeps nothing else from running; the exit code is of all together.
+import { spawn, spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const vitest = (...projects) => [
+  process.execPath,
+  join('node_modules', 'vitest', 'vitest.mjs'),
+  'run',
+  ...projects.flatMap((project) => ['--project', project]),
+];
+const playwright = (project) => [
+  process.execPath,
+  join('node_modules', '@playwright', 'test', 'cli.js'),
+  'test',
+  '--no-deps',
+  '--project',
+  project,
+];
+
+/** What has a network of its own where nobody else is: only a loopback, and no news of what others do to theirs. */
+const APART = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+const canBeApart = process.platform === 'linux' && spawnSync(APART[0], [...APART.slice(1), 'true']).status === 0;
+
+const told = [];
+
+/** Runs a part to its end, each of its lines with the part's name before it. */
+async function run(name, [command, ...args]) {
+  const startedAt = Date.now();
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => console.log(`${name} | ${line}`));
+  }
+  const code = await new Promise((resolve) => child.once('error', () => resolve(1)).once('close', resolve));
+  if (code !== 0) process.exitCode = 1;
+  told.push(`test: ${name}: ${code === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedAt) / 1000).toFixed(0)} s)`);
+}
+
+const engines = run('engines', vitest('1-engines'));
+const window = (async () => {
+  if (!canBeApart) await engines;
+  await run('window', [...(canBeApart ? APART : []), ...playwright('window')]);
+})();
+const others = engines.then(() => run('others', vitest('2-lambdas', '3-platform')));
+const journeys = Promise.all([engines, window]).then(() => run('engine journeys', playwright('engine')));
+await Promise.all([others, journeys]);
+await run('podman', vitest('4-podman'));
+console.log(told.join('\n'));
