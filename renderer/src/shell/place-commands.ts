@@ -46,7 +46,7 @@ const SPOTS: readonly Spot[] = [
     words: 'invocations logs printed console journal stderr',
     icon: ScrollText,
     group: 'Go to',
-    letter: 'j',
+    letter: 'w',
     screen: 'invocations',
     search: { list: 'lines' },
   },

@@ -156,7 +156,7 @@ function Detail({
             to={{ screen: 'lambdas', id: invocation.lambdaId }}
             className="flex h-7 items-center rounded-md border border-line-strong bg-panel px-2.5 hover:bg-raised"
           >
-            Open the lambda
+            Its lambda
           </PlaceLink>
           <Menu
             label="More"
