@@ -18,6 +18,9 @@ import type { Recorder } from './recorder.ts';
 import { replay } from './replay.ts';
 import { shownInvocation } from './shown-invocation.ts';
 
+/** So many requests to the management API are read to count one's own. */
+const MAX_OWN_READ = 500;
+
 /** So many are looked through for one answer; the reader goes on at `next`. */
 const maxLooked = 5_000;
 /** So many are counted for who may see some of them. */
@@ -76,6 +79,24 @@ export function recorderRoutes(
     const groups = new Set(view.all('lambdas').flatMap(({ id }) => (sees(id) ? invocations.groupOf(id) : [])));
     return [...invocations.marks(maxCounted)].filter(({ group }) => groups.has(group)).length;
   };
+  /** The same of requests; of one's own to the management API, which have no column of their own, those among the newest. */
+  const trafficFor = (caller: Caller, eyes: Eyes): number => {
+    if (eyes.seesAll) return exchanges.size;
+    const groups = new Set(view.all('apiendpoints').flatMap(({ id }) => (eyes.sees(id) ? exchanges.groupOf(id) : [])));
+    const ofNone = exchanges.groupOf('');
+    const isSeen = isSeenBy(caller, eyes);
+    let [seen, read] = [0, 0];
+    for (const { seq, group } of exchanges.marks(maxCounted)) {
+      if (groups.has(group)) seen += 1;
+      else if (group === ofNone && read < MAX_OWN_READ) {
+        read += 1;
+        const found = exchanges.at(seq);
+        if (found && isSeen(found.item)) seen += 1;
+      }
+    }
+    return seen;
+  };
+
   return serve(
     recordedRows,
     gate,
@@ -145,7 +166,7 @@ export function recorderRoutes(
         });
         return {
           requests: items.map(({ seq, item }) => hide.value(shownExchange(item, seq, failuresOf(item.executionId)))),
-          total: eyes.seesAll ? exchanges.size : items.length,
+          total: trafficFor(caller, eyes),
           newest: exchanges.newest,
           run: recorder.run,
           ...(next !== undefined && { next }),

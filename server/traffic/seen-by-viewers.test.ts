@@ -104,7 +104,9 @@ describe('Who may look at one lambda and nothing else', () => {
     expect((await seen('/outbound-calls')).body.calls.map(({ lambdaId }: Body) => lambdaId)).toEqual([theirs.id]);
     expect((await seen('/log-lines')).body.lines.map(({ lambdaId }: Body) => lambdaId)).toEqual([theirs.id]);
     expect((await seen('/lambda-use')).body.lambdas).toMatchObject([{ lambdaId: theirs.id, calls: 1 }]);
-    const { requests } = (await seen('/traffic')).body;
+    const { requests, total: mine } = (await seen('/traffic')).body;
+    expect((await seen('/traffic?limit=1')).body.total).toBeGreaterThanOrEqual(mine);
+    expect(mine).toBe(requests.length);
     expect(requests.map(({ target, userId }: Body) => [target, userId])).toContainEqual(['/meta/users/self', guest.id]);
     expect(requests.every(({ userId }: Body) => userId === guest.id)).toBe(true);
     const { commits } = (await seen('/history?limit=500')).body;

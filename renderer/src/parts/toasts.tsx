@@ -26,7 +26,7 @@ let lastId = 0;
 let waiting: string | undefined;
 let isQuiet = false;
 
-/** Shows a short message at the lower right, and says it. */
+/** Shows a short message at the lower left, and says it: deeds stand at the right, below what they are for. */
 export function toast(wish: ToastWish): void {
   lastId += 1;
   const id = lastId;
@@ -65,7 +65,7 @@ export function Toasts() {
       </div>
       <section
         aria-label="Messages"
-        className="pointer-events-none fixed right-4 bottom-10 z-50 flex w-96 max-w-[90vw] flex-col gap-2"
+        className="pointer-events-none fixed bottom-10 left-16 z-50 flex w-96 max-w-[80vw] flex-col gap-2"
       >
         {shown.map(({ id, tone, text, action }) => {
           const Icon = tone === 'ok' ? CircleCheck : tone === 'error' ? CircleX : Info;

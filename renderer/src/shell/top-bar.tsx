@@ -22,7 +22,7 @@ export interface TopBarProps {
 
 const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
 
-/** Which instance this is, where it listens, what everything is narrowed to, and the palette. */
+/** Which instance this is, where it listens, what everything is narrowed to, and the palette. In large type there is no room for ports. */
 export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
   return (
     <header className="col-span-full flex items-center gap-4 border-b border-line bg-panel px-3.5">
@@ -35,7 +35,7 @@ export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
       </PlaceLink>
       <span aria-hidden className="h-4 w-px bg-line-strong" />
       <ScopePicker />
-      <ul aria-label="Addresses" className="hidden items-center gap-1.5 lg:flex">
+      <ul aria-label="Addresses" className="hidden items-center gap-1.5 lg:flex [[data-presenting]_&]:hidden">
         {addresses.map(({ name, url }) => (
           <li
             key={name}
@@ -51,7 +51,7 @@ export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
       </ul>
       <Menu
         label="Addresses"
-        trigger={<IconButton icon={Link} label="Addresses" className="lg:hidden" />}
+        trigger={<IconButton icon={Link} label="Addresses" className="lg:hidden [[data-presenting]_&]:inline-flex" />}
         entries={addresses.map(({ name, url }) => ({
           id: name,
           text: `Copy ${url} (${name})`,
