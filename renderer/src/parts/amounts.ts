@@ -1,3 +1,8 @@
+/** So many of what has a name: `1 call`, `1,200 calls`. @param several where it is more than an s */
+export function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
+}
+
 /** A span of time as people say it: `0.4 ms`, `38 ms`, `1.42 s`, `3 min 5 s`, `2 h 10 min`. */
 export function durationText(ms: number): string {
   if (ms < 10) return `${Number(ms.toFixed(1))} ms`;

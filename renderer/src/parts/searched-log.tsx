@@ -2,6 +2,7 @@ import { ArrowDownToLine, ChevronDown, ChevronUp, Regex } from 'lucide-react';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { ToggleButton } from 'react-aria-components';
 import { useSearch } from '../url.ts';
+import { counted } from './amounts.ts';
 import { Button, IconButton } from './button.tsx';
 import { FilterField } from './fields.tsx';
 import { LogLines, type LogLinesHandle, type ShownLine } from './log-lines.tsx';
@@ -84,9 +85,7 @@ export function SearchedLog({ lines, empty, controls, notices }: SearchedLogProp
           onPress={() => step(1)}
         />
         <span role="status" className="min-w-16 shrink-0 text-right whitespace-nowrap text-muted">
-          {find === ''
-            ? `${lines.length.toLocaleString('en')} ${lines.length === 1 ? 'line' : 'lines'}`
-            : `${found.count.toLocaleString('en')} ${found.count === 1 ? 'match' : 'matches'}`}
+          {find === '' ? counted(lines.length, 'line') : counted(found.count, 'match', 'matches')}
         </span>
       </div>
       {search && 'fault' in search && (

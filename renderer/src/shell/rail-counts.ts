@@ -5,12 +5,13 @@ import { keys } from '../api/query-client.ts';
 import { useRefusedForms } from '../api/refused-forms.ts';
 import type { TypeCounts } from '../api/tree.ts';
 import { useScope } from '../api/world.ts';
+import { counted } from '../parts/amounts.ts';
 import type { ScreenName } from '../screens/registry.ts';
 
 /** What went wrong on a screen and waits for somebody to look at it. */
 export function useRailAlerts(): Partial<Record<ScreenName, { count: number; text: string }>> {
   const { length: count } = useRefusedForms();
-  return count === 0 ? {} : { leads: { count, text: count === 1 ? '1 refused form' : `${count} refused forms` } };
+  return count === 0 ? {} : { leads: { count, text: counted(count, 'refused form') } };
 }
 
 /** How many there are of what each screen shows, in the scope; what is not known is left out. */

@@ -2,6 +2,7 @@ import { Pause, Play } from 'lucide-react';
 import { Button } from 'react-aria-components';
 import { live } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
+import { counted } from '../parts/amounts.ts';
 import { State } from '../parts/state.tsx';
 import { useValue } from '../value-store.ts';
 import { PlaceLink } from './place-link.tsx';
@@ -55,9 +56,7 @@ export function StatusBar() {
                 : 'no container engine'}
             </State>
           </PlaceLink>
-          <span>
-            {status.processes.processes} child {status.processes.processes === 1 ? 'process' : 'processes'}
-          </span>
+          <span>{counted(status.processes.processes, 'child process', 'child processes')}</span>
         </>
       )}
       <span>{rate} events/s</span>

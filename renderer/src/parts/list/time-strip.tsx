@@ -1,7 +1,7 @@
 import { type PointerEvent, useMemo, useRef, useState } from 'react';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { Place } from '../../url.ts';
-import { clockText, durationText } from '../amounts.ts';
+import { clockText, counted, durationText } from '../amounts.ts';
 import { ChartFrame } from '../chart-frame.tsx';
 import { heightShare, type StripPoint, slotsOf } from './strip-slots.ts';
 
@@ -122,7 +122,7 @@ export function TimeStrip({ what, points, marks, fromMs, toMs, onBrush, onPick }
         <span className="hidden sm:block">
           {[
             hasTimes && `slowest ${durationText(most)}`,
-            inView.length > 0 && (inView.length === 1 ? '1 change' : `${inView.length} changes`),
+            inView.length > 0 && counted(inView.length, 'change'),
             'draw over a part to see only that',
           ]
             .filter(Boolean)

@@ -5,6 +5,7 @@ import { failureOf } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import { counted } from '../../parts/amounts.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { Switch } from '../../parts/fields.tsx';
@@ -53,25 +54,23 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
       onConfirm={() => deletion.mutate()}
     >
       <ul className="flex list-disc flex-col gap-1 pl-4">
-        <li>
-          {running === 0 ? 'Nothing of it runs now.' : `${running} running ${plural(running, 'instance')} will end.`}
-        </li>
+        <li>{running === 0 ? 'Nothing of it runs now.' : `${counted(running, 'running instance')} will end.`}</li>
         {endpoints.length > 0 && (
           <li>
-            {endpoints.length} {plural(endpoints.length, 'endpoint')} {endpoints.length === 1 ? 'leads' : 'lead'} to it:{' '}
+            {counted(endpoints.length, 'endpoint')} {endpoints.length === 1 ? 'leads' : 'lead'} to it:{' '}
             {endpoints.map(({ name }) => name).join(', ')}. {hasEndpointsToo ? '' : 'Left alone they answer 503.'}
           </li>
         )}
         {volumes > 0 && (
           <li>
-            {volumes} {plural(volumes, 'volume')} and what {volumes === 1 ? 'it holds' : 'they hold'} will stay.
+            {counted(volumes, 'volume')} and what {volumes === 1 ? 'it holds' : 'they hold'} will stay.
           </li>
         )}
       </ul>
       {endpoints.length > 0 && (
         <div className="mt-3">
           <Switch isSelected={hasEndpointsToo} onChange={setEndpointsToo}>
-            Delete the {plural(endpoints.length, 'endpoint')}, too
+            Delete the {endpoints.length === 1 ? 'endpoint' : 'endpoints'}, too
           </Switch>
         </div>
       )}
@@ -83,8 +82,6 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
     </Confirm>
   );
 }
-
-const plural = (count: number, noun: string) => (count === 1 ? noun : `${noun}s`);
 
 function mountsOf({ properties: { volumes } }: PlatformRecord): number {
   return Array.isArray(volumes) ? volumes.length : 0;

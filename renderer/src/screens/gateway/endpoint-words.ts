@@ -1,4 +1,5 @@
 import type { PlatformRecord } from '../../api/world.ts';
+import { counted } from '../../parts/amounts.ts';
 import type { Condition } from '../../parts/state.tsx';
 
 /** What of an endpoint's record matters to those who call it. */
@@ -31,8 +32,8 @@ function accessOf({ plugins, whitelist }: PlatformRecord['properties']): string 
   if (!isObject(security) || !('enabled' in security) || security.enabled !== true) return `everybody${from}`;
   const { users, groups } = { users: [], groups: [], ...security };
   const named = [
-    ...(textsIn(users).length > 0 ? [counted(textsIn(users).length, 'user', 'users')] : []),
-    ...(textsIn(groups).length > 0 ? [counted(textsIn(groups).length, 'group', 'groups')] : []),
+    ...(textsIn(users).length > 0 ? [counted(textsIn(users).length, 'user')] : []),
+    ...(textsIn(groups).length > 0 ? [counted(textsIn(groups).length, 'group')] : []),
   ];
   return `${named.length > 0 ? named.join(', ') : 'whoever signs in'}${from}`;
 }
@@ -43,10 +44,6 @@ export function containerCondition(status: string): Condition {
   if (status === 'UNHEALTHY') return 'warning';
   if (status === 'LOST' || status === 'FAILED') return 'error';
   return ['LAUNCHED', 'SCALING', 'MIGRATING'].includes(status) ? 'running' : 'idle';
-}
-
-function counted(count: number, one: string, several: string): string {
-  return `${count} ${count === 1 ? one : several}`;
 }
 
 function textsIn(value: unknown): string[] {

@@ -2,6 +2,7 @@ import { Send } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { Time, useNowMs } from '../../parts/amount.tsx';
+import { counted } from '../../parts/amounts.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
@@ -136,7 +137,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
         <button
           type="button"
           aria-pressed={isChosen}
-          aria-label={`${(use?.total ?? 0).toLocaleString('en')} requests to ${record.name}: show only these`}
+          aria-label={`${counted(use?.total ?? 0, 'request')} to ${record.name}: show only these`}
           className="min-h-6 min-w-6 rounded px-1.5 text-left hover:bg-raised"
           onClick={() => change({ endpoint: isChosen ? undefined : record.id, plane: undefined, sel: undefined })}
         >

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
 import { failureOf } from '../../api/failure.ts';
 import { Bytes } from '../../parts/amount.tsx';
+import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
@@ -38,7 +39,7 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
   const importing = useMutation({
     mutationFn: (next: Chosen) => run(next, false),
     onSuccess: ({ commit, leads }, { file }) => {
-      const came = leads ? ` ${leads} ${leads === 1 ? 'lead' : 'leads'} came along.` : '';
+      const came = leads ? ` ${counted(leads, 'lead')} came along.` : '';
       tellOfCommit(`${file.name} was imported.${came}`, commit);
       onClose();
     },
@@ -122,12 +123,11 @@ function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: bo
     <div className="mt-3">
       <p className="font-medium">
         The file is sound. {totalText(outcome, 'to-come')}
-        {leads ? `, ${leads} new ${leads === 1 ? 'lead' : 'leads'}` : ''}.
+        {leads ? `, ${counted(leads, 'new lead')}` : ''}.
       </p>
       {hidden.length > 0 && (
         <p className="mt-1 text-warn">
-          Passwords, values and credentials are never exported:{' '}
-          {hidden.length === 1 ? 'one resource' : `${hidden.length} resources`} will need{' '}
+          Passwords, values and credentials are never exported: {counted(hidden.length, 'resource')} will need{' '}
           {hidden.length === 1 ? 'its' : 'theirs'} anew (
           {hidden
             .slice(0, 5)
@@ -148,10 +148,7 @@ function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: bo
 function CodeThatRuns({ runs }: Pick<ImportOutcome, 'runs'>) {
   return (
     <div className="mt-2">
-      <p className="text-warn">
-        {runs.length === 1 ? 'Code of one resource' : `Code of ${runs.length.toLocaleString('en')} resources`} will run
-        on this machine:
-      </p>
+      <p className="text-warn">Code of {counted(runs.length, 'resource')} will run on this machine:</p>
       <ul aria-label="Code that will run" className="mt-1 max-h-32 overflow-auto">
         {runs.map(({ type, path, reasons }) => (
           <li key={`${type} ${path}`} className="break-words">

@@ -3,6 +3,7 @@ import type { historyRows } from '../../../../server/contract/history.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
+import { counted } from '../../parts/amounts.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -44,7 +45,7 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
       isOpen
       onClose={onClose}
       width="medium"
-      deed={count > 0 ? `Restore ${count.toLocaleString('en')} ${count === 1 ? 'resource' : 'resources'}` : 'Restore'}
+      deed={count > 0 ? `Restore ${counted(count, 'resource')}` : 'Restore'}
       isDisabled={count === 0}
       isPending={restoring.isPending}
       onConfirm={() => restoring.mutate()}

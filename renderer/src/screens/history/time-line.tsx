@@ -1,6 +1,7 @@
 import { ChevronLeft, ChevronRight, FastForward } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { Time } from '../../parts/amount.tsx';
+import { counted } from '../../parts/amounts.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { actorOf, deedOf, type Snapshot } from './history-answers.ts';
 import { useCommit } from './use-commits.ts';
@@ -106,7 +107,7 @@ export function TimeLine({ oldest, newest, at, snapshots, onChange }: TimeLinePr
             </>
           )}
         </span>
-        <span>{newest.toLocaleString('en')} commits</span>
+        <span>{counted(newest, 'commit')}</span>
       </div>
     </section>
   );

@@ -2,6 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useMemo } from 'react';
 import type { CommitResource } from '../../../../server/model/commit.ts';
 import { load } from '../../api/client.ts';
+import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
@@ -61,7 +62,7 @@ export function WorldTab({ seq }: { seq: number }) {
           onChange={(text) => change({ q: text || undefined })}
           className="flex-1"
         />
-        {total !== undefined && <span className="text-muted">{total.toLocaleString('en')} resources</span>}
+        {total !== undefined && <span className="text-muted">{counted(total, 'resource')}</span>}
       </div>
       <DataGrid
         label="Resources then"

@@ -39,7 +39,9 @@ export function Failing() {
       {failures.length > MAX_SHOWN && (
         <p className="mt-1">
           <PlaceLink to={{ screen: 'invocations', search: { q: 'status:error' } }}>
-            {failures.length - MAX_SHOWN} more lambdas fail
+            {failures.length - MAX_SHOWN === 1
+              ? 'One more lambda fails'
+              : `${failures.length - MAX_SHOWN} more lambdas fail`}
           </PlaceLink>
         </p>
       )}

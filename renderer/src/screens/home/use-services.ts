@@ -13,6 +13,7 @@ import { useRefusedForms } from '../../api/refused-forms.ts';
 import { perMinute } from '../../api/traffic.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
 import { useNowMs } from '../../parts/amount.tsx';
+import { counted } from '../../parts/amounts.ts';
 import type { Condition } from '../../parts/state.tsx';
 import type { Place } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
@@ -41,9 +42,6 @@ const NO_ENGINE = 'none';
 const HERE: Place = { screen: 'containers' };
 /** Statuses of containers that ask for someone to look. */
 const BAD = new Set(['UNHEALTHY', 'LOST', 'FAILED']);
-
-const count = (amount: number, one: string, many = `${one}s`) =>
-  `${amount.toLocaleString('en')} ${amount === 1 ? one : many}`;
 
 /** Every service with its state and its latest doings. */
 export function useServices(): Service[] {
@@ -85,7 +83,7 @@ export function useServices(): Service[] {
       ...stateOf('resources'),
       address: status?.addresses.metaUrl,
       facts: status
-        ? `${status.store.resources === undefined ? '' : `${count(status.store.resources, 'resource')} in `}${count(orgs.length, 'organization')}, commit ${status.store.seq}`
+        ? `${status.store.resources === undefined ? '' : `${counted(status.store.resources, 'resource')} in `}${counted(orgs.length, 'organization')}, commit ${status.store.seq}`
         : '',
       perMinute: resources?.perMinute,
       lastError: faultOf(resources?.lastFault, 'control'),
@@ -95,7 +93,7 @@ export function useServices(): Service[] {
       place: { screen: 'settings', search: { tab: 'access' } },
       ...stateOf('security'),
       address: status?.addresses.securityUrl,
-      facts: count(users, 'user'),
+      facts: counted(users, 'user'),
       perMinute: security?.perMinute,
       lastError: faultOf(security?.lastFault, 'control'),
     },
@@ -104,7 +102,7 @@ export function useServices(): Service[] {
       place: { screen: 'gateway' },
       ...stateOf('gateway'),
       address: status?.addresses.gatewayUrl,
-      facts: `${count(gateway?.total ?? 0, 'request')} since the start`,
+      facts: `${counted(gateway?.total ?? 0, 'request')} since the start`,
       perMinute: gateway?.perMinute,
       lastError: faultOf(gateway?.lastFault, undefined),
     },
@@ -119,7 +117,7 @@ export function useServices(): Service[] {
             ? { condition: 'ok' as const, word: 'engine ready' }
             : { condition: 'idle' as const, word: isAway ? 'no engine' : `engine ${engine.state}` }),
       address: isAway ? undefined : engine.address,
-      facts: `${count(containers.length, 'container')}${engine?.version ? `, ${engine.version}` : ''}`,
+      facts: `${counted(containers.length, 'container')}${engine?.version ? `, ${engine.version}` : ''}`,
       counted: ['event', 'events'],
       perMinute: pulse.containers?.perMinute,
       lastError: troubleOf(worst) ?? (engine?.reason && !isAway ? { text: engine.reason, place: HERE } : undefined),
@@ -128,10 +126,10 @@ export function useServices(): Service[] {
       name: 'CRM stand-in',
       place: { screen: 'leads' },
       ...(refused.length > 0 && !isLost
-        ? { condition: 'error' as const, word: count(refused.length, 'form refused', 'forms refused') }
+        ? { condition: 'error' as const, word: counted(refused.length, 'form refused', 'forms refused') }
         : stateOf('crm')),
       address: status?.addresses.crmUrl,
-      facts: `${count(leads?.length ?? 0, 'lead')} caught`,
+      facts: `${counted(leads?.length ?? 0, 'lead')} caught`,
       counted: ['lead', 'leads'],
       perMinute:
         leads &&
@@ -147,7 +145,7 @@ export function useServices(): Service[] {
       place: { screen: 'pipelines' },
       ...stateOf('scm'),
       address: status?.addresses.scmUrl,
-      facts: count(scm?.projects.length ?? 0, 'project'),
+      facts: counted(scm?.projects.length ?? 0, 'project'),
       perMinute: pulse.scm?.perMinute,
       lastError: failedRun(lastRun) ?? scmFault(pulse.scm?.lastFault),
     },

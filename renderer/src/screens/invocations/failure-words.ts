@@ -1,5 +1,6 @@
 import type { FailureReplayed as Replayed } from '../../../../server/contract/recorded.ts';
 import type { FailureRun } from '../../api/failures.ts';
+import { counted } from '../../parts/amounts.ts';
 
 export type { FailureReplayed as Replayed } from '../../../../server/contract/recorded.ts';
 
@@ -10,12 +11,9 @@ const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {
   invocation: ['failed invocation', 'failed invocations'],
 };
 
-const counted = (count: number, [one, several]: readonly [string, string]) =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
-
 /** What the button does: `replay the 2 lost forms`. */
 export function replayWords({ kind, lost }: Pick<FailureRun, 'kind' | 'lost'>): string {
-  return lost === 1 ? `replay the ${NAMES[kind][0]}` : `replay the ${counted(lost, NAMES[kind])}`;
+  return lost === 1 ? `replay the ${NAMES[kind][0]}` : `replay the ${counted(lost, ...NAMES[kind])}`;
 }
 
 /** What has become of it all once nothing is lost any more. */
@@ -30,7 +28,7 @@ export function outcomeWords(
   { replayed, good, notKept, left }: Omit<Replayed, 'invocations'>,
 ): string {
   const deed = kind === 'form' ? 'arrived' : 'went well';
-  const parts = [`${good.toLocaleString('en')} of ${counted(replayed, NAMES[kind])} ${deed}`];
+  const parts = [`${good.toLocaleString('en')} of ${counted(replayed, ...NAMES[kind])} ${deed}`];
   if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not kept`);
   if (left > 0) parts.push(`${left.toLocaleString('en')} are left`);
   return `${parts.join('; ')}.`;

@@ -4,6 +4,7 @@ import { invocationQuery } from '../../../../server/model/recorded-queries.ts';
 import { live } from '../../api/live.ts';
 import { useMarks } from '../../api/marks.ts';
 import { Duration, Time, useNowMs } from '../../parts/amount.tsx';
+import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -246,7 +247,10 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
       align: 'end',
       cell: ({ outboundCalls, outboundFailures }) =>
         outboundFailures ? (
-          <span className="text-error" title={`${outboundFailures} of ${outboundCalls} calls came to nothing`}>
+          <span
+            className="text-error"
+            title={`${outboundFailures} of ${counted(outboundCalls ?? outboundFailures, 'call')} came to nothing`}
+          >
             {outboundFailures} of {outboundCalls}
           </span>
         ) : (

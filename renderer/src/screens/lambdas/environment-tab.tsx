@@ -1,6 +1,7 @@
 import { Eye, EyeOff, Save } from 'lucide-react';
 import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
+import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -44,8 +45,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
     <div>
       <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1">
         <span className="min-w-0 flex-1 text-muted">
-          {variables.length === 1 ? '1 variable' : `${variables.length} variables`}, and the platform's own, such as{' '}
-          <code>META_URL</code>
+          {counted(variables.length, 'variable')}, and the platform's own, such as <code>META_URL</code>
         </span>
         <Button
           icon={areAllShown ? EyeOff : Eye}

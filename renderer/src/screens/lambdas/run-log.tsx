@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { bytesText } from '../../parts/amounts.ts';
+import { bytesText, counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import type { RunResult } from './runs.ts';
@@ -19,9 +19,7 @@ export function RunLog({ lines }: { lines: Lines }) {
     <section aria-label="Log">
       <div className="mb-1 flex min-h-6 items-center gap-2">
         <h4 className="eyebrow">Log</h4>
-        <span className="text-[12px] text-muted">
-          {lines.length === 1 ? '1 line' : `${lines.length.toLocaleString('en')} lines`}
-        </span>
+        <span className="text-[12px] text-muted">{counted(lines.length, 'line')}</span>
         <Copy text={text} what="log" />
       </div>
       <ol className="rounded-md border border-line bg-raised px-2 py-1">

@@ -7,6 +7,7 @@ import { failureOf } from '../../api/failure.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -65,7 +66,7 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
         <>
           <Button onPress={onClose}>Back</Button>
           <Button look="primary" isPending={applying.isPending} onPress={() => applying.mutate()}>
-            Apply {patch.length === 1 ? '1 change' : `${patch.length.toLocaleString('en')} changes`}
+            Apply {counted(patch.length, 'change')}
           </Button>
         </>
       }

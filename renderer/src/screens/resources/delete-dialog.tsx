@@ -5,6 +5,7 @@ import { queryClient } from '../../api/query-client.ts';
 import { kindOf, kindOfWord, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
 import { type TypeCounts, useBelow } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import { counted } from '../../parts/amounts.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -95,7 +96,7 @@ function countsText(types: TypeCounts): string {
   return Object.entries(types)
     .map(([word, count]) => {
       const kind = kindOfWord(word as keyof TypeCounts); // the members of a TypeCounts are type words
-      return `${count.toLocaleString('en')} ${count === 1 ? kind.title : kind.plural.toLowerCase()}`;
+      return counted(count, kind.title, kind.plural.toLowerCase());
     })
     .join(', ');
 }

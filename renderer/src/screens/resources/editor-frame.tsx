@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
+import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { ApplyDialog } from './apply-dialog.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
@@ -84,5 +85,5 @@ export function EditorFrame({ record, draft, fault, refresh, onRefused, children
 }
 
 function changesText(count: number): string {
-  return count === 0 ? 'No changes' : count === 1 ? '1 change' : `${count.toLocaleString('en')} changes`;
+  return count === 0 ? 'No changes' : counted(count, 'change');
 }
