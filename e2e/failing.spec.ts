@@ -1,5 +1,6 @@
 import { WEB_FORM } from '../server/model/web-form.ts';
 import { expectNoFaults } from './axe.ts';
+import { growInvocations } from './long-past.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 const sendForm = (platform: WindowPlatform, firstName: string) =>
@@ -91,4 +92,28 @@ test('code that reads a variable that is not set says so before it is run', asyn
   await expect(notice).toContainText(/reads a variable that is not set:.*CRM_PATH/);
   await notice.getByRole('link', { name: 'Set it' }).click();
   await expect(page.getByRole('tab', { name: 'Environment', selected: true })).toBeVisible();
+});
+
+test('ten thousand failures of one cause are told once, and their replay can be stopped', async ({
+  page,
+  platform,
+}) => {
+  await platform.end('SIGTERM');
+  await growInvocations(platform.dataDir, 'order-status', '/1001', 10_000, {
+    ok: false,
+    failure: 'error',
+    message: 'the warehouse does not answer',
+    value: { kind: 'nothing' },
+  });
+  await platform.start();
+  await platform.open(page);
+  await expect(failing(page).getByRole('listitem')).toHaveCount(1);
+  await expect(failing(page)).toContainText(/order-status: .*the warehouse does not answer.*\(10,000 times/);
+  await failing(page).getByRole('button', { name: 'Replay the 10,000 failed invocations' }).click();
+  await expect(failing(page).getByRole('status')).toContainText(/\d+ of 10,000 replayed/);
+  await failing(page).getByRole('button', { name: 'Stop' }).click();
+  // The window goes on, and says how far it came.
+  await expect(page.getByText(/of \d+ failed invocations went well/)).toBeVisible();
+  await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Invocations' }).click();
+  await expect(page.getByRole('button', { name: /failed$/ })).toBeVisible();
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { completeOptions } from '../server/config.ts';
 import { type Data, openData } from '../server/emulator/data.ts';
 import { Unwind } from '../server/emulator/unwind.ts';
-import type { Invocation, LambdaCall } from '../server/model/invocation.ts';
+import type { Invocation, LambdaCall, Outcome } from '../server/model/invocation.ts';
 import type { StoredResource } from '../server/model/record.ts';
 import { mapLead } from '../server/standins/lead.ts';
 
@@ -50,8 +50,16 @@ export async function growHistory(dataDir: string, lambdaName: string, count: nu
   });
 }
 
-/** Calls of a lambda through the gateway, with one event. */
-export async function growInvocations(dataDir: string, lambdaName: string, path: string, count: number): Promise<void> {
+const SHIPPED: Outcome = { ok: true, value: { kind: 'json', bytes: Buffer.from('{"status":"shipped"}') } };
+
+/** Calls of a lambda through the gateway, with one event and what came of each. */
+export async function growInvocations(
+  dataDir: string,
+  lambdaName: string,
+  path: string,
+  count: number,
+  outcome = SHIPPED,
+): Promise<void> {
   await addTo(dataDir, async (data) => {
     const { id: lambdaId } = lambdaOf(data, lambdaName);
     for (let done = 0; done < count; done += 1) {
@@ -59,7 +67,6 @@ export async function growInvocations(dataDir: string, lambdaName: string, path:
       const atMs = Date.now();
       const context = { method: 'GET', path, params: {}, headers: {}, creds: '', user: null, httpAware: false };
       const call: LambdaCall = { executionId, trigger: 'gateway', body: Buffer.alloc(0), context };
-      const value = { kind: 'json', bytes: Buffer.from('{"status":"shipped"}') } as const;
       const invocation: Invocation = {
         executionId,
         lambdaId,
@@ -69,7 +76,7 @@ export async function growInvocations(dataDir: string, lambdaName: string, path:
         startedAtMs: atMs,
         finishedAtMs: atMs + 1,
         cold: false,
-        outcome: { ok: true, value },
+        outcome,
         logs: [],
         outbound: [],
       };
