@@ -131,7 +131,7 @@ describe('terrarium invoke', () => {
       input: formOf('in@example.com'),
     });
     expect(exitCode).toBe(0);
-    expect(out).toMatch(/^ok in \d+ ms.*\nresult {4}SUCCESS\nlog {7}CRM answered 200\noutbound {2}POST https:/);
+    expect(out).toMatch(/^ok in [\d.]+ ms.*\nresult {4}SUCCESS\nlog {7}CRM answered 200\noutbound {2}POST https:/);
     const emails = (await place.json('leads')).map((lead: { mapped: { email: string } }) => lead.mapped.email);
     expect(emails).toEqual(['file@example.com', 'in@example.com']);
   });
@@ -139,7 +139,7 @@ describe('terrarium invoke', () => {
   it('ends with exit code 1 when the lambda fails', async () => {
     await createLambda('failing', "exports.run = (event, context, callback) => callback('out of ink', 'ERROR');");
     const { exitCode, out } = await place.run(['invoke', '/demo/website/development/failing']);
-    expect([exitCode, out]).toEqual([1, expect.stringMatching(/^error in \d+ ms.*: out of ink\nresult {4}ERROR\n/)]);
+    expect([exitCode, out]).toEqual([1, expect.stringMatching(/^error in [\d.]+ ms.*: out of ink\nresult {4}ERROR\n/)]);
   });
 
   it.each([

@@ -56,7 +56,8 @@ describe('an invocation', () => {
     }`);
     const context = { path: '/rest', params: { q: ['1', '2'] }, headers: { host: 'h' }, apiEndpointId: randomUUID() };
     const invocation = await bed.invoke(id, '{"eventName":"made"}', context);
-    expect(JSON.parse(answerOf(invocation))).toEqual({
+    const seen = JSON.parse(answerOf(invocation));
+    expect(seen).toEqual({
       event: '{"eventName":"made"}',
       late: false,
       context: {
@@ -69,9 +70,14 @@ describe('an invocation', () => {
         executionId: invocation.executionId,
         lambdaId: id,
         lambdaName: invocation.lambdaName,
-        deadline: (invocation.startedAtMs ?? 0) + 5_000,
+        deadline: expect.any(Number),
       },
     });
+    // Whole milliseconds, by the clock that the lambda has itself.
+    const { deadline } = seen.context;
+    expect(Number.isInteger(deadline)).toBe(true);
+    expect(deadline - 5_000).toBeGreaterThanOrEqual(Math.floor(invocation.acceptedAtMs));
+    expect(deadline - 5_000).toBeLessThanOrEqual(Math.ceil(invocation.finishedAtMs));
   });
 
   it('passes bodies through untouched, whatever their size', async () => {
