@@ -41,6 +41,8 @@ const pipelineRun = named(
   }),
 );
 
+const wholeRun = named('WholePipelineRun', pipelineRun.extend({ log: z.array(z.string()) }));
+
 const project = z.looseObject({
   id: z.int(),
   path_with_namespace: z.string(),
@@ -84,7 +86,7 @@ const pipelineProject = named(
 
 const MAX_VALUE_CHARACTERS = 10_000;
 const root = { right: 'root', description: 'For the root user.' } as const;
-const oneRun = ok(pipelineRun);
+const oneRun = ok(wholeRun);
 
 /** The source-control stand-in, and what pipelines leave behind. */
 export const deliveryRows = rowsOf('Delivery', {

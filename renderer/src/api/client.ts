@@ -1,11 +1,15 @@
+import type { Verb } from '../../../server/contract/row.ts';
 import type { ErrorDetail } from '../../../server/model/errors.ts';
 import { isJsonObject } from '../../../server/model/json.ts';
 import { type Failure, FailureError } from './failure.ts';
+import type { AnswerAt } from './routes.ts';
 import { sessionState } from './session-state.ts';
 import { sessionHeaders } from './window-key.ts';
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Method = Uppercase<Verb>;
+/** An address of the resource service, whose answers depend on the type that it names: who asks says what it expects. */
+export type RecordPath = `/meta${string}`;
 /** What is left out or undefined does not become part of the address. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -24,12 +28,15 @@ export interface AskOptions {
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /**
- * Asks the server; never throws. The caller says with `T` what it expects: the server's answers are described in its
- * OpenAPI document and are taken at their word here.
+ * Asks the server; never throws. What it answers is what its row says, which is taken at its word here.
  *
  * @param path from the root of the server, e.g. `/meta/orgs`
  */
-export async function ask<T>(method: Method, path: string, options: AskOptions = {}): Promise<Answer<T>> {
+export async function ask<const M extends Method, const P extends string>(
+  method: M,
+  path: P,
+  options: AskOptions = {},
+): Promise<Answer<AnswerAt<M, P>>> {
   const { timeoutMs = ANSWER_TIMEOUT_MS } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   let response: Response;
@@ -52,23 +59,36 @@ export async function ask<T>(method: Method, path: string, options: AskOptions =
     return { ok: false, failure: { kind: 'offline', code: 0, message, details: [] } };
   }
   const body = await bodyOf(response);
-  // T is what the server's document promises for this path.
-  if (response.ok) return { ok: true, value: body as T };
+  // As: the server is held to its rows by its own tests.
+  if (response.ok) return { ok: true, value: body as AnswerAt<M, P> };
   const isSignedOut = response.status === 401;
   if (isSignedOut && !options.isSignIn) sessionState.expire();
   return { ok: false, failure: failureIn(response, body, isSignedOut) };
 }
 
 /** The answer to a GET, for react-query. Throws FailureError. */
-export async function load<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
-  const answer = await ask<T>('GET', path, { ...(query && { query }), ...(signal && { signal }) });
-  if (answer.ok) return answer.value;
-  throw new FailureError(answer.failure);
+export function load<T>(path: RecordPath, query?: Query, signal?: AbortSignal): Promise<T>;
+export function load<const P extends string>(path: P, query?: Query, signal?: AbortSignal): Promise<AnswerAt<'GET', P>>;
+export async function load(path: string, query?: Query, signal?: AbortSignal): Promise<unknown> {
+  return valueOf(await ask('GET', path, { ...(query && { query }), ...(signal && { signal }) }));
 }
 
+/** The same where an address, or which of its forms an answer has, is known to the caller only, who says what it is. */
+export const loadAs = load as <T>(path: string, query?: Query, signal?: AbortSignal) => Promise<T>;
+
 /** The answer to a change, for react-query's mutations. Throws FailureError. */
-export async function send<T>(method: Method, path: string, body?: unknown, query?: Query): Promise<T> {
-  const answer = await ask<T>(method, path, { body, ...(query && { query }) });
+export function send<T>(method: Method, path: RecordPath, body?: unknown, query?: Query): Promise<T>;
+export function send<const M extends Method, const P extends string>(
+  method: M,
+  path: P,
+  body?: unknown,
+  query?: Query,
+): Promise<AnswerAt<M, P>>;
+export async function send(method: Method, path: string, body?: unknown, query?: Query): Promise<unknown> {
+  return valueOf(await ask(method, path, { body, ...(query && { query }) }));
+}
+
+function valueOf<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
   throw new FailureError(answer.failure);
 }

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ShownFailure as FailureRun, failureRows } from '../../../server/contract/recorded.ts';
-import type { AnswerOf } from '../../../server/contract/row.ts';
+import type { ShownFailure as FailureRun } from '../../../server/contract/recorded.ts';
 import { load } from './client.ts';
 import { keys } from './query-client.ts';
 
@@ -14,7 +13,7 @@ const NONE: readonly FailureRun[] = [];
 export function useFailures(): readonly FailureRun[] {
   const { data } = useQuery({
     queryKey: [keys.invocations, 'failures'],
-    queryFn: ({ signal }) => load<AnswerOf<typeof failureRows.listFailures>>('/inspect/failures', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/failures', {}, signal),
   });
   return data?.failures ?? NONE;
 }
@@ -23,6 +22,6 @@ export function useFailures(): readonly FailureRun[] {
 export function useFailure(executionId: string): FailureRun | undefined {
   return useQuery({
     queryKey: [keys.invocations, 'failure', executionId],
-    queryFn: ({ signal }) => load<FailureRun>(`/inspect/failures/${executionId}`, {}, signal),
+    queryFn: ({ signal }) => load(`/inspect/failures/${executionId}`, {}, signal),
   }).data;
 }

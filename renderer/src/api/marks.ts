@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { ShownMark } from '../../../server/contract/recorded.ts';
 import type { StripMark } from '../parts/list/time-strip.tsx';
 import { load } from './client.ts';
 import { keys } from './query-client.ts';
@@ -9,7 +8,7 @@ import { keys } from './query-client.ts';
 export function useMarks(): readonly StripMark[] {
   const { data } = useQuery({
     queryKey: [keys.history, 'marks'],
-    queryFn: ({ signal }) => load<{ marks: ShownMark[] }>('/inspect/marks', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/marks', {}, signal),
     placeholderData: keepPreviousData,
   });
   return useMemo(

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import type { PlatformStatus } from '../../../server/contract/window.ts';
 import { load } from './client.ts';
 import { keys } from './query-client.ts';
 
@@ -11,7 +10,7 @@ const REFRESH_MS = 5000;
 export function usePlatformStatus() {
   return useQuery({
     queryKey: [keys.status],
-    queryFn: ({ signal }) => load<PlatformStatus>('/inspect/status', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/status', {}, signal),
     refetchInterval: REFRESH_MS,
   });
 }

@@ -12,7 +12,7 @@ const REFRESH_MS = 15_000;
 export function usePulse(): PlatformPulse['services'] {
   const { data } = useQuery({
     queryKey: [keys.traffic, 'pulse'],
-    queryFn: ({ signal }) => load<PlatformPulse>('/inspect/pulse', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/pulse', {}, signal),
     refetchInterval: REFRESH_MS,
   });
   return data?.services ?? {};

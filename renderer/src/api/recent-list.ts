@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef } from 'react';
-import { load, type Query } from './client.ts';
+import { loadAs, type Query } from './client.ts';
 import { queryClient } from './query-client.ts';
 
 /** Something that was recorded; `seq` is its place, which grows without gaps. */
@@ -64,14 +64,14 @@ export function useRecentList<Answer, Row extends RecordedRow, Page extends Rece
     queryKey: key,
     queryFn: async ({ signal }): Promise<Page> => {
       const after = known()?.newest;
-      const news = pageOf(await load<Answer>(path, { ...filter, after, limit: FIRST_ROWS }, signal));
+      const news = pageOf(await loadAs<Answer>(path, { ...filter, after, limit: FIRST_ROWS }, signal));
       // An older page may have come meanwhile.
       const now = known();
       if (!now || after === undefined) return news;
       const isSameRun = news.run === now.run;
       // More came than one page holds, or the server began anew: the list begins anew, too.
       if (!isSameRun || (news.next !== undefined && news.next > after + 1)) {
-        return pageOf(await load<Answer>(path, { ...filter, limit: FIRST_ROWS }, signal));
+        return pageOf(await loadAs<Answer>(path, { ...filter, limit: FIRST_ROWS }, signal));
       }
       return { ...withNews<Row, Page>(now, news.rows), ...beyondRows<Row, Page>(news) };
     },
@@ -83,7 +83,7 @@ export function useRecentList<Answer, Row extends RecordedRow, Page extends Rece
     isLoadingMore.current = true;
     // The filter as it is in the key.
     const wanted = { ...(JSON.parse(filterText) as Query), before: next, limit: PAGE_ROWS };
-    load<Answer>(path, wanted)
+    loadAs<Answer>(path, wanted)
       .then((answer) => {
         const older = pageOf(answer);
         queryClient.setQueryData<Page>(key, (now) => now && withOlder<Row, Page>(now, older, next));

@@ -9,7 +9,7 @@ const NONE: readonly ShownLead[] = [];
 export function useRefusedForms(): readonly ShownLead[] {
   const { data } = useQuery({
     queryKey: [keys.leads, 'refused'],
-    queryFn: ({ signal }) => load<ShownLead[]>('/inspect/leads', { refused: true }, signal),
+    queryFn: ({ signal }) => load('/inspect/leads', { refused: true }, signal),
   });
   return data ?? NONE;
 }

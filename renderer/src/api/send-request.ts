@@ -18,7 +18,7 @@ export interface RequestWish {
 
 /** Sends a request to a public endpoint, through the gateway: the page itself may ask nobody but the platform. */
 export function sendThroughGateway(wish: RequestWish): Promise<AnswerOfRequest> {
-  return send<AnswerOfRequest>('POST', '/inspect/requests', wish);
+  return send('POST', '/inspect/requests', wish);
 }
 
 /** `Name: value`, one a line, as pairs; what is no header is left out. */

@@ -31,7 +31,7 @@ export function useExchange(seq: number) {
   return useQuery({
     // It does not change any more: no event makes it old.
     queryKey: ['exchange', seq],
-    queryFn: ({ signal }) => load<RecordedExchange>(`/inspect/traffic/${seq}`, {}, signal),
+    queryFn: ({ signal }) => load(`/inspect/traffic/${seq}`, {}, signal),
   });
 }
 

@@ -16,8 +16,6 @@ export type TreePlace = AnswerOf<typeof treeRows.readTreePlace>;
 export type TreeRelation = TreeRelations['names'][number];
 type TreeRelations = AnswerOf<typeof treeRows.listRelations>;
 export type TreeProviders = AnswerOf<typeof treeRows.listTreeProviders>;
-type TreeSearch = AnswerOf<typeof treeRows.searchTree>;
-type TreeBelow = AnswerOf<typeof treeRows.countTreeBelow>;
 
 /** How many rows are read at once. */
 export const TREE_PAGE_ROWS = 200;
@@ -27,7 +25,7 @@ export function childrenPage(id: string, words: readonly TypeWord[], page: numbe
   const query = { word: words.join(','), offset: page * TREE_PAGE_ROWS, limit: TREE_PAGE_ROWS };
   return queryOptions({
     queryKey: [keys.world, 'tree children', id, query],
-    queryFn: ({ signal }) => load<TreePage>(`/inspect/tree/${id}/children`, query, signal),
+    queryFn: ({ signal }) => load(`/inspect/tree/${id}/children`, query, signal),
   });
 }
 
@@ -36,7 +34,7 @@ export function usePlace(id: string | undefined) {
   return useQuery({
     queryKey: [keys.world, 'tree place', id],
     queryFn: ({ signal }) =>
-      load<TreePlace>(`/inspect/tree/${id}`, {}, signal).catch((thrown) => {
+      load(`/inspect/tree/${id}`, {}, signal).catch((thrown) => {
         const { code } = failureOf(thrown);
         if (code === 404 || code === 400) return null;
         throw thrown;
@@ -61,7 +59,7 @@ export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS, tops }:
   const query = { q, word: words?.join(','), scope, limit, tops };
   return queryOptions({
     queryKey: [keys.world, 'tree search', query],
-    queryFn: ({ signal }) => load<TreeSearch>('/inspect/tree', query, signal),
+    queryFn: ({ signal }) => load('/inspect/tree', query, signal),
   });
 }
 
@@ -69,7 +67,7 @@ export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS, tops }:
 export function useBelow(id: string, isEnabled: boolean, limit = 100) {
   return useQuery({
     queryKey: [keys.world, 'tree below', id, limit],
-    queryFn: ({ signal }) => load<TreeBelow>(`/inspect/tree/${id}/below`, { limit }, signal),
+    queryFn: ({ signal }) => load(`/inspect/tree/${id}/below`, { limit }, signal),
     enabled: isEnabled,
   });
 }
@@ -78,6 +76,6 @@ export function useBelow(id: string, isEnabled: boolean, limit = 100) {
 export function useRelations(id: string) {
   return useQuery({
     queryKey: [keys.world, 'tree relations', id],
-    queryFn: ({ signal }) => load<TreeRelations>(`/inspect/tree/${id}/relations`, { limit: 1000 }, signal),
+    queryFn: ({ signal }) => load(`/inspect/tree/${id}/relations`, { limit: 1000 }, signal),
   });
 }

@@ -12,12 +12,12 @@ const KEY = ['session'];
 
 /** Who is signed in, and with whose eyes root looks just now. */
 export function useWho() {
-  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => load<Who>(SESSION, {}, signal) });
+  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => load(SESSION, {}, signal) });
 }
 
 /** Everything is asked for anew with another's eyes, or with one's own (null). */
 export async function lookAs(userId: string | null): Promise<void> {
-  const who = await send<Who>('PUT', `${SESSION}/eyes`, { userId });
+  const who = await send('PUT', `${SESSION}/eyes`, { userId });
   queryClient.setQueryData(KEY, who);
   // What is told live is told to whoever looks now.
   live.stop();

@@ -66,12 +66,12 @@ export function Presenter() {
 
 /** @returns what the world is now like */
 async function beginAgain(): Promise<string> {
-  const snapshots = await load<readonly { name: string }[]>('/inspect/snapshots');
+  const snapshots = await load('/inspect/snapshots');
   const isKept = snapshots.some(({ name }) => name === SNAPSHOT);
   if (isKept) await send('POST', `/inspect/snapshots/${SNAPSHOT}/restore`, {});
   else await send('POST', '/inspect/reset', { seed: 'demo' });
   await send('DELETE', '/inspect/leads');
-  const { rules } = await load<{ rules: readonly { enabled: boolean }[] }>('/inspect/outbound');
+  const { rules } = await load('/inspect/outbound');
   if (rules.some(({ enabled }) => enabled)) {
     await send('PUT', '/inspect/outbound', { rules: rules.map((rule) => ({ ...rule, enabled: false })) });
   }

@@ -3,7 +3,6 @@ import { load } from '../api/client.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { keys } from '../api/query-client.ts';
 import { useRefusedForms } from '../api/refused-forms.ts';
-import type { TypeCounts } from '../api/tree.ts';
 import { useScope } from '../api/world.ts';
 import { counted } from '../parts/amounts.ts';
 import type { ScreenName } from '../screens/registry.ts';
@@ -20,8 +19,7 @@ export function useRailCounts(): Partial<Record<ScreenName, number>> {
   const all = usePlatformStatus().data?.store.resources;
   const { data } = useQuery({
     queryKey: [keys.world, 'counts', scope.id],
-    queryFn: ({ signal }) =>
-      load<{ total: number; types: TypeCounts }>('/inspect/tree/counts', { scope: scope.id }, signal),
+    queryFn: ({ signal }) => load('/inspect/tree/counts', { scope: scope.id }, signal),
   });
   if (!data) return all === undefined ? {} : { resources: all };
   const { lambdas, containers, jobs, apiendpoints } = data.types;

@@ -8,7 +8,7 @@ import { Button, IconButton } from '../../parts/button.tsx';
 import { Select } from '../../parts/fields.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { announce } from '../../parts/toasts.tsx';
-import { type ConsoleEntry, consoleOf, type ExecOutcome } from './console-memory.ts';
+import { type ConsoleEntry, consoleOf } from './console-memory.ts';
 import { runningOf } from './container-status.ts';
 import { shortId, useInstances } from './use-instances.ts';
 
@@ -124,7 +124,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
 async function exec(id: string, command: string, instance: string | undefined): Promise<Omit<ConsoleEntry, 'key'>> {
   const startedAtMs = performance.now();
   const body = { command: ['/bin/sh', '-c', command], ...(instance !== undefined && { instance }) };
-  const answer = await ask<ExecOutcome>('POST', `/inspect/containers/${id}/exec`, { body });
+  const answer = await ask('POST', `/inspect/containers/${id}/exec`, { body });
   const durationMs = performance.now() - startedAtMs;
   return { command, durationMs, ...(answer.ok ? { outcome: answer.value } : { failure: answer.failure.message }) };
 }

@@ -67,7 +67,7 @@ export function NoEngineBanner({ engines }: { engines: readonly Engine[] }) {
 /** Asks engines that are away at once, and not when their turn comes. */
 function RetryEngine() {
   const retry = useMutation({
-    mutationFn: () => send<Engine[]>('POST', '/inspect/engines/retry'),
+    mutationFn: () => send('POST', '/inspect/engines/retry'),
     onSettled: () => void queryClient.invalidateQueries({ queryKey: [keys.status] }),
   });
   return (

@@ -25,7 +25,7 @@ export function useContainers() {
   const endpoints = useAllOfType('apiendpoints').records;
   const pulls = useQuery({
     queryKey: [keys.containers, 'pulls'],
-    queryFn: ({ signal }) => load<ImagePull[]>('/inspect/containers/pulls', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/containers/pulls', {}, signal),
   });
   // The pulls are read anew at each piece of news of a container, and that is when records show another status.
   const refetch = useRef(() => {});

@@ -21,7 +21,7 @@ export interface Instance {
 export function useInstances(id: string) {
   return useQuery({
     queryKey: [keys.containers, 'instances', id],
-    queryFn: ({ signal }) => load<Instance[]>(`/inspect/containers/${id}/instances`, {}, signal),
+    queryFn: ({ signal }) => load(`/inspect/containers/${id}/instances`, {}, signal),
   });
 }
 

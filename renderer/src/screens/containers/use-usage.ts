@@ -1,9 +1,9 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import { load } from '../../api/client.ts';
-import { type ContainerUsage, type UsageSample, UsageWatch } from './usage-watch.ts';
+import { type UsageSample, UsageWatch } from './usage-watch.ts';
 
 const usage = new UsageWatch({
-  measure: (ids) => load<ContainerUsage[]>('/inspect/containers/stats', { ids: ids.join(',') }),
+  measure: (ids) => load('/inspect/containers/stats', { ids: ids.join(',') }),
   isSeen: () => !document.hidden,
   nowMs: () => Date.now(),
 });

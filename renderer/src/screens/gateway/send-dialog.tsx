@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Save, Send, Terminal } from 'lucide-react';
 import { useState } from 'react';
-import type { ShownLead } from '../../../../server/contract/leads.ts';
 import { load } from '../../api/client.ts';
 import { curlOf } from '../../api/curl.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -146,7 +145,7 @@ function Answer({ answer: { status, durationMs, executionId, body, isCut } }: { 
   const [lead] =
     useQuery({
       queryKey: [keys.leads, 'of', executionId],
-      queryFn: ({ signal }) => load<ShownLead[]>('/inspect/leads', { execution: executionId }, signal),
+      queryFn: ({ signal }) => load('/inspect/leads', { execution: executionId }, signal),
       enabled: executionId !== undefined,
     }).data ?? [];
   return (

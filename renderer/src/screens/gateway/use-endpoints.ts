@@ -42,7 +42,7 @@ export function useEndpoints() {
   useContainerNews(containers.refetch);
   const uses = useQuery({
     queryKey: [keys.traffic, 'endpoints'],
-    queryFn: ({ signal }) => load<EndpointUse[]>('/inspect/endpoints', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/endpoints', {}, signal),
     refetchInterval: REFRESH_MS,
   }).data;
   const rows = useMemo(() => {

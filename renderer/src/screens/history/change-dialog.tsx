@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { load } from '../../api/client.ts';
+import { load, loadAs } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -24,9 +24,9 @@ export function ChangeDialog({ change, since, onClose }: ChangeDialogProps) {
     queryKey: [keys.history, 'change', since, id],
     queryFn: async ({ signal }) => {
       const recordAt = (at: number | undefined) =>
-        load<object>('/inspect/world', { resource: id, ...(at !== undefined && { at }) }, signal);
+        load('/inspect/world', { resource: id, ...(at !== undefined && { at }) }, signal);
       const [difference, before, after] = await Promise.all([
-        load<Difference>(...differenceAddress(since, { resource: id }), signal),
+        loadAs<Difference>(...differenceAddress(since, { resource: id }), signal),
         action !== 'create' && 'seq' in since ? recordAt(since.seq) : undefined,
         action !== 'delete' ? recordAt(undefined) : undefined,
       ]);

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
-import { load } from '../../api/client.ts';
+import { loadAs } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { DataGrid } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -24,7 +24,7 @@ export function FoundCommits({ text, selected, onSelect }: FoundCommitsProps) {
   const found = useInfiniteQuery({
     queryKey: [keys.history, 'found', q, scope],
     queryFn: ({ pageParam, signal }) =>
-      load<CommitPage>(
+      loadAs<CommitPage>(
         '/inspect/history',
         { q: q || undefined, scope, before: pageParam, limit: PAGE, brief: true },
         signal,

@@ -1,8 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { History, Undo2, X } from 'lucide-react';
 import { useState } from 'react';
-import type { historyRows } from '../../../../server/contract/history.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { Time } from '../../parts/amount.tsx';
@@ -13,7 +11,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { Comparison } from '../resources/comparison.tsx';
-import { actorOf, deedOf, type WholeCommit } from './history-answers.ts';
+import { actorOf, deedOf } from './history-answers.ts';
 import { PatchList } from './patch-list.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { SinceTab } from './since-tab.tsx';
@@ -36,7 +34,7 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
   const hasCommit = seq > oldest;
   const commit = useCommit(hasCommit ? seq : undefined, newest);
   const reverting = useMutation({
-    mutationFn: () => send<AnswerOf<typeof historyRows.revertCommit>>('POST', `/inspect/history/${seq}/revert`, {}),
+    mutationFn: () => send('POST', `/inspect/history/${seq}/revert`, {}),
     onSuccess: ({ commit: made }) => tellOfCommit(`Commit ${seq} was taken back.`, made?.seq),
   });
   const tabs = [
@@ -93,7 +91,7 @@ const MAX_COMPARED = 3;
 function ChangeTab({ seq }: { seq: number }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['past-commit', seq],
-    queryFn: ({ signal }) => load<WholeCommit>(`/inspect/history/${seq}`, {}, signal),
+    queryFn: ({ signal }) => load(`/inspect/history/${seq}`, {}, signal),
   });
   if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />;
   const paths = new Map(data.resources.map(({ id, path }) => [id, path]));

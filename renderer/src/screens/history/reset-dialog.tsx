@@ -1,7 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { resetRows } from '../../../../server/contract/history.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
@@ -11,8 +9,6 @@ import { Select } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
 import { tellOfCommit } from './undo-toast.ts';
-
-type Reset = AnswerOf<typeof resetRows.resetWorld>;
 
 const SEEDS = [
   { id: 'demo', text: 'Demo', note: 'The shop with its web form, a pipeline and a few lambdas' },
@@ -25,10 +21,10 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
   const [seed, setSeed] = useState('demo');
   const trial = useQuery({
     queryKey: [keys.history, 'reset', seed],
-    queryFn: () => send<Reset>('POST', '/inspect/reset', { seed, dryRun: true }),
+    queryFn: () => send('POST', '/inspect/reset', { seed, dryRun: true }),
   });
   const resetting = useMutation({
-    mutationFn: () => send<Reset>('POST', '/inspect/reset', { seed }),
+    mutationFn: () => send('POST', '/inspect/reset', { seed }),
     onSuccess: ({ commit }) => {
       tellOfCommit('The world begins anew.', commit);
       onClose();

@@ -1,6 +1,4 @@
 import { useMutation } from '@tanstack/react-query';
-import type { historyRows } from '../../../../server/contract/history.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { counted } from '../../parts/amounts.ts';
@@ -25,12 +23,8 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
   const restoring = useMutation({
     mutationFn: () =>
       'seq' in to
-        ? send<AnswerOf<typeof historyRows.restoreMoment>>('POST', '/inspect/restore', { at: to.seq })
-        : send<AnswerOf<typeof historyRows.restoreMoment>>(
-            'POST',
-            `/inspect/snapshots/${encodeURIComponent(to.snapshot)}/restore`,
-            {},
-          ),
+        ? send('POST', '/inspect/restore', { at: to.seq })
+        : send('POST', `/inspect/snapshots/${encodeURIComponent(to.snapshot)}/restore`, {}),
     onSuccess: ({ commit }) => {
       tellOfCommit(`The world is as it was ${name}.`, commit?.seq);
       onClose();

@@ -10,7 +10,6 @@ import { TextField } from '../../parts/fields.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import type { Snapshot } from './history-answers.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { SinceTab } from './since-tab.tsx';
 import type { useSnapshots } from './use-commits.ts';
@@ -25,7 +24,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
   const [name, setName] = useState('');
   const [chosen, choose] = useState<{ what: 'compare' | 'restore' | 'delete'; name: string } | undefined>(undefined);
   const keeping = useMutation({
-    mutationFn: () => send<Snapshot>('POST', '/inspect/snapshots', { name: name.trim() }),
+    mutationFn: () => send('POST', '/inspect/snapshots', { name: name.trim() }),
     onSuccess: (made) => {
       toast({ tone: 'ok', text: `The world of now is kept as ${made.name}.` });
       setName('');

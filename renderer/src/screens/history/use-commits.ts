@@ -1,9 +1,9 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { load } from '../../api/client.ts';
+import { load, loadAs } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { blockOf, isComplete, readBlock } from './commit-blocks.ts';
-import type { BriefCommit, CommitPage, Difference, Snapshot } from './history-answers.ts';
+import type { BriefCommit, CommitPage, Difference } from './history-answers.ts';
 
 /** How long a block that has left the view is kept, milliseconds. */
 const KEEP_BLOCK_MS = 10 * 60_000;
@@ -12,7 +12,7 @@ const KEEP_BLOCK_MS = 10 * 60_000;
 export function useSpan() {
   return useQuery({
     queryKey: [keys.history, 'span'],
-    queryFn: ({ signal }) => load<CommitPage>('/inspect/history', { limit: 1, brief: true }, signal),
+    queryFn: ({ signal }) => load('/inspect/history', { limit: 1, brief: true }, signal),
   });
 }
 
@@ -23,7 +23,7 @@ export function useCommits(blocks: readonly number[], newest: number): ReadonlyM
       queryKey: isComplete(block, newest) ? ['past-commits', block] : [keys.history, 'commits', block],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         readBlock(block, (before, limit) =>
-          load<CommitPage>('/inspect/history', { before, limit, brief: true }, signal),
+          loadAs<CommitPage>('/inspect/history', { before, limit, brief: true }, signal),
         ),
       gcTime: KEEP_BLOCK_MS,
       placeholderData: keepPreviousData,
@@ -43,7 +43,7 @@ export function useCommit(seq: number | undefined, newest: number): BriefCommit 
 export function useDifference(since: Since | undefined) {
   return useQuery({
     queryKey: [keys.history, 'difference', since],
-    queryFn: ({ signal }) => load<Difference>(...differenceAddress(since ?? { seq: 0 }, { brief: true }), signal),
+    queryFn: ({ signal }) => loadAs<Difference>(...differenceAddress(since ?? { seq: 0 }, { brief: true }), signal),
     enabled: since !== undefined,
   });
 }
@@ -65,6 +65,6 @@ export function differenceAddress(
 export function useSnapshots() {
   return useQuery({
     queryKey: [keys.history, 'snapshots'],
-    queryFn: ({ signal }) => load<Snapshot[]>('/inspect/snapshots', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/snapshots', {}, signal),
   });
 }

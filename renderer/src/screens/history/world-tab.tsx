@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { CommitResource } from '../../../../server/model/commit.ts';
-import { load } from '../../api/client.ts';
+import { load, loadAs } from '../../api/client.ts';
 import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
@@ -32,11 +32,7 @@ export function WorldTab({ seq }: { seq: number }) {
   const outline = useInfiniteQuery({
     queryKey: [PAST, seq, 'outline', q ?? ''],
     queryFn: ({ pageParam, signal }) =>
-      load<OutlinePage>(
-        '/inspect/world/outline',
-        { at: seq, q: q || undefined, offset: pageParam, limit: PAGE },
-        signal,
-      ),
+      load('/inspect/world/outline', { at: seq, q: q || undefined, offset: pageParam, limit: PAGE }, signal),
     initialPageParam: 0,
     getNextPageParam: ({ total }: OutlinePage, pages) => {
       const read = pages.reduce((sum, { resources }) => sum + resources.length, 0);
@@ -88,7 +84,7 @@ export function WorldTab({ seq }: { seq: number }) {
 function RecordThen({ seq, id, onClose }: { seq: number; id: string; onClose(): void }) {
   const record = useQuery({
     queryKey: [PAST, seq, 'record', id],
-    queryFn: ({ signal }) => load<{ name?: string }>('/inspect/world', { at: seq, resource: id }, signal),
+    queryFn: ({ signal }) => loadAs<{ name?: string }>('/inspect/world', { at: seq, resource: id }, signal),
     placeholderData: keepPreviousData,
   });
   return (

@@ -1,12 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { resetRows } from '../../../../server/contract/history.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { type Failure, failureOf } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 import { toast } from '../../parts/toasts.tsx';
-
-type Reset = AnswerOf<typeof resetRows.resetWorld>;
 
 const DEMO = { seed: 'demo' };
 
@@ -23,11 +19,11 @@ export interface DemoWorld {
 export function useDemoWorld(isWanted: boolean): DemoWorld {
   const trial = useQuery({
     queryKey: [keys.world, 'reset to the demo'],
-    queryFn: () => send<Reset>('POST', '/inspect/reset', { ...DEMO, dryRun: true }),
+    queryFn: () => send('POST', '/inspect/reset', { ...DEMO, dryRun: true }),
     enabled: isWanted,
   });
   const bringing = useMutation({
-    mutationFn: () => send<Reset>('POST', '/inspect/reset', DEMO),
+    mutationFn: () => send('POST', '/inspect/reset', DEMO),
     onSuccess: ({ commit }) => {
       toast({ tone: 'ok', text: `The demo world is here: commit ${commit ?? ''}, which the history can take back.` });
       void queryClient.invalidateQueries();

@@ -1,7 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { deliveryRows } from '../../../../server/contract/delivery.ts';
 import type { ShownLead } from '../../../../server/contract/leads.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
 import { load } from '../../api/client.ts';
 import { useContainerNews } from '../../api/container-news.ts';
@@ -56,17 +54,17 @@ export function useServices(): Service[] {
   useContainerNews(refetch);
   const leads = useQuery({
     queryKey: [keys.leads, 'all'],
-    queryFn: ({ signal }) => load<ShownLead[]>('/inspect/leads', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/leads', {}, signal),
   }).data;
   const refused = useRefusedForms();
   const scm = useQuery({
     queryKey: [keys.pipelines, 'scm'],
-    queryFn: ({ signal }) => load<AnswerOf<typeof deliveryRows.readScm>>('/inspect/scm', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/scm', {}, signal),
   }).data;
   const [lastRun] =
     useQuery({
       queryKey: [keys.pipelines, 'all'],
-      queryFn: ({ signal }) => load<RunOutcome[]>('/inspect/pipelines', {}, signal),
+      queryFn: ({ signal }) => load('/inspect/pipelines', {}, signal),
     }).data ?? [];
 
   const stateOf = (service: string) => stateIn(status, service, isLost);

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { ShownLead } from '../../../../server/contract/leads.ts';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
 import { load, send } from '../../api/client.ts';
@@ -67,12 +66,12 @@ export function useTour(): Tour {
   const endpoints = (hasDemo && listed) || [];
   const leads = useQuery({
     queryKey: [keys.leads, 'all'],
-    queryFn: ({ signal }) => load<unknown[]>('/inspect/leads', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/leads', {}, signal),
   });
   const runs =
     useQuery({
       queryKey: [keys.pipelines, 'all'],
-      queryFn: ({ signal }) => load<RunSummary[]>('/inspect/pipelines', {}, signal),
+      queryFn: ({ signal }) => load('/inspect/pipelines', {}, signal),
     }).data ?? [];
   const engine = usePlatformStatus().data?.engines[0];
 
@@ -137,7 +136,7 @@ async function sendForm(formUrl: string | undefined): Promise<Stray | undefined>
     asMe: false,
   });
   if (status >= 400) return { executionId, message: `the answer was ${status}: ${body.slice(0, MAX_SAID)}` };
-  const leads = await load<ShownLead[]>('/inspect/leads', { execution: executionId });
+  const leads = await load('/inspect/leads', { execution: executionId });
   if (leads.length > 0) return undefined;
   return { executionId, message: 'the lambda ran, but sent nothing that became a lead' };
 }

@@ -37,6 +37,6 @@ export function useInvocation(id: string, isOver = true) {
     enabled: isOver,
     // It does not change any more: no event makes it old.
     queryKey: ['invocation', id],
-    queryFn: ({ signal }) => load<InvocationDetail>(`/inspect/invocations/${encodeURIComponent(id)}`, {}, signal),
+    queryFn: ({ signal }) => load(`/inspect/invocations/${encodeURIComponent(id)}`, {}, signal),
   });
 }

@@ -1,7 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { outboundRows } from '../../../../server/contract/outbound.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { load, send } from '../../api/client.ts';
 import type { FailureRun } from '../../api/failures.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -28,7 +26,7 @@ export function useMending(run: FailureRun) {
       let all: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
       for (;;) {
         const wish = { ...undone, most: AT_ONCE, skip: all.replayed - all.good };
-        const some = await send<Replayed>('POST', `/inspect/failures/${run.newest}/replay`, wish);
+        const some = await send('POST', `/inspect/failures/${run.newest}/replay`, wish);
         undone = {};
         all = { ...some, replayed: all.replayed + some.replayed, good: all.good + some.good };
         setProgress(all);
@@ -50,7 +48,7 @@ export function useMending(run: FailureRun) {
 
 /** Switches one outbound rule off; the others stay as they are. */
 async function switchOff(id: string): Promise<void> {
-  const { rules, revision } = await load<AnswerOf<typeof outboundRows.readOutboundRules>>('/inspect/outbound');
+  const { rules, revision } = await load('/inspect/outbound');
   const wanted = rules.map((rule) => (rule.id === id ? { ...rule, enabled: false } : rule));
   await send('PUT', '/inspect/outbound', { rules: wanted, revision });
 }

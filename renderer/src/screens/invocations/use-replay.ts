@@ -1,6 +1,4 @@
 import { useMutation } from '@tanstack/react-query';
-import type { recordedRows } from '../../../../server/contract/recorded.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { ask } from '../../api/client.ts';
 import { type Failure, FailureError, failureOf } from '../../api/failure.ts';
 import { toast } from '../../parts/toasts.tsx';
@@ -26,14 +24,10 @@ export function useReplay(
   const [, change] = useSearch();
   const running = useMutation({
     mutationFn: async (event: unknown) => {
-      const answer = await ask<AnswerOf<typeof recordedRows.replayInvocation>>(
-        'POST',
-        `/inspect/invocations/${executionId}/replay`,
-        {
-          body: { ...(event !== undefined && { event }), ...(isDebugged && { stopsFirst: true }) },
-          ...(isDebugged && { timeoutMs: DEBUGGED_TIMEOUT_MS }),
-        },
-      );
+      const answer = await ask('POST', `/inspect/invocations/${executionId}/replay`, {
+        body: { ...(event !== undefined && { event }), ...(isDebugged && { stopsFirst: true }) },
+        ...(isDebugged && { timeoutMs: DEBUGGED_TIMEOUT_MS }),
+      });
       if (!answer.ok) throw new FailureError(answer.failure);
       return answer.value;
     },

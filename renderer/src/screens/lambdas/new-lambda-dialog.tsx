@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
-import { send } from '../../api/client.ts';
+import { type RecordPath, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { createPath, kindOfWord } from '../../api/resource-kinds.ts';
@@ -54,7 +54,7 @@ export function NewLambdaDialog({
   }).data;
   const provider = providers?.find(({ id }) => id === providerId) ?? providers?.[0];
   const creation = useMutation({
-    mutationFn: async ({ path, body }: { path: string; body: unknown }) => {
+    mutationFn: async ({ path, body }: { path: RecordPath; body: unknown }) => {
       const lambda = await send<PlatformRecord>('POST', path, body);
       if (!canBePublic(place) || publicPath === '') return { lambda, hasAddress: false };
       try {

@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { LambdaUse } from '../../../../server/contract/recorded.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
 import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
@@ -11,7 +10,7 @@ export function useLambdaRows() {
   const lambdas = useAllOfType('lambdas');
   const use = useQuery({
     queryKey: [keys.invocations, 'lambda use'],
-    queryFn: ({ signal }) => load<{ lambdas: LambdaUse[] }>('/inspect/lambda-use', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/lambda-use', {}, signal),
     placeholderData: keepPreviousData,
   });
   const rows = useMemo(() => {

@@ -4,7 +4,7 @@ import { FailureError } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 import { durationText } from '../../parts/amounts.ts';
 import { announce } from '../../parts/toasts.tsx';
-import { addRun, type Run, type RunResult } from './runs.ts';
+import { addRun, type Run } from './runs.ts';
 
 /** A lambda may take 500 s, and wait before that; one that is debugged takes as long as it takes. */
 const RUN_TIMEOUT_MS = 15 * 60_000;
@@ -14,7 +14,7 @@ const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 export function useRun(lambdaId: string, isDebugged: boolean) {
   return useMutation({
     mutationFn: async ({ event, code }: Pick<Run, 'event' | 'code'>) => {
-      const answer = await ask<RunResult>('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
+      const answer = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
         // The editor has marked what is no JSON; what the parser says of it is shown.
         body: event.trim() === '' ? undefined : JSON.parse(event),
         timeoutMs: isDebugged ? DEBUGGED_TIMEOUT_MS : RUN_TIMEOUT_MS,

@@ -17,7 +17,7 @@ export interface SaveWish {
 export function useSaveLambda(lambda: PlatformRecord, onSaved: () => void) {
   const saving = useMutation({
     mutationFn: async ({ patch, isUnchanged }: SaveWish) => {
-      const path = `/meta${recordPath(lambda)}`;
+      const path = `/meta${recordPath(lambda)}` as const;
       if (isUnchanged && !isUnchanged(await load<PlatformRecord>(path))) throw new Overtaken();
       await send('PATCH', path, patch);
     },

@@ -12,18 +12,18 @@ export type WorkbenchState = AnswerOf<typeof workbenchRows.readWorkbench>;
 /** What a person works on the lambda with, and how to change it. */
 export function useWorkbench(lambdaId: string) {
   const queryKey = [keys.workbench, lambdaId];
-  const path = `/inspect/lambdas/${lambdaId}`;
+  const path = `/inspect/lambdas/${lambdaId}` as const;
   const again = () => void queryClient.invalidateQueries({ queryKey });
   const state = useQuery({
     queryKey,
-    queryFn: ({ signal }) => load<WorkbenchState>(`${path}/workbench`, {}, signal),
+    queryFn: ({ signal }) => load(`${path}/workbench`, {}, signal),
   });
   const keepEvents = useMutation({
     mutationFn: (events: readonly TestEvent[]) => send('PUT', `${path}/events`, { events }),
     onSettled: again,
   });
   const link = useMutation({
-    mutationFn: (file: string) => send<FileLink>('POST', `${path}/link`, { path: file }),
+    mutationFn: (file: string) => send('POST', `${path}/link`, { path: file }),
     onSettled: again,
   });
   const unlink = useMutation({ mutationFn: () => send('DELETE', `${path}/link`), onSettled: again });

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { ShownLead as Lead } from '../../../../server/contract/leads.ts';
 import { load, send } from '../../api/client.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 
@@ -11,8 +10,8 @@ export function useLeads() {
     queryKey: [keys.leads, 'inbox'],
     queryFn: async ({ signal }) => {
       const [taken, refused] = await Promise.all([
-        load<Lead[]>('/inspect/leads', {}, signal),
-        load<Lead[]>('/inspect/leads', { refused: true }, signal),
+        load('/inspect/leads', {}, signal),
+        load('/inspect/leads', { refused: true }, signal),
       ]);
       return [...taken, ...refused].sort((one, other) => (one.receivedAt < other.receivedAt ? 1 : -1));
     },

@@ -1,11 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { outboundRows } from '../../../../server/contract/outbound.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import type { OutboundRule } from '../../../../server/model/outbound-rule.ts';
 import { load, send } from '../../api/client.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
-
-type OutboundRules = AnswerOf<typeof outboundRows.readOutboundRules>;
 
 /** A rule that may not have an id yet. */
 export type RuleWish = Omit<OutboundRule, 'id'> & { id?: string };
@@ -16,11 +12,11 @@ const KEY = [keys.outbound];
 export function useOutboundRules() {
   const query = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => load<OutboundRules>('/inspect/outbound', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/outbound', {}, signal),
   });
   const change = useMutation({
     mutationFn: (rules: readonly RuleWish[]) =>
-      send<OutboundRules>('PUT', '/inspect/outbound', { rules, revision: query.data?.revision }),
+      send('PUT', '/inspect/outbound', { rules, revision: query.data?.revision }),
     onSuccess: (answer) => queryClient.setQueryData(KEY, answer),
     // Somebody else was first: what they made of it is shown, and nothing of it was overwritten.
     onError: () => void queryClient.invalidateQueries({ queryKey: KEY }),

@@ -20,7 +20,7 @@ export const SAMPLE_PROJECT = 'fern-moss/shop';
 export function useRuns(scope?: string) {
   return useQuery({
     queryKey: [keys.pipelines, 'all', ...(scope === undefined ? [] : [scope])],
-    queryFn: ({ signal }) => load<RunSummary[]>('/inspect/pipelines', { scope }, signal),
+    queryFn: ({ signal }) => load('/inspect/pipelines', { scope }, signal),
   });
 }
 
@@ -28,7 +28,7 @@ export function useRuns(scope?: string) {
 export function useRun(id: string) {
   return useQuery({
     queryKey: [keys.pipelines, 'run', id],
-    queryFn: ({ signal }) => load<PipelineRun>(`/inspect/pipelines/${encodeURIComponent(id)}`, {}, signal),
+    queryFn: ({ signal }) => load(`/inspect/pipelines/${encodeURIComponent(id)}`, {}, signal),
   });
 }
 
@@ -36,7 +36,7 @@ export function useRun(id: string) {
 export function useProjects() {
   return useQuery({
     queryKey: [keys.pipelines, 'projects', useCommit()],
-    queryFn: ({ signal }) => load<PipelineProject[]>('/inspect/scm/projects', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/scm/projects', {}, signal),
     placeholderData: keepPreviousData,
   });
 }
@@ -53,7 +53,7 @@ function useCommit(): number {
 export function useScmProject(id: number): ShownScmProject | undefined {
   const { data } = useQuery({
     queryKey: [keys.pipelines, 'scm'],
-    queryFn: ({ signal }) => load<AnswerOf<typeof deliveryRows.readScm>>('/inspect/scm', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/scm', {}, signal),
   });
   return data?.projects.find((project) => project.id === id);
 }
@@ -61,7 +61,7 @@ export function useScmProject(id: number): ShownScmProject | undefined {
 /** Begins the sample app's pipeline. */
 export function useSampleRun(onBegun: (run: RunSummary) => void) {
   return useMutation({
-    mutationFn: () => send<RunSummary>('POST', '/inspect/pipelines/demo'),
+    mutationFn: () => send('POST', '/inspect/pipelines/demo'),
     onSuccess: (run) => {
       onBegun(run);
       void queryClient.invalidateQueries({ queryKey: [keys.pipelines] });
@@ -73,7 +73,7 @@ export function useSampleRun(onBegun: (run: RunSummary) => void) {
 export function useRetryJob(id: string, onBegun: (run: RunSummary, job: string) => void) {
   return useMutation({
     mutationFn: (job: string) =>
-      send<RunSummary>('POST', `/inspect/pipelines/${encodeURIComponent(id)}/jobs/${encodeURIComponent(job)}/retry`),
+      send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/jobs/${encodeURIComponent(job)}/retry`),
     onSuccess: (run, job) => {
       onBegun(run, job);
       void queryClient.invalidateQueries({ queryKey: [keys.pipelines] });

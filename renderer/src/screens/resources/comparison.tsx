@@ -15,7 +15,7 @@ export function Comparison({ id, before, after }: { id: string; before: number; 
     queryKey: ['resource at two moments', id, before, after],
     queryFn: async ({ signal }) => {
       const at = (moment: number) =>
-        load<unknown>('/inspect/world', { at: moment, resource: id }, signal)
+        load('/inspect/world', { at: moment, resource: id }, signal)
           // Before its first commit, and after its last, it is not there.
           .catch((thrown) => {
             if (failureOf(thrown).code === 404) return undefined;

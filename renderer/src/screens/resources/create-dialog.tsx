@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
-import { send } from '../../api/client.ts';
+import { type RecordPath, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient } from '../../api/query-client.ts';
 import { createPath, isTypeWord, kindOfWord } from '../../api/resource-kinds.ts';
@@ -82,13 +82,13 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
     () =>
       parent && {
         method: 'POST',
-        path: `/meta${createPath(parent, word)}`,
+        path: `/meta${createPath(parent, word)}` as const,
         body: { ...value, ...(subType !== undefined && { resource_type: subType }) },
       },
     [parent, word, value, subType],
   );
   const creation = useMutation({
-    mutationFn: ({ path, body }: { path: string; body: unknown }) => send<PlatformRecord>('POST', path, body),
+    mutationFn: ({ path, body }: { path: RecordPath; body: unknown }) => send<PlatformRecord>('POST', path, body),
     onSuccess: (record) => {
       begun.set(undefined);
       toast({ tone: 'ok', text: `${record.name} was created.` });

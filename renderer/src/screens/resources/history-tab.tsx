@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { load, send } from '../../api/client.ts';
+import type { ShownCommit } from '../../../../server/contract/history.ts';
+import { loadAs, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 import { Time } from '../../parts/amount.tsx';
@@ -10,16 +11,9 @@ import { toast } from '../../parts/toasts.tsx';
 import { useSearch } from '../../url.ts';
 import { Comparison } from './comparison.tsx';
 
-/** One commit, as `GET /inspect/history` gives it. */
-interface CommitRow {
-  seq: number;
-  at: string;
-  cause?: { actor?: { name?: string }; action?: string; via?: string };
-  ops?: { op: string; path: string }[];
-}
-
+/** Commits with their operations. */
 interface HistoryPage {
-  commits: CommitRow[];
+  commits: ShownCommit[];
   next?: number;
 }
 
@@ -31,7 +25,7 @@ export function HistoryTab({ id }: { id: string }) {
   const history = useInfiniteQuery({
     queryKey: [keys.history, 'of', id],
     queryFn: ({ signal, pageParam }) =>
-      load<HistoryPage>('/inspect/history', { resource: id, before: pageParam }, signal),
+      loadAs<HistoryPage>('/inspect/history', { resource: id, before: pageParam }, signal),
     initialPageParam: undefined as number | undefined, // the first page has none
     getNextPageParam: ({ next }) => next,
   });
@@ -127,13 +121,13 @@ function numberIn(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function actionOf({ cause }: CommitRow): string {
-  const action = cause?.action ?? 'change';
-  const by = cause?.actor?.name ? `${action} by ${cause.actor.name}` : action;
-  return cause?.via && cause.via !== 'api' ? `${by}, ${cause.via}` : by;
+function actionOf({ cause }: ShownCommit): string {
+  const action = cause.action ?? 'change';
+  const by = cause.actor ? `${action} by ${cause.actor.name}` : action;
+  return cause.via === 'api' ? by : `${by}, ${cause.via}`;
 }
 
-function pathsOf({ ops = [] }: CommitRow, id: string): string {
+function pathsOf({ ops }: ShownCommit, id: string): string {
   const own = ops
     .filter(({ path }) => path.includes(id))
     .map(({ op, path }) => ({ op, path: path.slice(path.indexOf(id) + id.length) || '/' }));

@@ -1,8 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { KeyRound, Trash2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
-import type { accessRows } from '../../../../server/contract/window.ts';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient, keys as topics } from '../../api/query-client.ts';
@@ -23,7 +21,7 @@ export function KeysTab({ user }: { user: TreeNode }) {
   const [ending, setEnding] = useState<string>();
   const all = useQuery({
     queryKey: [topics.world, 'keys and tokens'],
-    queryFn: ({ signal }) => load<AnswerOf<typeof accessRows.listKeysAndTokens>>('/inspect/access', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/access', {}, signal),
     staleTime: 0,
   });
   const own = useMemo(() => all.data?.keys.filter((key) => key.user.id === user.id), [all.data, user.id]);
@@ -102,7 +100,7 @@ function NewKeyDialog({ user, onClose }: { user: TreeNode; onClose(): void }) {
   const [orgId, setOrgId] = useState<string>();
   const making = useMutation({
     mutationFn: () =>
-      send<AnswerOf<typeof accessRows.makeApiKey>>('POST', '/inspect/access/keys', {
+      send('POST', '/inspect/access/keys', {
         userId: user.id,
         ...(orgId !== undefined && { orgId }),
       }),

@@ -2,7 +2,6 @@ import { queryOptions } from '@tanstack/react-query';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import type { TreeProviders } from '../../api/tree.ts';
 
 /** The place that a resource is in, or will be. */
 export interface ParentPlace {
@@ -15,7 +14,6 @@ export interface ParentPlace {
 export function providersFor(placeId: string, type: string) {
   return queryOptions({
     queryKey: [keys.world, 'providers for', placeId, type],
-    queryFn: async ({ signal }) =>
-      (await load<TreeProviders>(`/inspect/tree/${placeId}/providers`, { type }, signal)).rows,
+    queryFn: async ({ signal }) => (await load(`/inspect/tree/${placeId}/providers`, { type }, signal)).rows,
   });
 }

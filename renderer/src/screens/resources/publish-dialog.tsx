@@ -1,7 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { publishingRows } from '../../../../server/contract/publishing.ts';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { queryClient } from '../../api/query-client.ts';
@@ -12,9 +10,6 @@ import { TextField } from '../../parts/fields.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import type { PublishPlace } from './publish-place.ts';
 import { PublishPlan } from './publish-plan.tsx';
-
-type Plan = AnswerOf<typeof publishingRows.planPublishing>;
-type Carried = AnswerOf<typeof publishingRows.carryPublishing>;
 
 export interface PublishDialogProps {
   direction: 'pull' | 'push';
@@ -34,11 +29,11 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   const [agreed, setAgreed] = useState<ReadonlySet<string>>(new Set());
   const [isUnticked, setUnticked] = useState(false);
   const wish = { direction, metaUrl: metaUrl.trim(), path: path.trim(), credentials: { user: user.trim(), password } };
-  const at = `/inspect/publishing/${place.environmentId}`;
+  const at = `/inspect/publishing/${place.environmentId}` as const;
   const planning = useMutation({
     mutationFn: () => {
       lastAddress = wish.metaUrl;
-      return send<Plan>('POST', `${at}/plan`, wish);
+      return send('POST', `${at}/plan`, wish);
     },
     onSuccess: () => {
       setAgreed(new Set());
@@ -47,7 +42,7 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   });
   const plan = planning.data;
   const carrying = useMutation({
-    mutationFn: () => send<Carried>('POST', `${at}/carry`, { ...wish, seen: plan?.seen, overwrite: [...agreed] }),
+    mutationFn: () => send('POST', `${at}/carry`, { ...wish, seen: plan?.seen, overwrite: [...agreed] }),
     onSuccess: ({ done, failed }) => {
       void queryClient.invalidateQueries();
       if (failed) return;

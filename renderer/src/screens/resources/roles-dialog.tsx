@@ -24,10 +24,10 @@ export const hasRoles = (word: TypeWord): boolean => PLACES.includes(word);
 
 /** Gives several people a role at once, or what somebody else has. */
 export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose(): void }) {
-  const at = `/inspect/roles/${resource.id}`;
+  const at = `/inspect/roles/${resource.id}` as const;
   const roles = useQuery({
     queryKey: [keys.world, 'roles', resource.id],
-    queryFn: ({ signal }) => load<Roles>(at, {}, signal),
+    queryFn: ({ signal }) => load(at, {}, signal),
   });
   const users = useWorld<PlatformRecord[]>('/users', { expand: true });
   const groups = useWorld<PlatformRecord[]>(`/${resource.fqon}/groups`, { expand: true });
@@ -36,7 +36,7 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
   const [filter, setFilter] = useState('');
   const giving = useMutation({
     mutationFn: () =>
-      send<Roles>('PUT', at, {
+      send('PUT', at, {
         identities: [...chosen],
         ...(choice.startsWith('as ') ? { sameAs: choice.slice(3) } : { role: choice }),
       }),

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { FormFact } from '../../../../server/model/form-facts.ts';
 import type { ReferenceFact } from '../../../../server/model/reference-facts.ts';
-import { load } from '../../api/client.ts';
+import { loadAs } from '../../api/client.ts';
 
 /** The part of a JSON Schema that a form is made from. */
 export interface Schema {
@@ -34,7 +34,7 @@ interface OpenApi {
 function useAllSchemas(): Record<string, Schema> | undefined {
   const { data } = useQuery({
     queryKey: ['openapi'],
-    queryFn: ({ signal }) => load<OpenApi>('/openapi.json', {}, signal),
+    queryFn: ({ signal }) => loadAs<OpenApi>('/openapi.json', {}, signal),
     // It changes with the server only.
     gcTime: Number.POSITIVE_INFINITY,
   });

@@ -14,7 +14,7 @@ export type SessionUser = AnswerOf<typeof windowRows.readSession>['user'];
 export function useKeysAndTokens() {
   return useQuery({
     queryKey: [topics.world, 'keys and tokens'],
-    queryFn: ({ signal }) => load<KeysAndTokens>('/inspect/access', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/access', {}, signal),
     staleTime: 0,
   });
 }
@@ -23,6 +23,6 @@ export function useKeysAndTokens() {
 export function useSessionUser(): SessionUser | undefined {
   return useQuery({
     queryKey: ['session'],
-    queryFn: ({ signal }) => load<AnswerOf<typeof windowRows.readSession>>('/inspect/session', {}, signal),
+    queryFn: ({ signal }) => load('/inspect/session', {}, signal),
   }).data?.user;
 }

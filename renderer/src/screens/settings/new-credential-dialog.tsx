@@ -1,7 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
-import type { accessRows } from '../../../../server/contract/window.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { durationText } from '../../parts/amounts.ts';
@@ -86,7 +84,7 @@ export function NewCredentialDialog({ kind, me, users, onClose }: NewCredentialD
 }
 
 async function makeKey(userId: string): Promise<Made> {
-  const { apiKey, apiSecret } = await send<AnswerOf<typeof accessRows.makeApiKey>>('POST', '/inspect/access/keys', {
+  const { apiKey, apiSecret } = await send('POST', '/inspect/access/keys', {
     userId,
   });
   const curl = `curl -u '${apiKey}:${apiSecret}' ${location.origin}/meta/users/self`;
@@ -101,11 +99,7 @@ async function makeKey(userId: string): Promise<Made> {
 }
 
 async function makeToken(userId: string): Promise<Made> {
-  const { accessToken, expiresInS } = await send<AnswerOf<typeof accessRows.makeToken>>(
-    'POST',
-    '/inspect/access/tokens',
-    { userId },
-  );
+  const { accessToken, expiresInS } = await send('POST', '/inspect/access/tokens', { userId });
   const curl = `curl -H 'Authorization: Bearer ${accessToken}' ${location.origin}/meta/users/self`;
   return {
     note: `The token is shown this once: copy it now. It is good for ${durationText(expiresInS * MS)}.`,
