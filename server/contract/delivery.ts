@@ -182,7 +182,7 @@ export const deliveryRows = rowsOf('Delivery', {
     summary: 'A runner tells how its run goes on',
     ...root,
     body: json(named('PipelineProgress', pipelineProgress)),
-    answer: oneRun,
+    answer: ok(pipelineRun),
     errors: [404, 409, 503],
   },
 });

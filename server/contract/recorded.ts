@@ -116,7 +116,6 @@ const mark = z.object({
   text: z.string().describe('What happened, in words'),
   seq: z.int().optional().describe('Of a commit'),
 });
-export type ShownMark = z.output<typeof mark>;
 
 /** A run of invocations of one lambda that came to nothing. */
 const failure = named(

@@ -1,6 +1,6 @@
 import { lineage, subOrganizations } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
-import { resourceTypes, typeOf, typeWords } from '../model/registry.ts';
+import { typeOf, typeWords } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { CONTAINER } from '../model/types/container.ts';
 import { endpointsOf } from '../model/types/embedded.ts';
@@ -31,12 +31,6 @@ export function listBelow(view: WorldView, parent: StoredResource, word: ListWor
 /** Is a resource a child of another, or in one of the lists below it (D-004)? */
 export function isListedBelow(view: WorldView, parent: StoredResource, child: StoredResource): boolean {
   return child.parent === parent.id || listBelow(view, parent, typeOf(child).word).includes(child);
-}
-
-/** Does a list below a resource of that type only refer to what stands elsewhere (D-004)? */
-export function isReferringList(parentWord: string, word: string): boolean {
-  if (!Object.hasOwn(relations, `${parentWord}/${word}`)) return false;
-  return !resourceTypes.some((type) => type.word === word && type.parents.some((one) => one === parentWord));
 }
 
 /** Lists below a resource that do not hold its children, by the two words of the path. */

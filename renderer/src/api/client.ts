@@ -70,7 +70,7 @@ export async function ask<const M extends Method, const P extends string>(
 export function load<T>(path: RecordPath, query?: Query, signal?: AbortSignal): Promise<T>;
 export function load<const P extends string>(path: P, query?: Query, signal?: AbortSignal): Promise<AnswerAt<'GET', P>>;
 export async function load(path: string, query?: Query, signal?: AbortSignal): Promise<unknown> {
-  return valueOf(await ask('GET', path, { ...(query && { query }), ...(signal && { signal }) }));
+  return answered(await ask('GET', path, { ...(query && { query }), ...(signal && { signal }) }));
 }
 
 /** The same where an address, or which of its forms an answer has, is known to the caller only, who says what it is. */
@@ -85,10 +85,10 @@ export function send<const M extends Method, const P extends string>(
   query?: Query,
 ): Promise<AnswerAt<M, P>>;
 export async function send(method: Method, path: string, body?: unknown, query?: Query): Promise<unknown> {
-  return valueOf(await ask(method, path, { body, ...(query && { query }) }));
+  return answered(await ask(method, path, { body, ...(query && { query }) }));
 }
 
-function valueOf<T>(answer: Answer<T>): T {
+function answered<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
   throw new FailureError(answer.failure);
 }

@@ -15,7 +15,6 @@ export type TreePage = AnswerOf<typeof treeRows.listTreeChildren>;
 export type TreePlace = AnswerOf<typeof treeRows.readTreePlace>;
 export type TreeRelation = TreeRelations['names'][number];
 type TreeRelations = AnswerOf<typeof treeRows.listRelations>;
-export type TreeProviders = AnswerOf<typeof treeRows.listTreeProviders>;
 
 /** How many rows are read at once. */
 export const TREE_PAGE_ROWS = 200;

@@ -1,11 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import type { AnswerOf } from '../../../server/contract/row.ts';
-import type { windowRows } from '../../../server/contract/window.ts';
 import { load, send } from './client.ts';
 import { live } from './live.ts';
 import { queryClient } from './query-client.ts';
-
-export type Who = AnswerOf<typeof windowRows.readSession>;
 
 const SESSION = '/inspect/session';
 const KEY = ['session'];

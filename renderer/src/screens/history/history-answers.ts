@@ -3,7 +3,6 @@ import type { AnswerOf } from '../../../../server/contract/row.ts';
 
 export type {
   BriefCommit,
-  ShownCommit as WholeCommit,
   ShownSnapshot as Snapshot,
 } from '../../../../server/contract/history.ts';
 

@@ -2,14 +2,18 @@ import { CircleX } from 'lucide-react';
 import { useFailures } from '../../api/failures.ts';
 import { Time } from '../../parts/amount.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { useValue } from '../../value-store.ts';
 import { FailureStory } from '../invocations/failure-story.tsx';
+import { underWay } from '../invocations/use-mending.ts';
 
 /** So many are told of in full; a screen of its own lists all. */
 const MAX_SHOWN = 3;
 
-/** What fails now, why, and the way back; nothing while all goes well. */
+/** What fails now, why, and the way back, until all that can be replayed has been; nothing while all goes well. */
 export function Failing() {
-  const failures = useFailures();
+  const failing = useFailures();
+  const mended = [...useValue(underWay).values()].map(({ run }) => run);
+  const failures = [...failing, ...mended.filter((run) => !failing.some(({ lambdaId }) => lambdaId === run.lambdaId))];
   if (failures.length === 0) return null;
   return (
     <section aria-labelledby="failing">

@@ -15,6 +15,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
   const { rule } = run;
   const { mending, progress, stop } = useMending(run);
   const isUndoing = mending.isPending && mending.variables !== undefined;
+  const isUnderWay = progress !== undefined;
   return (
     <div className="mt-1 flex flex-col gap-1.5">
       {rule && !run.isOver && (
@@ -40,7 +41,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
               look="primary"
               icon={Undo2}
               isPending={isUndoing}
-              isDisabled={mending.isPending}
+              isDisabled={isUnderWay}
               onPress={() => mending.mutate('rule')}
             >
               Switch it off, and {replayWords(run)}
@@ -51,7 +52,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
               look="primary"
               icon={Undo2}
               isPending={isUndoing}
-              isDisabled={mending.isPending}
+              isDisabled={isUnderWay}
               onPress={() => mending.mutate(likeliest.seq)}
             >
               Undo it, and {replayWords(run)}
@@ -59,8 +60,8 @@ export function FailureStory({ run }: { run: FailureRun }) {
           )}
           <Button
             icon={RotateCcw}
-            isPending={mending.isPending && !isUndoing}
-            isDisabled={mending.isPending}
+            isPending={isUnderWay && !isUndoing}
+            isDisabled={isUnderWay}
             onPress={() => mending.mutate(undefined)}
           >
             {capital(replayWords(run))}

@@ -1,13 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import type { AnswerOf } from '../../../../server/contract/row.ts';
-import type { Debugging, FileLink, TestEvent, workbenchRows } from '../../../../server/contract/workbench.ts';
+import type { Debugging, FileLink, TestEvent } from '../../../../server/contract/workbench.ts';
 import { load, send } from '../../api/client.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
 
 export type { FileLink, TestEvent };
 /** The lambda runs so that a debugger can attach. */
 export type DebugState = Debugging;
-export type WorkbenchState = AnswerOf<typeof workbenchRows.readWorkbench>;
 
 /** What a person works on the lambda with, and how to change it. */
 export function useWorkbench(lambdaId: string) {
