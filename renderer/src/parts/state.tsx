@@ -50,7 +50,7 @@ const TONES: Record<NonNullable<BadgeProps['tone']>, string> = {
 export function Badge({ children, tone = 'plain' }: BadgeProps) {
   return (
     <span
-      className={`inline-flex shrink-0 items-center rounded border px-1.5 text-[11px] leading-[17px] whitespace-nowrap ${TONES[tone]}`}
+      className={`inline-block max-w-full shrink-0 truncate rounded border px-1.5 align-middle text-[11px] leading-[17px] ${TONES[tone]}`}
     >
       {children}
     </span>

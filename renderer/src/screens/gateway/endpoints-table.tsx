@@ -116,13 +116,13 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
           {hosts.length > 0 && <Badge>{`also ${hosts.join(', ')}`}</Badge>}
         </span>
       </td>
-      <td className="px-2">
-        <span className="flex items-center gap-1.5 whitespace-nowrap">
+      <td className="w-2/5 max-w-0 px-2">
+        <span className="flex min-w-0 items-center gap-1.5 whitespace-nowrap">
           {target ? <Target target={target} /> : '-'}
           {isAsynchronous && <Badge>asynchronous</Badge>}
           <PlaceLink
             to={{ screen: 'resources', id: record.id }}
-            className="text-faint hover:text-text"
+            className="min-w-0 truncate text-faint hover:text-text"
             label={`${record.name}: open the endpoint`}
           >
             {record.name}
@@ -171,7 +171,10 @@ function Target({ target: { kind, id, name, isGone, status, reason } }: { target
   }
   return (
     <>
-      <PlaceLink to={kind === 'lambda' ? { screen: 'lambdas', id } : { screen: 'containers', search: { sel: id } }}>
+      <PlaceLink
+        to={kind === 'lambda' ? { screen: 'lambdas', id } : { screen: 'containers', search: { sel: id } }}
+        className="link min-w-0 truncate"
+      >
         {name ?? kind}
       </PlaceLink>
       {kind === 'lambda' ? (

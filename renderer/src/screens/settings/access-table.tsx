@@ -41,10 +41,10 @@ export function AccessTable({ label, idTitle, noun, rows, total, whenNone, onEnd
         <thead className="text-[11.5px] text-faint">
           <tr className="border-b border-line">
             <th className="py-1 pr-3 font-normal">{idTitle}</th>
-            <th className="w-32 py-1 pr-3 font-normal">User</th>
-            <th className="w-28 py-1 pr-3 font-normal">Made</th>
-            <th className="w-36 py-1 pr-3 font-normal">Used</th>
-            {isLimited && <th className="w-28 py-1 pr-3 font-normal">Good for</th>}
+            <th className="w-[17%] py-1 pr-3 font-normal">User</th>
+            <th className="w-[15%] py-1 pr-3 font-normal">Made</th>
+            <th className="w-[16%] py-1 pr-3 font-normal">Used</th>
+            {isLimited && <th className="w-[16%] py-1 pr-3 font-normal">Good for</th>}
             <th className="w-8 py-1">
               <span className="sr-only">End it</span>
             </th>
