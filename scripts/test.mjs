@@ -40,7 +40,8 @@ async function run(name, [command, ...args]) {
   told.push(`test: ${name}: ${code === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedAt) / 1000).toFixed(0)} s)`);
 }
 
-const engines = run('engines', vitest('1-engines'));
+// Few at a time: they have all the time that the window's journeys take, and an engine that is asked by many keeps no limit.
+const engines = run('engines', [...vitest('1-engines'), '--maxWorkers', '2']);
 const window = (async () => {
   if (!canBeApart) await engines;
   await run('window', [...(canBeApart ? APART : []), ...playwright('window')]);
