@@ -35,7 +35,7 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
     width: { share: 2, minWidth: 130 },
     gives: 2,
     cell: ({ addresses }) => (
-      <span className="flex items-center gap-2">
+      <span className="flex min-w-0 items-center gap-2">
         {addresses.slice(0, 2).map((address) => (
           <AddressLink key={address.href} address={address} />
         ))}
@@ -140,10 +140,10 @@ export function AddressLink({ address: { href, text, kind, name } }: { address: 
       target="_blank"
       rel="noreferrer"
       title={`${kind === 'endpoint' ? 'Endpoint' : 'Port'} ${name}: ${href}`}
-      className="mono link relative z-1 inline-flex min-h-6 shrink-0 items-center gap-1"
+      className="mono link relative z-1 inline-flex min-h-6 min-w-0 items-center gap-1"
     >
-      {text}
-      <ExternalLink aria-hidden size={11} />
+      <span className="truncate">{text}</span>
+      <ExternalLink aria-hidden size={11} className="shrink-0" />
       <span className="sr-only">(opens in a new tab)</span>
     </a>
   );
