@@ -48,6 +48,8 @@ const window = (async () => {
 })();
 // What waits most runs beside what computes most: two that compute would only keep each other waiting.
 await Promise.all([engines, window]);
-await Promise.all([run('others', vitest('2-lambdas', '3-platform')), run('engine journeys', playwright('engine'))]);
+await run('others', vitest('2-lambdas', '3-platform'));
+// These need the engine's networks, and some of the others make containers, too.
+await run('engine journeys', playwright('engine'));
 await run('podman', vitest('4-podman'));
 console.log(told.join('\n'));
