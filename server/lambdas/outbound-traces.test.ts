@@ -35,12 +35,12 @@ afterAll(async () => {
 });
 
 /** What reaches the other side, and the record of the call. @param call a Promise of the headers that it got, in JSON */
-async function sent(call: string, headers: Record<string, string> = GIVEN) {
+async function sent(call: string, headers: Record<string, string> = GIVEN, at = bed) {
   const code = `const of = (r) => new Promise((ok) => { let t = ''; r.on('data', (d) => { t += d }).on('end', () => ok(t)) });
     const { ECHO, ECHO2 } = process.env;
     exports.run = async () => JSON.parse(await ${call});`;
-  const id = bed.lambda(code, { env: { ...env, PACKAGES: packages } });
-  const invocation = await bed.invoke(id, '', { headers });
+  const id = at.lambda(code, { env: { ...env, PACKAGES: packages } });
+  const invocation = await at.invoke(id, '', { headers });
   const got: Record<string, string> = JSON.parse(answerOf(invocation));
   return { got, invocation };
 }
@@ -68,6 +68,19 @@ describe('a call belongs to the trace of its invocation', () => {
     const own = invocation.executionId.replaceAll('-', '').slice(16);
     expect(got).toMatchObject({ traceparent: `00-${TRACE}-${own}-01`, tracestate: 'vendor=1' });
     expect(invocation.outbound.map(({ traceId }) => traceId)).toEqual([TRACE]);
+  });
+
+  it.each([
+    ['with a list of headers', HTTP("{ headers: ['x-a', '1', 'host', 'localhost'] }")],
+    ['with a body', HTTP("{ method: 'POST' }", "r.write('a');")],
+  ])('the first one of a process that was not started ahead too: %s', async (_how, call) => {
+    const fresh = await ServiceForTests.start();
+    try {
+      const { got } = await sent(call, GIVEN, fresh);
+      expect(readTraceParent(got.traceparent)?.traceId).toBe(TRACE);
+    } finally {
+      await fresh.stop();
+    }
   });
 
   it('which begins with it when it was given none that is valid', async () => {

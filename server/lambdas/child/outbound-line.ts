@@ -58,6 +58,8 @@ export class OutboundLine {
 
   /** To be called before the lambda is loaded. */
   install(routes: OutboundRoutes): void {
+    // A request that is given all its headers writes its head before it connects.
+    this.#calls.trace();
     const tls = nodeTls();
     const ownTlsConnect = tls.connect;
     const line = this;
@@ -106,7 +108,6 @@ export class OutboundLine {
   }
 
   #connect(socket: Socket, args: unknown[]): Socket {
-    this.#calls.trace();
     const options = connectOptionsIn(args);
     const target = this.#isOwn ? undefined : targetOf(options, this.#routes.crm);
     const verdict = target && this.#decide(target);
@@ -122,7 +123,6 @@ export class OutboundLine {
 
   /** A connection to be answered here needs no TLS: what comes back only looks as if it had. Undefined for all others. */
   #tlsConnect(args: unknown[]): Socket | undefined {
-    this.#calls.trace();
     const options = connectOptionsIn(args);
     const target = this.#isOwn || options.socket ? undefined : targetOf(options, this.#routes.crm);
     const verdict = target && this.#decide(target);
