@@ -1,5 +1,5 @@
 /** The words that name a type in paths and have records of their own (D-006): each type's file adds its own. */
-// biome-ignore lint/suspicious/noEmptyInterface: see above
+// biome-ignore lint/suspicious/noEmptyInterface: only an interface can be added to by the files of the types
 export interface TypeWords {}
 export type TypeWord = keyof TypeWords;
 

@@ -3,11 +3,12 @@ import { useState } from 'react';
 import { exchangeQuery, howItWent } from '../../../../server/model/recorded-queries.ts';
 import { useMarks } from '../../api/marks.ts';
 import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
-import { Duration, Time } from '../../parts/amount.tsx';
+import { Duration } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
+import { timeColumn } from '../../parts/list/time-column.tsx';
 import { QueryBar } from '../../parts/query-bar.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Badge } from '../../parts/state.tsx';
@@ -38,19 +39,7 @@ const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     width: 128,
     cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
   },
-  {
-    id: 'time',
-    gives: 3,
-    sortBy: (row) => row.at,
-    header: 'Time',
-    width: 116,
-    isMono: true,
-    cell: ({ at }) => (
-      <span className="text-muted">
-        <Time at={at} as="clock" />
-      </span>
-    ),
-  },
+  timeColumn((row) => row.at, { width: 116, gives: 3 }),
   {
     id: 'method',
     gives: 2,

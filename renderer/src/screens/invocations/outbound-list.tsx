@@ -1,25 +1,17 @@
 import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import { outboundQuery } from '../../../../server/model/recorded-part-queries.ts';
-import { useMarks } from '../../api/marks.ts';
-import { Duration, Time } from '../../parts/amount.tsx';
+import { Duration } from '../../parts/amount.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
-import { QueryBar } from '../../parts/query-bar.tsx';
+import type { RowState } from '../../parts/list/list-pane.tsx';
+import { timeColumn } from '../../parts/list/time-column.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import type { SavedView } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { ScreenFrame } from '../../shell/screen-frame.tsx';
-import { hrefOf, useSearch } from '../../url.ts';
-import { InvocationDetailPane } from './invocation-detail.tsx';
-import { ListChoice } from './list-choice.tsx';
+import { useSearch } from '../../url.ts';
+import { PartList } from './part-list.tsx';
 import { type RecordedCall, useOutboundCalls } from './use-parts.ts';
 
-const keyOf = ({ seq, executionId }: RecordedCall) => `${seq}.${executionId}`;
-const faultOf = (text: string) => {
-  const query = outboundQuery(text, Date.now());
-  return query.ok ? undefined : query.fault;
-};
 const pointOf = (call: RecordedCall) => ({
   atMs: Date.parse(call.startedAt),
   tookMs: call.durationMs,
@@ -42,18 +34,7 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     width: 104,
     cell: (call) => <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no answer'}</State>,
   },
-  {
-    id: 'time',
-    sortBy: ({ startedAt }) => startedAt,
-    header: 'Time',
-    width: 104,
-    isMono: true,
-    cell: ({ startedAt }) => (
-      <span className="text-muted">
-        <Time at={startedAt} as="clock" />
-      </span>
-    ),
-  },
+  timeColumn(({ startedAt }) => startedAt),
   {
     id: 'lambda',
     sortBy: ({ lambdaName }) => lambdaName,
@@ -101,59 +82,28 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
 
 /** Whom lambdas called, newest first, and the invocation behind one of the calls. */
 export function OutboundList() {
-  const marks = useMarks();
-  const [{ q = '', sel, sort, scope, lambda }, change] = useSearch();
-  const calls = useOutboundCalls({ q: q || undefined, scope, lambda });
-  const [, executionId] = sel?.split('.') ?? [];
+  const [{ q, scope, lambda }] = useSearch();
   return (
-    <ScreenFrame
-      title="Invocations"
-      bar={
-        <QueryBar
-          what="outbound calls"
-          faultOf={faultOf}
-          example="is:failed url:crm.example dur:>200"
-          suggestions={['is:failed', 'time:>10m', 'dur:>200', 'caught:crm', 'method:post', 'body:"some text"']}
-        />
+    <PartList
+      name="outbound"
+      label="Outbound calls"
+      list={useOutboundCalls({ q: q || undefined, scope, lambda })}
+      columns={COLUMNS}
+      pointOf={pointOf}
+      states={STATES}
+      views={VIEWS}
+      read={outboundQuery}
+      example="is:failed url:crm.example dur:>200"
+      suggestions={['is:failed', 'time:>10m', 'dur:>200', 'caught:crm', 'method:post', 'body:"some text"']}
+      firstTab="outbound"
+      empty={
+        <EmptyState
+          title="No lambda has called anybody yet"
+          text="Every HTTP call that a lambda makes stands here once the invocation is over."
+        >
+          <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
+        </EmptyState>
       }
-      actions={<ListChoice />}
-    >
-      <ListPane
-        name="outbound"
-        label="Outbound calls"
-        list={calls}
-        columns={COLUMNS}
-        keyOf={keyOf}
-        pointOf={pointOf}
-        states={STATES}
-        marks={marks}
-        views={VIEWS}
-        hrefOf={(call) =>
-          hrefOf({ screen: 'invocations', search: { list: 'outbound', q, lambda, sort, sel: keyOf(call) } }, scope)
-        }
-        isFiltered={q !== '' || scope !== undefined || lambda !== undefined}
-        onClearFilter={() => change({ q: undefined, scope: undefined, lambda: undefined })}
-        empty={
-          <EmptyState
-            title="No lambda has called anybody yet"
-            text="Every HTTP call that a lambda makes stands here once the invocation is over."
-          >
-            <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
-          </EmptyState>
-        }
-        detailLabel="Invocation"
-        detail={
-          executionId && (
-            <InvocationDetailPane
-              key={executionId}
-              id={executionId}
-              isRunning={false}
-              previousId={undefined}
-              firstTab="outbound"
-            />
-          )
-        }
-      />
-    </ScreenFrame>
+    />
   );
 }

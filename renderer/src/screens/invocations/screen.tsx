@@ -3,13 +3,14 @@ import { useMemo } from 'react';
 import { invocationQuery } from '../../../../server/model/recorded-queries.ts';
 import { live } from '../../api/live.ts';
 import { useMarks } from '../../api/marks.ts';
-import { Duration, Time, useNowMs } from '../../parts/amount.tsx';
+import { Duration, useNowMs } from '../../parts/amount.tsx';
 import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
 import { termsOf, withTerms } from '../../parts/list/query-terms.ts';
+import { timeColumn } from '../../parts/list/time-column.tsx';
 import { QueryBar } from '../../parts/query-bar.tsx';
 import { State } from '../../parts/state.tsx';
 import type { SavedView } from '../../preferences/preferences.ts';
@@ -188,18 +189,7 @@ function columnsFor(longestMs: number): readonly GridColumn<Row>[] {
       width: 104,
       cell: (row) => <State is={conditionOf(row)}>{statusOf(row)}</State>,
     },
-    {
-      id: 'time',
-      sortBy: (row) => row.acceptedAt,
-      header: 'Time',
-      width: 104,
-      isMono: true,
-      cell: ({ acceptedAt }) => (
-        <span className="text-muted">
-          <Time at={acceptedAt} as="clock" />
-        </span>
-      ),
-    },
+    timeColumn((row) => row.acceptedAt),
     {
       id: 'lambda',
       sortBy: (row) => row.lambdaName,

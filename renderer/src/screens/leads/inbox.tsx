@@ -1,11 +1,11 @@
 import { useMemo } from 'react';
 import { parseQuery, type QueryField } from '../../../../server/model/query-language.ts';
 import { useMarks } from '../../api/marks.ts';
-import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
+import { timeColumn } from '../../parts/list/time-column.tsx';
 import { State } from '../../parts/state.tsx';
 import type { SavedView } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
@@ -46,18 +46,7 @@ export function fitting(leads: readonly Lead[] | undefined, q: string): readonly
   return (query.ok && q !== '' ? leads?.filter(query.matches) : leads) ?? NONE;
 }
 
-const TIME: GridColumn<Lead> = {
-  id: 'time',
-  sortBy: ({ receivedAt }) => receivedAt,
-  header: 'Time',
-  width: 112,
-  isMono: true,
-  cell: ({ receivedAt }) => (
-    <span className="text-muted">
-      <Time at={receivedAt} as="clock" />
-    </span>
-  ),
-};
+const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt, { width: 112 });
 const NAME: GridColumn<Lead> = {
   id: 'name',
   sortBy: nameOf,
