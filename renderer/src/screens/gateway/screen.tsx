@@ -39,7 +39,7 @@ const COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     width: 128,
     cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
   },
-  timeColumn((row) => row.at, { width: 116, gives: 3 }),
+  timeColumn((row) => row.at, { gives: 3 }),
   {
     id: 'method',
     gives: 2,

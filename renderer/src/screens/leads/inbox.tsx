@@ -46,7 +46,7 @@ export function fitting(leads: readonly Lead[] | undefined, q: string): readonly
   return (query.ok && q !== '' ? leads?.filter(query.matches) : leads) ?? NONE;
 }
 
-const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt, { width: 112 });
+const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt);
 const NAME: GridColumn<Lead> = {
   id: 'name',
   sortBy: nameOf,
