@@ -17,7 +17,7 @@ const rooms = {
   history: ['model', 'contract', 'http', 'store'],
   traffic: ['model', 'contract', 'http', 'store', 'history'],
   logs: ['model', 'contract', 'http', 'store', 'traffic'],
-  access: ['model', 'contract', 'http'],
+  access: ['model', 'contract', 'http', 'security'],
   workbench: ['model', 'contract', 'http', 'store'],
   delivery: ['model', 'contract', 'http', 'store'],
   window: ['model', 'contract', 'http', 'access'],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refusingTables } from '../server/contract/tables.ts';
-import { inspectorRoutes } from '../server/emulator/inspection-routes.ts';
+import { createInspector } from '../server/emulator/inspector.ts';
 import { typeOfWord } from '../server/model/registry.ts';
 import { resourceRoutes } from '../server/resources/routes.ts';
 import { securityRoutes } from '../server/security/routes.ts';
@@ -22,10 +22,13 @@ describe('of the routes of the services', () => {
   );
 
   // Tables are made without a look at what their handlers will use.
-  const anything: () => unknown = new Proxy(() => undefined, { get: () => anything, apply: () => anything });
+  const anything: () => unknown = new Proxy(() => undefined, {
+    get: (_, name) => (name === Symbol.toPrimitive ? () => 'http://localhost' : anything),
+    apply: () => anything,
+  });
   const resources = resourceRoutes(anything as never);
   const security = securityRoutes(anything as never);
-  const { inspect, log } = inspectorRoutes(anything as never);
+  const { inspect, log } = createInspector(anything as never);
   const routes = [
     ...routesOf(resources, '/meta'),
     ...routesOf(security, '/security'),

@@ -27,7 +27,6 @@ import { Unwind } from './emulator/unwind.ts';
 import { Watch } from './emulator/watch.ts';
 import { WindDown } from './emulator/wind-down.ts';
 import { type ListeningByName, listenByName } from './emulator/window-name.ts';
-import { windowSignIn } from './emulator/window-sign-in.ts';
 import { createWorkbench } from './emulator/workbench.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
@@ -262,7 +261,7 @@ async function start(
       return isRight && !published?.has(password);
     },
   };
-  const sessions = new WindowSessions(windowSignIn(view, credentials, signIns), nowMs, data.sessions);
+  const sessions = new WindowSessions({ view, credentials, ...signIns }, nowMs, data.sessions);
   let firstKey: string | undefined;
   const desk = pipelineDesk({
     baseUrl: () => addresses.ours().baseUrl,

@@ -2,9 +2,15 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEq
 import type { IncomingMessage } from 'node:http';
 import { isWrite } from '../http/foreign-write.ts';
 import { PlatformError } from '../model/errors.ts';
+import { owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { SESSION_KEY_HEADER, sessionKeyIn } from '../model/session-key.ts';
+import type { WorldView } from '../model/world-view.ts';
+import { isDisabled } from '../security/accounts.ts';
+import { tooManyAttempts } from '../security/attempt-limiter.ts';
+import type { Credentials } from '../security/credentials.ts';
+import type { SecurityOptions } from '../security/security-desk.ts';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
 const SESSION_LIFETIME_MS = 12 * 60 * 60_000;
@@ -12,16 +18,10 @@ const SESSION_LIFETIME_MS = 12 * 60 * 60_000;
 const MAX_CODES = 100;
 const MAX_SESSIONS = 100;
 
-/** Who may sign in, and with what a session then speaks to the platform. */
-export interface SignIn {
-  /** The account that a code of the process itself stands for: root. */
-  owner(): Uuid;
-  /** The account of that name and password; undefined when they are wrong. Counts failures, and throws 429 for too many. */
-  byPassword(username: string, password: string, address: string | undefined): Promise<Uuid | undefined>;
-  /** A Bearer token of the account. */
-  tokenFor(userId: Uuid): Promise<string>;
-  /** The token of a session that is over is good for nothing. */
-  endToken(token: string): Promise<unknown>;
+/** Who may sign in, by the rules of the security service, and with what a session then speaks to the platform. */
+export interface SignIn extends Pick<SecurityOptions, 'attempts' | 'isPassword'> {
+  view: WorldView;
+  credentials: Credentials;
 }
 
 export interface Session {
@@ -86,14 +86,12 @@ export class WindowSessions {
     key?: string,
   ): Promise<{ id: string; session: Session }> {
     const userId =
-      'code' in proof
-        ? this.#redeem(proof.code)
-        : await this.#signIn.byPassword(proof.username, proof.password, address);
+      'code' in proof ? this.#redeem(proof.code) : await this.#byPassword(proof.username, proof.password, address);
     if (userId === undefined) throw new PlatformError(401, 'no such user, or a wrong password');
     const id = randomBytes(32).toString('base64url');
     const session = {
       userId,
-      token: await this.#signIn.tokenFor(userId),
+      token: await tokenFor(this.#signIn, userId),
       endsAtMs: this.#nowMs() + SESSION_LIFETIME_MS,
       keyHash: key === undefined ? undefined : hashOf(key),
     };
@@ -152,12 +150,12 @@ export class WindowSessions {
     const session = this.find(request);
     if (!session)
       throw new PlatformError(404, 'only the window can look with the eyes of another: there is no session');
-    if (session.userId !== this.#signIn.owner())
+    if (session.userId !== this.#signIn.view.root.owner)
       throw new PlatformError(403, 'only the root user may look with the eyes of another');
     const before = session.eyes;
     delete session.eyes;
-    if (before) await this.#signIn.endToken(before.token);
-    if (userId !== undefined) session.eyes = { userId, token: await this.#signIn.tokenFor(userId) };
+    if (before) await this.#signIn.credentials.revokeToken(before.token);
+    if (userId !== undefined) session.eyes = { userId, token: await tokenFor(this.#signIn, userId) };
     return session;
   }
 
@@ -166,8 +164,8 @@ export class WindowSessions {
     const session = this.find(request);
     if (!session) return;
     await this.#forget(nameOf(cookieIn(request) ?? ''));
-    if (session.eyes) await this.#signIn.endToken(session.eyes.token);
-    await this.#signIn.endToken(session.token);
+    if (session.eyes) await this.#signIn.credentials.revokeToken(session.eyes.token);
+    await this.#signIn.credentials.revokeToken(session.token);
   }
 
   /**
@@ -188,12 +186,34 @@ export class WindowSessions {
     request.headers.authorization = `Bearer ${eyes && !isOfSession ? eyes.token : session.token}`;
   }
 
+  async #byPassword(username: string, password: string, address: string | undefined): Promise<Uuid | undefined> {
+    const { view, attempts, isPassword } = this.#signIn;
+    const attempt = attempts.begin(username, address);
+    if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
+    const [user] = view.named('users', username);
+    // Also without such a user: how long the answer takes tells nobody who exists.
+    const isRight = await isPassword(password, user);
+    if (!user || !isRight || isDisabled(user)) return undefined;
+    attempt.succeeded();
+    return user.id;
+  }
+
   #redeem(code: string): Uuid {
     const endsAtMs = this.#codes.get(code);
     this.#codes.delete(code);
-    if (endsAtMs !== undefined && endsAtMs > this.#nowMs()) return this.#signIn.owner();
+    if (endsAtMs !== undefined && endsAtMs > this.#nowMs()) return this.#signIn.view.root.owner;
     throw new PlatformError(401, 'this code was used already or is too old: get a new address with `terrarium ui`');
   }
+}
+
+/** A token that the platform itself uses in the name of an account. */
+export async function tokenFor(
+  { view, credentials }: Pick<SignIn, 'view' | 'credentials'>,
+  userId: Uuid,
+): Promise<string> {
+  const user = view.find(userId);
+  if (!user) throw new PlatformError(401, 'the account is gone');
+  return credentials.issueToken(userId, owningOrganization(view, user).id);
 }
 
 /** Name of the cookie: ports of one host share their cookies, so each has its own. */

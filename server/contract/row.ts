@@ -16,8 +16,10 @@ export type ErrorForm = keyof typeof errorForms;
 /** What a route is sent. */
 export interface Body<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
-  /** What becomes of the JSON that is sent, undefined when nothing is; throws 400. Absent: the handler reads the request itself. */
+  /** What becomes of the JSON that is sent, undefined when nothing is; throws 400. */
   read?: (sent: Json | undefined) => unknown;
+  /** What becomes of the fields of the form that is sent; throws 400. Without either the handler reads the request itself. */
+  readForm?: (sent: URLSearchParams) => unknown;
   mediaTypes: readonly string[];
   /** May it be left out? */
   isOptional: boolean;
@@ -94,7 +96,11 @@ export type QueryOf<R> = R extends { query: infer Query extends Readonly<Record<
   : Readonly<Record<never, never>>;
 
 /** The body of a row, read; undefined where the handler reads the request itself. */
-export type BodyOf<R> = R extends { body: { read: (sent: Json | undefined) => infer T } } ? T : undefined;
+export type BodyOf<R> = R extends { body: { read: (sent: Json | undefined) => infer T } }
+  ? T
+  : R extends { body: { readForm: (sent: URLSearchParams) => infer T } }
+    ? T
+    : undefined;
 
 /** The answer of a row; where there is none, or the handler writes it itself, what it gives back is nothing to anybody. */
 export type AnswerOf<R> = R extends { answer: { mediaTypes: readonly string[] } }
@@ -104,6 +110,8 @@ export type AnswerOf<R> = R extends { answer: { mediaTypes: readonly string[] } 
     : unknown;
 
 const JSON_TYPE = 'application/json';
+/** How browsers and OAuth clients send fields (D-171). */
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** A JSON body, as its schema reads it. */
 export function json<Schema extends z.ZodType>(schema: Schema) {
@@ -118,6 +126,11 @@ export function optionalJson<Schema extends z.ZodType>(schema: Schema) {
 /** A JSON body that more than its schema has a say in. @param read as in `Body` */
 export function readJson<Schema extends z.ZodType, T>(schema: Schema, read: (sent: Json | undefined) => T) {
   return { schema, read, mediaTypes: [JSON_TYPE], isOptional: false } as const satisfies Body;
+}
+
+/** The fields of a form. @param readForm as in `Body` */
+export function form<Schema extends z.ZodType, T>(schema: Schema, readForm: (sent: URLSearchParams) => T) {
+  return { schema, readForm, mediaTypes: [FORM_TYPE], isOptional: false } as const satisfies Body;
 }
 
 /** A body that the handler reads itself; JSON unless other types are named. */

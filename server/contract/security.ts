@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { readAccountPatch } from './account-patch.ts';
+import { readFields } from './form-fields.ts';
 import { health, PATCH_TYPES, patchDocument } from './forms.ts';
 import { named } from './named.ts';
 import { apiKey, id, time } from './parts.ts';
 import { may, mayOrOwn } from './right.ts';
-import { gone, json, made, ok, optionalJson, ownBody, type Row, rowsOf } from './row.ts';
+import { form, gone, json, made, ok, optionalJson, type Row, readJson, rowsOf } from './row.ts';
 
 /**
  * Stands for the prefix of type names in lower case, with which some members of tokens begin (D-080, D-170, D-176); the document has
@@ -100,6 +102,9 @@ const tokenRequest = named(
     password: z.string().meta({ format: 'password' }).optional().describe('For the password grant'),
   }),
 );
+/** What is no grant is read as well, to be refused by a code of its own (D-171). */
+const anyGrant = z.object({ grant_type: z.string() });
+const signIn = z.object({ username: z.string(), password: z.string() });
 const tokenInspection = named(
   'TokenInspection',
   z.union([
@@ -123,7 +128,7 @@ const tokenInspection = named(
 const standing = named('Standing', z.object({ account, groups: z.array(namedLink), rights, orgId: id }));
 const deletion = named('Deletion', z.object({ wasDeleted: z.boolean() }));
 
-const FORM = 'application/x-www-form-urlencoded';
+const tokenQuestion = named('TokenQuestion', z.object({ token: z.string() }));
 const one = ok(account);
 const accounts = ok(z.array(account));
 const groups = ok(z.array(accountGroup));
@@ -138,7 +143,6 @@ function securityRows<const Table extends Record<string, Omit<Row, 'tag'>>>(tag:
 
 const issues = {
   right: 'none',
-  body: ownBody(tokenRequest, FORM),
   answer: ok(token),
   isPrivate: true,
   errorForm: 'TokenError',
@@ -147,7 +151,7 @@ const issues = {
 const inspects = {
   summary: 'What is a token worth?',
   right: 'caller',
-  body: ownBody(named('TokenQuestion', z.object({ token: z.string() })), FORM),
+  body: form(tokenQuestion, (sent) => readFields(tokenQuestion, sent)),
   answer: ok(tokenInspection),
 } as const;
 const tells = {
@@ -162,6 +166,10 @@ export const tokenRows = securityRows('Tokens and keys', {
     route: 'post /security/{fqon}/oauth/issue',
     summary: 'Get an access token: password or client_credentials',
     ...issues,
+    body: form(tokenRequest, (sent) => {
+      const grant = readFields(anyGrant, sent);
+      return { ...grant, ...(grant.grant_type === 'password' && { signIn: readFields(signIn, sent) }) };
+    }),
     errors: [404],
   },
   inspectToken: { route: 'post /security/{fqon}/oauth/inspect', ...inspects, errors: [404] },
@@ -170,6 +178,7 @@ export const tokenRows = securityRows('Tokens and keys', {
     route: 'post /security/oauth/issue',
     summary: 'Get an access token: client_credentials',
     ...issues,
+    body: form(tokenRequest, (sent) => readFields(anyGrant, sent)),
     security: ['basic'],
   },
   inspectTokenAnywhere: { route: 'post /security/oauth/inspect', ...inspects },
@@ -225,7 +234,7 @@ export const accountRows = securityRows('Accounts', {
     summary: 'Change an account',
     right: mayOrOwn('user.update', A_USER.id),
     target: A_USER,
-    body: ownBody(z.union([accountChange, patchDocument]), ...PATCH_TYPES),
+    body: { ...readJson(z.union([accountChange, patchDocument]), readAccountPatch), mediaTypes: PATCH_TYPES },
     answer: one,
     errors: [409, 422],
   },

@@ -1,36 +1,60 @@
 import { randomUUID } from 'node:crypto';
-import type { Router } from 'express';
+import express, { type Router } from 'express';
 import manifest from '../../package.json' with { type: 'json' };
-import type { WindowSessions } from '../access/window-sessions.ts';
+import { accessRoutes } from '../access/access-routes.ts';
+import { tokenFor, type WindowSessions } from '../access/window-sessions.ts';
 import type { Config } from '../config-schema.ts';
+import { deliveryRoutes } from '../delivery/delivery-routes.ts';
 import { PipelineRuns } from '../delivery/pipeline-runs.ts';
+import { historyRoutes, type Sees } from '../history/history-routes.ts';
+import { resetRoutes } from '../history/reset-routes.ts';
+import { snapshotRoutes } from '../history/snapshot-routes.ts';
 import { TimeMachine } from '../history/time-machine.ts';
 import { offencesOf } from '../history/world-rules.ts';
+import { answerErrors } from '../http/answer-error.ts';
+import { authenticate } from '../http/authenticate.ts';
+import type { Gate } from '../http/serve.ts';
 import type { LambdaService } from '../lambdas/lambda-service.ts';
+import { invokeRoutes, logRoutes, plainLogRoutes } from '../logs/lambda-routes.ts';
+import { lineListRoutes } from '../logs/line-list-routes.ts';
 import type { Authenticator } from '../model/caller.ts';
+import { PlatformError } from '../model/errors.ts';
+import { typeOf } from '../model/registry.ts';
 import { offenceOfHostPath } from '../model/types/volume.ts';
+import type { PipelineDesk } from '../pipelines/desk.ts';
+import { publishingRoutes } from '../publishing/routes.ts';
+import { roleRoutes } from '../resources/role-routes.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { hashPassword } from '../security/passwords.ts';
-import { parseLead, parseLeadFilter } from '../standins/lead.ts';
+import { seedRoutes } from '../seed/seed-routes.ts';
+import { parseLead } from '../standins/lead.ts';
+import { leadRoutes } from '../standins/lead-routes.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
 import { callsOf } from '../traffic/calls-since.ts';
 import type { LimitUse } from '../traffic/endpoint-activity.ts';
+import { failureRoutes } from '../traffic/failure-routes.ts';
+import { outboundListRoutes } from '../traffic/outbound-list-routes.ts';
+import { recorderRoutes } from '../traffic/recorder-routes.ts';
+import { sendingRoutes } from '../traffic/sending-routes.ts';
+import { settingsRoutes } from '../window/settings-routes.ts';
+import { treeRoutes } from '../window/tree-routes.ts';
+import { windowRoutes } from '../window/window-routes.ts';
+import { containerRoutes } from '../workbench/container-routes.ts';
+import { outboundRoutes } from '../workbench/outbound-routes.ts';
 import { OutboundRules } from '../workbench/outbound-rules.ts';
 import type { Terminals } from '../workbench/terminals.ts';
+import { type Workbench, workbenchRoutes } from '../workbench/workbench-routes.ts';
 import type { Addresses } from './addresses.ts';
 import type { Containers } from './container-life.ts';
 import type { Core } from './core.ts';
 import type { Data } from './data.ts';
 import { freshWorlds } from './first-world.ts';
-import { type InspectorOptions, inspectorRoutes } from './inspection-routes.ts';
 import { hostsOf } from './listeners.ts';
 import { scmInspection } from './scm-place.ts';
-import { accessDesk, settingsDesk } from './settings-desk.ts';
+import { settingsDesk } from './settings-desk.ts';
 import type { StandIns } from './stand-ins.ts';
 import { statusOf } from './status.ts';
 import type { Watch } from './watch.ts';
-import { windowKeys } from './window-keys.ts';
-import { sessionTokens } from './window-sign-in.ts';
 import { indexing } from './world-indexing.ts';
 import { WorldSeeds } from './world-seeds.ts';
 
@@ -55,10 +79,10 @@ export interface InspectedParts {
   standIns: StandIns;
   outboundRules: OutboundRules;
   pipelines: PipelineRuns;
-  workbench: InspectorOptions['workbench'];
+  workbench: Workbench;
   watch: Watch;
   sessions: WindowSessions;
-  pipelineStarter: InspectorOptions['delivery']['starter'];
+  pipelineStarter: PipelineDesk;
   nowMs(): number;
   onWarning(message: string): void;
   onFault(fault: unknown): void;
@@ -98,86 +122,123 @@ export async function keptPipelineRuns(
   return runs;
 }
 
-/** Wires the inspector: what it looks into, and what it may do there. */
+/** What is seen of the platform beyond its contract: `/inspect/...` and the logs of `/log` (D-001, D-191, D-200). */
 export function createInspector(parts: InspectedParts): { inspect: Router; log: Router } {
   const { config, data, core, lambdas, containers, standIns, watch, credentials, nowMs, onWarning, onFault } = parts;
-  const { store, leads, results, snapshots } = data;
+  const { store, leads, results, snapshots, keptLines: lines } = data;
   const { view } = store;
+  const { judge } = core;
   const { crm, crmUrl, scm, scmToken } = standIns;
+  const { feed, recorder, happenings, arrivals } = watch;
   const scmAccess = () => ({ apiUrl: scm.apiUrl, token: scmToken });
   const addresses = parts.addresses.ours;
-  const { limits, allowedHostPaths } = config;
-  const ownHosts = hostsOf(config);
-  const laws = { referencesOf: indexing.references, limits, allowedHostPaths, ownHosts, newId: randomUUID };
   const allAddresses = () => ({ ...addresses(), crmUrl, scmUrl: scm.url });
-  return inspectorRoutes({
-    view,
-    authenticator: parts.authenticator,
-    judge: core.judge,
-    lambdaLog: lambdas,
-    lines: data.keptLines,
-    containerLog: containers.desk,
-    containers: containers.desk,
-    terminals: parts.terminals,
-    invoker: lambdas,
-    arrivals: watch.arrivals,
-    leads: {
-      list: (filter) => crm.listLeads(parseLeadFilter(filter)),
-      delete: (id) => crm.deleteLead(id),
-      deleteAll: () => crm.deleteLeads(),
-    },
-    refusalOf: (executionId) => crm.refusalOf(executionId),
-    machine: new TimeMachine(store, {
-      offencesOf: (changes) => offencesOf({ view, ...laws }, changes),
-      offenceNow: (record) => offenceOfHostPath(record, allowedHostPaths),
-    }),
-    snapshots,
-    keys: windowKeys(view, credentials),
-    tokens: sessionTokens(view, credentials),
-    archive: { leads, results, parseLead, version: manifest.version, nowMs, laws: { ...laws, hashPassword } },
-    window: {
-      feed: watch.feed,
-      sessions: parts.sessions,
-      secrets: () => [...data.scm.entries()].flatMap(([, project]) => maskedValues(project)),
-      recorder: watch.recorder,
-      happenings: watch.happenings,
-      urlFor: (code) => windowUrlOf(parts.addresses, code),
-      status: () => ({
-        version: manifest.version,
-        addresses: allAddresses(),
-        dataDir: config.data,
-        store: { seq: store.seq, resources: store.world.resources.size, ...store.health() },
-        engines: containers.desk.engines(),
-        processes: lambdas.stats(),
-        viewers: watch.feed.viewers,
-        services: statusOf(data.failures(), containers.desk.engines()).services,
-      }),
-      pulse: () => watch.pulse.shown(),
-      endpoints: () => watch.endpoints.shown(parts.gateway.limitUses()),
-    },
-    settings: settingsDesk({
-      config,
-      origins: parts.origins,
-      addresses: allAddresses,
-      data,
-    }),
-    access: accessDesk(credentials, parts.firstKey),
-    delivery: { scm: scmInspection(scm, scmToken), runs: parts.pipelines, starter: parts.pipelineStarter },
-    rights: core.service,
-    publishing: {
-      meetings: data.meetings,
-      calls: callsOf(watch.recorder),
-      own: () => ({ metaUrl: `${parts.addresses.listening}/meta`, hosts: Object.values(allAddresses()).map(hostOf) }),
-    },
-    workbench: parts.workbench,
-    outbound: { rules: parts.outboundRules, crm: config.outbound.crm },
-    freshWorld: freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess),
-    seeds: new WorldSeeds({ store, config, addresses, scm: scmAccess, nowMs, onWarning }),
-    securityUrlFor: (req) => parts.addresses.seenBy(req).securityUrl,
-    nowMs,
-    gatewayUrl: () => parts.addresses.localGatewayUrl,
-    onFault,
+  const { limits, allowedHostPaths } = config;
+  const laws = {
+    referencesOf: indexing.references,
+    limits,
+    allowedHostPaths,
+    ownHosts: hostsOf(config),
+    newId: randomUUID,
+  };
+  const machine = new TimeMachine(store, {
+    offencesOf: (changes) => offencesOf({ view, ...laws }, changes),
+    offenceNow: (record) => offenceOfHostPath(record, allowedHostPaths),
   });
+  const gate: Gate = {
+    view,
+    judge,
+    callerOf(req) {
+      const who = parts.authenticator.identify(req.headers.authorization);
+      return authenticate(who, { securityUrl: parts.addresses.seenBy(req).securityUrl });
+    },
+  };
+  const sees: Sees = (caller, id) => {
+    const record = view.find(id);
+    return caller.isRoot || (record !== undefined && judge.may(caller, `${typeOf(record).noun}.view`, id));
+  };
+  const invoker = lambdas;
+  const refusalOf = (executionId: string) => crm.refusalOf(executionId);
+  const secrets = () => [...data.scm.entries()].flatMap(([, project]) => maskedValues(project));
+  const logs = { lambdaLog: lambdas, containerLog: containers.desk, arrivals };
+  const inspect = express.Router({ caseSensitive: true });
+  inspect.use(
+    leadRoutes(crm, arrivals, gate),
+    invokeRoutes(invoker, gate),
+    logRoutes(logs, gate),
+    lineListRoutes({ lines, recorder, secrets, nowMs }, gate),
+    containerRoutes(containers.desk, parts.terminals, gate),
+    windowRoutes(
+      {
+        feed,
+        sessions: parts.sessions,
+        urlFor: (code) => windowUrlOf(parts.addresses, code),
+        status: () => ({
+          version: manifest.version,
+          addresses: allAddresses(),
+          dataDir: config.data,
+          store: { seq: store.seq, resources: store.world.resources.size, ...store.health() },
+          engines: containers.desk.engines(),
+          processes: lambdas.stats(),
+          viewers: feed.viewers,
+          services: statusOf(data.failures(), containers.desk.engines()).services,
+        }),
+        pulse: () => watch.pulse.shown(),
+        endpoints: () => watch.endpoints.shown(parts.gateway.limitUses()),
+      },
+      gate,
+    ),
+    outboundListRoutes({ recorder, secrets, nowMs }, gate),
+    recorderRoutes({ recorder, invoker, secrets, nowMs, refusalOf }, gate),
+    failureRoutes({ recorder, happenings, view, machine, invoker, refusalOf }, gate),
+    sendingRoutes(
+      {
+        gatewayUrl: () => parts.addresses.localGatewayUrl,
+        elapsedMs: () => performance.now(),
+        tokens: {
+          tokenFor: (userId) => tokenFor({ view, credentials }, userId),
+          endToken: (token) => credentials.revokeToken(token),
+        },
+      },
+      gate,
+    ),
+    deliveryRoutes({ scm: scmInspection(scm, scmToken), runs: parts.pipelines, starter: parts.pipelineStarter }, gate),
+    publishingRoutes(
+      {
+        meetings: data.meetings,
+        calls: callsOf(recorder),
+        own: () => ({ metaUrl: `${parts.addresses.listening}/meta`, hosts: Object.values(allAddresses()).map(hostOf) }),
+      },
+      gate,
+    ),
+    roleRoutes(core.service, gate),
+    workbenchRoutes(parts.workbench, gate),
+    outboundRoutes({ rules: parts.outboundRules, crm: config.outbound.crm }, gate),
+    settingsRoutes(settingsDesk({ config, origins: parts.origins, addresses: allAddresses, data }), gate),
+    accessRoutes({ credentials, firstKey: parts.firstKey }, gate),
+    seedRoutes(new WorldSeeds({ store, config, addresses, scm: scmAccess, nowMs, onWarning }), gate),
+    historyRoutes(machine, gate, sees),
+    treeRoutes(gate),
+    resetRoutes(machine, freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess), gate),
+    snapshotRoutes(
+      {
+        snapshots,
+        machine,
+        archive: { leads, results, parseLead, version: manifest.version, nowMs, laws: { ...laws, hashPassword } },
+        sees,
+      },
+      gate,
+    ),
+  );
+  const log = express.Router({ caseSensitive: true });
+  log.use(plainLogRoutes(logs, gate));
+  for (const router of [inspect, log]) {
+    router.use((req) => {
+      throw new PlatformError(404, `no route: ${req.method} ${req.originalUrl.split('?', 1)[0]}`);
+    });
+    router.use(answerErrors(onFault));
+  }
+  return { inspect, log };
 }
 
 const hostOf = (url: string): string => new URL(url).host;

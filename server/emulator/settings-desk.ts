@@ -1,10 +1,7 @@
-import type { AccessDesk } from '../access/access-routes.ts';
 import type { Config, StartOptions } from '../config-schema.ts';
 import { IN_MEMORY } from '../config-schema.ts';
 import { settings, shownValue, valueAt } from '../config-settings.ts';
 import type { ShownSetting } from '../contract/window.ts';
-import { readAuthorization } from '../security/authorization-header.ts';
-import type { Credentials } from '../security/credentials.ts';
 import type { SettingsDesk } from '../window/settings-routes.ts';
 import { type Data, LEAD_CAPS, RUN_CAPS } from './data.ts';
 
@@ -57,35 +54,6 @@ export function originsOf(options: StartOptions): ReadonlyMap<string, string> {
   return new Map(
     settings.map(({ key, path }) => [key, valueAt(options, path) === undefined ? 'default' : `option ${key}`]),
   );
-}
-
-/** What the window tells of keys and tokens. @param firstKey root's first key, once it is known */
-export function accessDesk(credentials: Credentials, firstKey: () => string | undefined): AccessDesk {
-  const used = (lastUsedAtMs: number | undefined) => lastUsedAtMs !== undefined && { lastUsedAtMs };
-  return {
-    keys: () =>
-      [...credentials.keys()].map(({ key, accountId, createdAtMs, disabled, lastUsedAtMs }) => ({
-        id: key,
-        accountId,
-        createdAtMs,
-        isDisabled: disabled,
-        ...used(lastUsedAtMs),
-      })),
-    tokens: () =>
-      [...credentials.tokens()].map(({ id, accountId, issuedAtMs, expiresAtMs, lastUsedAtMs }) => ({
-        id,
-        accountId,
-        createdAtMs: issuedAtMs,
-        expiresAtMs,
-        ...used(lastUsedAtMs),
-      })),
-    revokeToken: (id) => credentials.endToken(id),
-    idOfToken(authorization) {
-      const claim = authorization === undefined ? undefined : readAuthorization(authorization);
-      return claim?.scheme === 'bearer' ? credentials.idOfToken(claim.token) : undefined;
-    },
-    firstKey,
-  };
 }
 
 function originOf(origin: string): Pick<ShownSetting, 'source' | 'origin'> {

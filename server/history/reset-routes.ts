@@ -25,10 +25,10 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
  * Lets the world begin anew with a seed, by one commit, which can be undone. The root user stays who he is, with his password; leads,
  * results, keys, snapshots and the history stay, too.
  */
-export function resetRoutes(machine: TimeMachine, freshWorld: () => FreshWorld, gate: Gate): Router {
+export function resetRoutes(machine: TimeMachine, freshWorld: FreshWorld, gate: Gate): Router {
   return serve(resetRows, gate, {
     async resetWorld({ caller, body: { seed, dryRun }, req }) {
-      const fresh = await freshWorld()(seed);
+      const fresh = await freshWorld(seed);
       const present = machine.store.world.resources;
       const world = await sharingRecords(asContinuation(fresh, present), present);
       const { resources, total } = briefDifference(differenceBetween({ resources: present }, { resources: world }));

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import express from 'express';
 import { parse as parseSafely } from 'secure-json-parse';
+import { FORM_TYPE } from '../contract/row.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { MAX_JSON_DEPTH } from '../model/json-bounds.ts';
@@ -10,8 +11,6 @@ import { reasonOf } from '../model/reason.ts';
 export const BODY_LIMIT_SETTING = 'request body bytes';
 
 const DEFAULT_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
-
-const FORM = 'application/x-www-form-urlencoded';
 
 /** The whole body, empty when there is none. */
 async function readBytes(req: IncomingMessage): Promise<Buffer> {
@@ -110,7 +109,7 @@ export async function readJson(
 /** The form fields of a request, in order. Throws 415 unless it is `application/x-www-form-urlencoded` (D-171). */
 export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   const bytes = await readBytes(req);
-  if (mediaTypeOf(req) !== FORM)
-    throw new PlatformError(415, `send the fields as ${FORM} (set the Content-Type header)`);
+  if (mediaTypeOf(req) !== FORM_TYPE)
+    throw new PlatformError(415, `send the fields as ${FORM_TYPE} (set the Content-Type header)`);
   return new URLSearchParams(textOf(bytes));
 }

@@ -19,7 +19,7 @@ import { demandRight } from '../model/rights.ts';
 import { isTypeWord, type TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { queryOf, singleParameter } from './query.ts';
-import { readJson } from './read-body.ts';
+import { readForm, readJson } from './read-body.ts';
 
 /** The parts of a path that have names, decoded. */
 type Path = Readonly<Record<string, string>>;
@@ -264,5 +264,6 @@ function readParameter(
 }
 
 async function readBody({ body }: Row, req: Request): Promise<unknown> {
+  if (body?.readForm) return body.readForm(await readForm(req));
   return body?.read?.(await readJson(req, { types: body.mediaTypes }));
 }

@@ -1,12 +1,10 @@
 import type { Router } from 'express';
 import { accountRows } from '../contract/security.ts';
-import { readJson } from '../http/read-body.ts';
 import { serve } from '../http/serve.ts';
 import type { Caller } from '../model/caller.ts';
 import { invalid, PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
-import { userPatchOf } from './account-patch.ts';
 import { findUser, isRootUser, memberIds } from './accounts.ts';
 import type { SecurityDesk } from './security-desk.ts';
 
@@ -42,10 +40,9 @@ export function accountRoutes({ options, gate, finders, forms, self }: SecurityD
     {
       readOwnAccount: ({ caller, req }) => forms(req).account(self(caller)),
       readAccount: ({ resource, req }) => forms(req).account(resource),
-      async patchAccount({ caller, resource, req }) {
+      async patchAccount({ caller, resource, body, req }) {
         // Of his own account everybody may change some (D-117): what, the writer says.
-        const patch = userPatchOf(await readJson(req, { types: accountRows.patchAccount.body.mediaTypes }));
-        await accounts.patchUser(caller, resource.id, patch);
+        await accounts.patchUser(caller, resource.id, body);
         return forms(req).account(finders.account_id(resource.id));
       },
       deleteAccount: ({ caller, resource }) => accounts.deleteUser(caller, resource.id),

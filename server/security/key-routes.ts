@@ -3,25 +3,23 @@ import { keyRows } from '../contract/security.ts';
 import { serve } from '../http/serve.ts';
 import type { Caller } from '../model/caller.ts';
 import { invalid } from '../model/errors.ts';
-import { ORGANIZATION, owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { demandRight } from '../model/rights.ts';
-import { isUsableIn } from './accounts.ts';
+import { organizationFor } from './accounts.ts';
+import type { Credentials } from './credentials.ts';
 import type { SecurityDesk } from './security-desk.ts';
+
+/** A new key pair of an account, as it is answered once (D-173). */
+export async function newKey(credentials: Credentials, { id }: StoredResource, organization: StoredResource) {
+  const { key, secret } = await credentials.createKey(id, organization.id);
+  return { apiKey: key, apiSecret: secret, accountId: id, disabled: false };
+}
 
 /** API keys and the end of keys and tokens (D-173, D-174). */
 export function keyRoutes({ options, gate, finders }: SecurityDesk): Router {
   const { view, credentials, judge } = options;
 
-  const usableOrganization = (user: StoredResource, orgId: Uuid): StoredResource => {
-    const organization = view.find(orgId);
-    if (organization?.type !== ORGANIZATION) throw invalid('/orgId', `names no organization: ${orgId}`);
-    if (!isUsableIn(view, user, organization)) {
-      throw invalid('/orgId', `names an organization where account '${user.name}' does not exist: ${orgId}`);
-    }
-    return organization;
-  };
   /** Of whom there is nothing to end, nobody need be the owner. */
   const demandOwn = (caller: Caller, accountId: Uuid | undefined) => {
     if (accountId === undefined || accountId === caller.userId) return;
@@ -34,9 +32,7 @@ export function keyRoutes({ options, gate, finders }: SecurityDesk): Router {
     {
       async createApiKey({ caller, resource: user, body: { orgId } }) {
         if (!orgId && caller.userId !== user.id) throw invalid('/orgId', 'is required for a key of another account');
-        const organization = orgId ? usableOrganization(user, orgId.toLowerCase()) : owningOrganization(view, user);
-        const { key, secret } = await credentials.createKey(user.id, organization.id);
-        return { apiKey: key, apiSecret: secret, accountId: user.id, disabled: false };
+        return newKey(credentials, user, organizationFor(view, user, orgId?.toLowerCase()));
       },
       async deleteApiKey({ caller, path: { api_key: key } }) {
         demandOwn(caller, credentials.findKey(key)?.accountId);

@@ -1,7 +1,7 @@
-import { type Request, type Response, Router } from 'express';
+import { type Request, Router } from 'express';
+import type { BodyOf } from '../contract/row.ts';
 import { tokenRows } from '../contract/security.ts';
 import { answerErrors } from '../http/answer-error.ts';
-import { readForm } from '../http/read-body.ts';
 import { serve } from '../http/serve.ts';
 import { actionsOf } from '../model/actions.ts';
 import type { Caller } from '../model/caller.ts';
@@ -11,7 +11,6 @@ import type { StoredResource } from '../model/record.ts';
 import { callerOf, findUser, groupsOf, isDisabled, isUsableIn } from './accounts.ts';
 import { tooManyAttempts } from './attempt-limiter.ts';
 import { formDecoded, readAuthorization } from './authorization-header.ts';
-import { refuseDuplicates, requiredField } from './form-fields.ts';
 import type { SecurityDesk, SecurityOptions } from './security-desk.ts';
 
 /** A refusal with an error code of RFC 6749, always 400 here (D-171). */
@@ -34,15 +33,9 @@ interface Grant {
 export function tokenRoutes({ options, gate, finders, forms, self }: SecurityDesk): Router {
   const { view, credentials, judge } = options;
   const prefix = options.prefix.toLowerCase();
-  /** The organization that a path begins with, if it names one; throws 404. */
-  const organizationIn = (path: { fqon?: string }) => (path.fqon === undefined ? undefined : finders.fqon(path.fqon));
 
-  const issue = async ({ path, req, res }: Part & { res: Response }) => {
-    res.set('Cache-Control', 'no-store');
-    const organization = organizationIn(path);
-    const form = await readForm(req);
-    refuseDuplicates(form);
-    const { user, orgId } = await grantFor(options, form, organization, req);
+  const issue = async ({ found, body, req }: At & { body: SentGrant }) => {
+    const { user, orgId } = await grantFor(options, body, found.fqon, req);
     return {
       access_token: await credentials.issueToken(user.id, orgId),
       token_type: 'bearer' as const,
@@ -50,11 +43,7 @@ export function tokenRoutes({ options, gate, finders, forms, self }: SecurityDes
       [`${prefix}_access_token_href`]: '',
     };
   };
-  const inspect = async ({ path, req }: Part) => {
-    organizationIn(path);
-    const form = await readForm(req);
-    refuseDuplicates(form);
-    const token = requiredField(form, 'token');
+  const inspect = ({ body: { token }, req }: { body: { token: string }; req: Request }) => {
     const record = credentials.findToken(token);
     const user = record && findUser(view, record.accountId);
     if (!record || !user || isDisabled(user)) return { active: false as const };
@@ -85,28 +74,35 @@ export function tokenRoutes({ options, gate, finders, forms, self }: SecurityDes
       orgId: where.id,
     };
   };
-  const tell = ({ caller, path, req }: Part & { caller: Caller }) => standing(req, self(caller), organizationIn(path));
+  const tell = ({ caller, found, req }: At & { caller: Caller }) => standing(req, self(caller), found.fqon);
 
   const router = Router({ caseSensitive: true });
   router.use(
-    serve(tokenRows, gate, {
-      issueToken: issue,
-      issueTokenAnywhere: issue,
-      inspectToken: inspect,
-      inspectTokenAnywhere: inspect,
-      readStanding: tell,
-      readStandingAnywhere: tell,
-    }),
+    serve(
+      tokenRows,
+      gate,
+      {
+        issueToken: issue,
+        issueTokenAnywhere: issue,
+        inspectToken: inspect,
+        inspectTokenAnywhere: inspect,
+        readStanding: tell,
+        readStandingAnywhere: tell,
+      },
+      finders,
+    ),
   );
   router.use(['/oauth/issue', '/:fqon/oauth/issue'], answerErrors(options.onFault, tokenErrorBody));
   return router;
 }
 
-/** What these routes look at of a request. */
-interface Part {
-  path: { fqon?: string };
+/** A request, and the organization that its path begins with, if it names one. */
+interface At {
+  found: { fqon?: StoredResource };
   req: Request;
 }
+
+type SentGrant = BodyOf<typeof tokenRows.issueToken>;
 
 function tokenErrorBody(error: PlatformError): object {
   return { error: reasonOf(error), error_description: error.message, code: error.status };
@@ -120,16 +116,15 @@ function reasonOf(error: PlatformError): string {
 
 async function grantFor(
   options: SecurityOptions,
-  form: URLSearchParams,
+  grant: SentGrant,
   organization: StoredResource | undefined,
   http: Request,
 ): Promise<Grant> {
-  const grantType = requiredField(form, 'grant_type');
   const address = http.socket.remoteAddress;
-  if (grantType === 'client_credentials') {
+  if (grant.grant_type === 'client_credentials') {
     return clientGrant(options, organization, http.headers.authorization, address);
   }
-  if (grantType === 'password' && organization) return passwordGrant(options, form, organization, address);
+  if (grant.signIn && organization) return passwordGrant(options, grant.signIn, organization, address);
   throw new TokenError(
     'unsupported_grant_type',
     organization
@@ -140,12 +135,10 @@ async function grantFor(
 
 async function passwordGrant(
   { view, attempts, isPassword }: SecurityOptions,
-  form: URLSearchParams,
+  { username, password }: { username: string; password: string },
   organization: StoredResource,
   address: string | undefined,
 ): Promise<Grant> {
-  const username = requiredField(form, 'username');
-  const password = requiredField(form, 'password');
   const attempt = attempts.begin(username, address);
   if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
   const [named] = view.named('users', username);

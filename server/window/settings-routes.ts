@@ -21,10 +21,10 @@ export interface SettingsDesk {
 }
 
 /** Each value with where it came from, and what is kept, each part with its size and what it may come to. */
-export function settingsRoutes(desk: () => SettingsDesk, gate: Gate): Router {
+export function settingsRoutes(desk: SettingsDesk, gate: Gate): Router {
   return serve(settingsRows, gate, {
     async readSettings() {
-      const { folder, ...known } = desk();
+      const { folder, ...known } = desk;
       const { parts, isCut } = folder === undefined ? { parts: new Map(), isCut: false } : await folderSizes(folder);
       const counted = known.stored();
       const names = [...new Set([...Object.keys(counted), ...parts.keys()])];

@@ -23,7 +23,7 @@ const ALWAYS_SHOWN: readonly string[] = ['/properties/firstName', '/properties/l
  *
  * @throws PlatformError 400 for a malformed body, 422 for a path that is not one of an account's members (D-092)
  */
-export function userPatchOf(body: Json | undefined): Operation[] {
+export function readAccountPatch(body: Json | undefined): Operation[] {
   if (!isJsonObject(body)) return parsePatch(body).map(onUser);
   return Object.entries(body).flatMap(([member, value]): Operation[] => {
     const path = USER_POINTERS.get(member);
