@@ -10,6 +10,7 @@ const INPUTS = [
   'tsconfig.json',
   'scripts',
   'docs',
+  'fixtures/worlds',
   'server',
   'electron',
   'renderer',

@@ -2,11 +2,13 @@
 // (dist/renderer), and with --types the library's declarations (dist/types).
 //
 //   node scripts/build.mjs [--clean] [--types]
-import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'vite';
+import { parse } from 'yaml';
 import { buildChild } from './build-child.mjs';
 import { buildShell } from './build-shell.mjs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
@@ -45,6 +47,7 @@ await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs'), plugins: [li
 await buildShell({ root, licenses });
 await buildRenderer();
 copyAssets();
+prepareWorlds();
 for (const name of UNSEEN) licenses.add(name);
 licenses.write(join(root, 'dist', 'THIRD-PARTY-LICENSES.txt'));
 sweepOldParts(serverFolder);
@@ -93,6 +96,14 @@ function copyAssets() {
     mkdirSync(dirname(join(root, 'dist', path)), { recursive: true });
     copyFileSync(fileURLToPath(source), join(root, 'dist', path));
   }
+}
+
+/** What reading the worlds that come along gives, by the hash of their text: reading YAML is much of what a first start would do. */
+function prepareWorlds() {
+  const worlds = join(root, 'fixtures', 'worlds');
+  const texts = readdirSync(worlds).map((name) => readFileSync(join(worlds, name), 'utf8'));
+  const prepared = texts.map((text) => [createHash('sha256').update(text).digest('hex'), parse(text)]);
+  writeFileSync(join(serverFolder, 'worlds.json'), JSON.stringify(Object.fromEntries(prepared)));
 }
 
 function sweepOldParts(folder) {

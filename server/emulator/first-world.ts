@@ -9,8 +9,9 @@ import { packageFile } from '../package-file.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { publishedHash } from '../security/published-hashes.ts';
 import { applySeed } from '../seed/apply-seed.ts';
-import { readGivenSeed, readSeed } from '../seed/read-seed.ts';
+import { readGivenSeed, readPreparedSeed, readSeed } from '../seed/read-seed.ts';
 import { SeedError } from '../seed/seed-error.ts';
+import type { Seed } from '../seed/seed-node.ts';
 import { openStore } from '../store/world-store.ts';
 import { type CoreOptions, createCore } from './core.ts';
 import { idleContainers } from './idle-containers.ts';
@@ -32,7 +33,7 @@ export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowM
  * @throws SeedError naming the line of the seed file that cannot be applied
  */
 export async function makeFirstWorld(config: Config, { seed: given, ...options }: FirstWorldOptions): Promise<World> {
-  const seed = await (given ? readGivenSeed(given) : readSeed(seedFile(config.seed)));
+  const seed = await (given ? readGivenSeed(given) : seedNamed(config.seed));
   const bare = await bareWorld(config.rootPassword, options.nowMs());
   const store = await openStore({
     medium: { kind: 'memory' },
@@ -75,8 +76,10 @@ export function freshWorlds(config: Config, options: FirstWorldOptions, scm: () 
   };
 }
 
-function seedFile(seed: string): string {
-  return seed === 'demo' || seed === 'empty' ? packageFile(`fixtures/worlds/${seed}.yaml`) : seed;
+function seedNamed(seed: string): Promise<Seed> {
+  return seed === 'demo' || seed === 'empty'
+    ? readPreparedSeed(packageFile(`fixtures/worlds/${seed}.yaml`), packageFile('dist/server/worlds.json'))
+    : readSeed(seed);
 }
 
 async function bareWorld(rootPassword: string, nowMs: number): Promise<World> {

@@ -1,10 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { applySeed } from './apply-seed.ts';
 import { DEFAULT_PROVIDERS, PlainWorld } from './plain-world-for-tests.ts';
-import { readSeed } from './read-seed.ts';
+import { readPreparedSeed, readSeed } from './read-seed.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 
@@ -54,6 +56,25 @@ describe('the seeds that come along', () => {
     expect(world.grants.get(world.rootId)).toEqual({ 'provider.view': { add: [developers.id, ci] } });
     expect(world.grants.get(world.at('orgs/demo').id)?.['lambda.invoke']).toEqual({ add: [developers.id] });
     expect(world.grants.get(world.at(development).id)?.['container.create']).toEqual({ add: [ci] });
+  });
+
+  it('are read from what the build has made of them, as long as that is of the same text', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-seed-'));
+    try {
+      const [file, prepared] = [path.join(folder, 'world.yaml'), path.join(folder, 'worlds.json')];
+      const text = 'format: 1\norgs: { written: {} }\n';
+      await writeFile(file, text);
+      const hash = createHash('sha256').update(text).digest('hex');
+      await writeFile(prepared, JSON.stringify({ [hash]: { format: 1, orgs: { prepared: {} } } }));
+      const nameNow = async () => (await readPreparedSeed(file, prepared)).root.children[0]?.name;
+      expect(await nameNow()).toBe('prepared');
+      await writeFile(file, `${text}# and more`);
+      expect(await nameNow()).toBe('written');
+      await rm(prepared);
+      expect(await nameNow()).toBe('written');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('empty: the default providers and nothing else', async () => {

@@ -2,7 +2,13 @@ import path from 'node:path';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { segmentsOf } from '../model/pointer.ts';
-import { readSeedDocument, readUtf8, type SeedDocument, sentSeedDocument } from './seed-document.ts';
+import {
+  readPreparedSeedDocument,
+  readSeedDocument,
+  readUtf8,
+  type SeedDocument,
+  sentSeedDocument,
+} from './seed-document.ts';
 import { childWordsOf, descendants, type Seed, type SeedNode } from './seed-node.ts';
 
 const json = z.json();
@@ -65,6 +71,11 @@ type CodeReader = (codeFile: string) => Promise<string>;
  */
 export async function readSeed(file: string): Promise<Seed> {
   return understand(await readSeedDocument(file), beside(file));
+}
+
+/** The same for a file that comes with Terrarium; see `readPreparedSeedDocument`. */
+export async function readPreparedSeed(file: string, preparedFile: string): Promise<Seed> {
+  return understand(await readPreparedSeedDocument(file, preparedFile), beside(file));
 }
 
 /** Reads code from files whose paths are relative to the folder of a seed file. */

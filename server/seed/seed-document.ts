@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { Json } from '../model/json.ts';
 import { pointerTo } from '../model/pointer.ts';
 import { SeedError } from './seed-error.ts';
 
@@ -21,6 +23,21 @@ export async function readSeedDocument(file: string): Promise<SeedDocument> {
     throw new SeedError({ file }, `the seed file cannot be read: ${cause.message}`, cause);
   });
   return parseSeedDocument(file, text);
+}
+
+/**
+ * The same for a file that was read when Terrarium was built, without reading it as YAML once more.
+ *
+ * @param preparedFile what that has given: JSON, contents by the hash of the file's text; it need not be there, nor have this one
+ */
+export async function readPreparedSeedDocument(file: string, preparedFile: string): Promise<SeedDocument> {
+  const prepared = await readFile(preparedFile, 'utf8').catch(() => '{}');
+  const hash = createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+  // As: it comes with the package, as the code does.
+  const content = (JSON.parse(prepared) as Record<string, Json>)[hash];
+  return content === undefined ? readSeedDocument(file) : sentSeedDocument(file, content);
 }
 
 /** A text file of at most 32 MiB; throws Error with the reason otherwise. */
