@@ -235,7 +235,7 @@ describe('without an engine', () => {
       expect(reply.headers.get('retry-after')).toBe('5');
     }
     expect((await ask('GET', `/containers/stats?ids=${id}`)).body).toEqual([]);
-    expect((await ask('POST', '/engines/retry')).body).toMatchObject([{ state: 'unreachable' }]);
+    expect((await ask('POST', '/engines/retry')).body).toMatchObject([{ state: 'off' }]);
     await alone.stop();
   });
 });

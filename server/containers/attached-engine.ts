@@ -15,10 +15,10 @@ const RETURN_LIMIT_MS = 1_000;
 /** How much may be asked of an engine at a time: more only makes each take longer. */
 const MAX_AT_ONCE = 4;
 
-export type EngineState =
-  | { kind: 'connecting' }
-  | { kind: 'ready'; version: string }
-  | { kind: 'unreachable'; reason: string };
+export type EngineState = { kind: 'connecting' } | { kind: 'ready'; version: string } | { kind: Away; reason: string };
+
+/** It does not answer, or is not wanted at all: then nobody waits for it. */
+export type Away = 'unreachable' | 'off';
 
 export interface EngineListener {
   /** It answers, for the first time or again, or was looked at: all instances of this world. */
@@ -55,7 +55,7 @@ export class AttachedEngine {
   constructor(source: EngineSource, listener: EngineListener) {
     this.#source = source;
     this.#listener = listener;
-    if ('absence' in source) this.#state = { kind: 'unreachable', reason: source.absence };
+    if ('absence' in source) this.#state = { kind: source.isOff ? 'off' : 'unreachable', reason: source.absence };
   }
 
   /** Where it is, for messages. */
@@ -83,7 +83,7 @@ export class AttachedEngine {
 
   /** The engine itself, for what is asked of it now and not in line; rejects with EngineUnreachable where there is none. */
   async engine(): Promise<ContainerEngine> {
-    if (this.#state.kind === 'unreachable') throw new EngineUnreachable(this.#state.reason);
+    if ('reason' in this.#state) throw new EngineUnreachable(this.#state.reason);
     return this.#opened();
   }
 

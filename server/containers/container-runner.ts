@@ -172,7 +172,7 @@ export class ContainerRunner {
   whyNotServing(): string {
     const { state } = this.#options.attached;
     if (this.#plan.workload.instances === 0) return 'it is scaled to 0 instances';
-    if (state.kind === 'unreachable') return state.reason;
+    if ('reason' in state) return state.reason;
     if (state.kind === 'connecting') return 'the container engine has not answered yet';
     return this.#failure ?? complaintOf(this.#instances) ?? 'its instances are starting';
   }
@@ -383,7 +383,7 @@ export class ContainerRunner {
 
   #trouble(): Trouble | undefined {
     const { state } = this.#options.attached;
-    if (state.kind === 'unreachable') return { kind: 'lost', reason: state.reason };
+    if ('reason' in state) return { kind: 'lost', reason: state.reason };
     return this.#failure === undefined ? undefined : { kind: 'failed', reason: this.#failure };
   }
 }

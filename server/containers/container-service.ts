@@ -124,7 +124,7 @@ export class ContainerService implements RunningContainers {
       health: new Map(),
       hasHealthChecks: false,
       hasRun: false,
-      trouble: state?.kind === 'unreachable' ? { kind: 'lost', reason: state.reason } : undefined,
+      trouble: state && 'reason' in state ? { kind: 'lost', reason: state.reason } : undefined,
       events: [],
     });
   }
@@ -251,9 +251,15 @@ export class ContainerService implements RunningContainers {
       onEvent: (event) => this.#runners.get(event.recordId)?.onEvent(event),
       onState: (state) => {
         if (state.kind === 'ready') this.#sweep(attached());
-        const reason = state.kind === 'unreachable' ? { reason: state.reason } : {};
-        const news = { address: attached().address, state: state.kind, ...reason, atMs: this.#options.nowMs() };
-        this.#options.onNews({ kind: 'engine', ...news });
+        const { kind, ...known } = state;
+        const reason = 'reason' in known ? known : {};
+        this.#options.onNews({
+          kind: 'engine',
+          address: attached().address,
+          state: kind,
+          ...reason,
+          atMs: this.#options.nowMs(),
+        });
         for (const [id, runner] of this.#runners) if (runner.attached === attached()) this.#tell(id);
       },
     };

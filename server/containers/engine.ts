@@ -225,5 +225,10 @@ export interface ContainerEngine {
   close(): void;
 }
 
-/** An engine that is not spoken to yet, or one that cannot be: then `absence` says why, in one sentence (D-050). */
-export type EngineSource = { address: string; open(): Promise<ContainerEngine> } | { address: string; absence: string };
+/**
+ * An engine that is not spoken to yet, or one that cannot be: then `absence` says why, in one sentence (D-050), and `isOff` whether
+ * that was wanted.
+ */
+export type EngineSource =
+  | { address: string; open(): Promise<ContainerEngine> }
+  | { address: string; absence: string; isOff: boolean };

@@ -1,13 +1,13 @@
 import type { StoredResource } from '../model/record.ts';
 import { providerIdOf } from '../model/types/provider-rules.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { AttachedEngine, type EngineListener } from './attached-engine.ts';
+import { AttachedEngine, type EngineListener, type EngineState } from './attached-engine.ts';
 import type { EngineSource } from './engine.ts';
 
 /** One engine as people see it. */
 export interface EngineView {
   address: string;
-  state: 'connecting' | 'ready' | 'unreachable';
+  state: EngineState['kind'];
   version?: string;
   reason?: string;
   /** Names of the providers whose containers it runs. */
@@ -76,7 +76,7 @@ export class Engines {
       address,
       state: state.kind,
       ...(state.kind === 'ready' && { version: state.version }),
-      ...(state.kind === 'unreachable' && { reason: state.reason }),
+      ...('reason' in state && { reason: state.reason }),
       providers: this.#options.view
         .all('providers')
         .filter((one) => isEngineProvider(one) && this.#options.engineKey(one) === key)

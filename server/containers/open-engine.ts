@@ -36,6 +36,7 @@ export function openEngine(provider: StoredResource, options: OpenEngineOptions)
     return {
       address: 'none',
       absence: `no container engine is attached: the setting containers.engine is none; ${advice}`,
+      isOff: true,
     };
   }
   let address: DockerAddress;
@@ -43,7 +44,8 @@ export function openEngine(provider: StoredResource, options: OpenEngineOptions)
     const wanted = url ?? (options.engine === 'auto' ? undefined : options.engine);
     address = dockerAddress(wanted, { ...options, ...(tls && { tls }) });
   } catch (failure) {
-    if (failure instanceof EngineUnreachable) return { address: url ?? options.engine, absence: failure.message };
+    if (failure instanceof EngineUnreachable)
+      return { address: url ?? options.engine, absence: failure.message, isOff: false };
     throw failure;
   }
   return {

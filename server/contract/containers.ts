@@ -73,7 +73,9 @@ const containerEngine = named(
   'ContainerEngine',
   z.object({
     address: z.string(),
-    state: z.enum(['connecting', 'ready', 'unreachable']),
+    state: z
+      .enum(['connecting', 'ready', 'unreachable', 'off'])
+      .describe('`off`: the setting containers.engine is none'),
     version: z.string().optional(),
     reason: z.string().optional(),
     providers: z.array(z.string()),

@@ -22,8 +22,8 @@ export function statusOf(failed: string[], engines: readonly EngineView[]): Plat
 }
 
 function containersStatus(engines: readonly EngineView[]): string {
-  const troubled = engines.find(({ state }) => state === 'unreachable');
-  if (troubled?.reason) return troubled.reason;
+  const away = engines.find(({ reason }) => reason !== undefined);
+  if (away?.reason) return away.reason;
   if (engines.some(({ state }) => state === 'connecting')) return 'connecting';
   return engines.length === 0 ? 'no provider runs containers' : 'running';
 }

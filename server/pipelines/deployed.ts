@@ -17,6 +17,9 @@ const container = z.looseObject({
   }),
 });
 
+/** As the platform tells of its container engines, where it does. */
+const platformStatus = z.looseObject({ engines: z.array(z.looseObject({ state: z.string() })) });
+
 /** Where an app was deployed to. */
 export interface Deployed {
   /** Undefined where nobody says which container it is. */
@@ -46,6 +49,9 @@ export async function whenItAnswers(
       containerId === undefined ? { status: 'RUNNING', reason: undefined } : await statusOf(platform, containerId);
     if (status === 'FAILED')
       return { isUp: false, reason: `its container is FAILED: ${reason ?? 'no reason is known'}` };
+    // One that does not answer may be back any time; one that is switched off may not.
+    if (status === 'LOST' && (await isEngineOff(platform)))
+      return { isUp: false, reason: `its container cannot run: ${reason ?? 'no container engine is attached'}` };
     if (status === 'DELETED') return { isUp: false, reason: 'its container was deleted' };
     if (status === 'RUNNING' || status === 'HEALTHY') {
       if (url === undefined) return { isUp: true };
@@ -68,6 +74,12 @@ async function statusOf(platform: PlatformCalls, id: string): Promise<{ status: 
     if (Object(failure).status === 404) return { status: 'DELETED', reason: undefined };
     throw failure;
   }
+}
+
+/** Is there no container engine, and was none wanted? Another platform does not say. */
+async function isEngineOff(platform: PlatformCalls): Promise<boolean> {
+  const known = await platform.json('GET', '/inspect/status', platformStatus).catch(() => undefined);
+  return known !== undefined && known.engines.length > 0 && known.engines.every(({ state }) => state === 'off');
 }
 
 /** Empty when somebody answers who is not the gateway. */

@@ -58,8 +58,8 @@ export function PlatformTab() {
           <ul>
             {engines.map(({ address: at, state, version, reason, providers }) => (
               <li key={at} className="mb-2">
-                <State is={state === 'ready' ? 'ok' : 'warning'}>
-                  {state} {version && `(${version})`}
+                <State is={state === 'ready' ? 'ok' : state === 'off' ? 'idle' : 'warning'}>
+                  {state === 'off' ? 'switched off' : state} {version && `(${version})`}
                 </State>
                 <p className="mono text-muted">{at}</p>
                 <p className="text-muted">for {providers.join(', ')}</p>

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { rootPairOf } from '../../e2e/account.ts';
+import { send } from '../../e2e/client.ts';
+import { containerBody, makePlace } from '../../e2e/place.ts';
+import { type Platform, startPlatform } from '../../e2e/platform.ts';
+import { whenItAnswers } from './deployed.ts';
+import type { PlatformCalls } from './platform-calls.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform({ containers: { engine: 'none' } });
+});
+afterAll(() => platform?.stop());
+
+it('ends at once for an app whose container nothing can run, and says what to do', async () => {
+  const { baseUrl } = platform.emulator;
+  const auth = rootPairOf(platform);
+  const json = async <T>(method: string, path: string, schema: z.ZodType<T>) =>
+    schema.parse((await send(method, `${baseUrl}${path}`, { auth })).body);
+  const calls: PlatformCalls = { baseUrl, json, text: () => Promise.reject(new Error('not asked for')) };
+  const here = await makePlace(platform.root, 'acme');
+  const { id: containerId } = await platform.root.create(`${here.environment}/containers`, containerBody(here, 'web'));
+  const told: string[] = [];
+  const { signal } = new AbortController();
+  const end = await whenItAnswers(
+    calls,
+    { containerId, url: 'http://127.0.0.1:9' },
+    { signal, tell: (text) => told.push(text) },
+  );
+  expect(end).toEqual({
+    isUp: false,
+    reason:
+      'its container cannot run: no container engine is attached: the setting containers.engine is none; set it to auto or to an address',
+  });
+  expect(told).toEqual([]);
+});
