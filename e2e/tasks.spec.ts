@@ -70,6 +70,16 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
+
+  // Who is among those that may call an endpoint can be tried without his password.
+  await page.getByRole('button', { name: 'Send a request to deploy' }).click();
+  const answer = dialog.getByRole('region', { name: 'Answer' });
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  await expect(answer).toContainText('401');
+  await dialog.getByLabel('or as the user').click();
+  await page.getByRole('option', { name: 'ci-service' }).click();
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  await expect(answer).toContainText('missing: org');
 });
 
 test('a list keeps a view, hides a column, and says which words it knows', async ({ page, platform }) => {
