@@ -43,7 +43,8 @@ interface BuiltInParts {
 /** The gateway's own routes: `POST /api/async` (D-165) and `GET /results/{id}` (D-166..D-169). */
 export class BuiltInRoutes {
   readonly #parts: BuiltInParts;
-  readonly #routes: readonly { parts: readonly string[]; route: BuiltInRoute }[];
+  /** Of a path's parts those are undefined that stand for something. */
+  readonly #routes: readonly { parts: readonly (string | undefined)[]; route: BuiltInRoute }[];
 
   constructor(parts: BuiltInParts) {
     this.#parts = parts;
@@ -57,7 +58,7 @@ export class BuiltInRoutes {
       // As: a row has its own handler, which takes what stands in its path.
       const answer = handlers[id as keyof Table] as (exchange: Exchange, target: RequestTarget, path: object) => Answer;
       return {
-        parts: names,
+        parts: names.map((name) => (inside(name) === name ? name : undefined)),
         route: {
           methods: new Set([method.toUpperCase()]),
           cors: ANY_ORIGIN,
@@ -72,7 +73,7 @@ export class BuiltInRoutes {
   find(segments: readonly string[]): BuiltInRoute | undefined {
     return this.#routes.find(
       ({ parts }) =>
-        parts.length === segments.length && parts.every((part, at) => inside(part) !== part || part === segments[at]),
+        parts.length === segments.length && parts.every((part, at) => part === undefined || part === segments[at]),
     )?.route;
   }
 

@@ -15,6 +15,9 @@ import type { ContainerRequest, Tunnel } from './container-upstreams.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
 import type { RateLimit } from './rate-limit.ts';
 
+/** A smaller body goes out in one piece with the head of its answer. */
+const ONE_PIECE_BYTES = 2 * 1024;
+
 /** One request on its way through the gateway, and what is learned of it on the way. */
 export class Exchange {
   readonly request: IncomingMessage;
@@ -163,7 +166,10 @@ export class Exchange {
     }
     headers.push('Content-Length', String(Buffer.byteLength(body)));
     this.#answer = { headers, body: captured(body) };
-    response.writeHead(status, headers).end(body);
+    response.writeHead(status, headers);
+    if (typeof body === 'string' || body.length > ONE_PIECE_BYTES) response.end(body);
+    // Head and body as one text are one write, as two pieces a list of them; in Latin-1 each byte stays what it is.
+    else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
   }
 
   /** What the recorder is told once the exchange is over. */

@@ -158,8 +158,7 @@ export class Gateway {
       requireHostHeader: false, // node:http would answer without a body
     });
     const answer = (request: IncomingMessage, response: ServerResponse, upgrade?: UpgradedConnection) => {
-      const exchange = this.#open(request, response, upgrade);
-      this.#answer(exchange).catch((fault) => this.#fail(exchange, fault));
+      void this.#answer(this.#open(request, response, upgrade));
     };
     server.on('connection', (socket) => this.#exchanges.follow(socket));
     server.on('request', (request, response) => answer(request, response));
@@ -193,10 +192,17 @@ export class Gateway {
       const answer = await this.#pipeline.answer(exchange);
       if (answer) this.#send(exchange, answer);
     } catch (thrown) {
-      if (thrown instanceof ClientGone) return;
+      if (!(thrown instanceof ClientGone)) this.#refuse(exchange, thrown);
+    }
+  }
+
+  #refuse(exchange: Exchange, thrown: unknown): void {
+    try {
       const error = toPlatformError(thrown);
       if (error.status === 500) this.#options.onFault?.(thrown);
       this.#send(exchange, errorAnswer(error));
+    } catch (fault) {
+      this.#fail(exchange, fault);
     }
   }
 

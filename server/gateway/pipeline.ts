@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hostNameOf, isOurHost } from '../http/host-guard.ts';
+import { hostNameOf, isOurName } from '../http/host-guard.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import { WINDOW_HOST } from '../model/window-host.ts';
@@ -16,7 +16,7 @@ import { lambdaAnswer } from './lambda-answer.ts';
 import { lambdaCall } from './lambda-call.ts';
 import type { GatewayLimits } from './limits.ts';
 import type { PublishedEndpoints } from './published-endpoints.ts';
-import { readBody, refuseLargeBody } from './request-body.ts';
+import { hasBody, NO_BODY, readBody, refuseLargeBody } from './request-body.ts';
 import { parseTarget, type RequestTarget, restAfter } from './request-target.ts';
 import { methodsOf, routeForMethod } from './route-table.ts';
 
@@ -46,9 +46,9 @@ export class Pipeline {
 
   /**
    * Works out the answer to a request; undefined when it was sent on the way (a container's is streamed). Throws
-   * PlatformError for every refusal and ClientGone when nobody is left to answer.
+   * PlatformError for every refusal, at once or later, and ClientGone when nobody is left to answer.
    */
-  async answer(exchange: Exchange): Promise<Answer | undefined> {
+  answer(exchange: Exchange): Answer | Promise<Answer | undefined> {
     const { request } = exchange;
     const target = parseTarget(request.url ?? '', this.#parts.limits.requestTargetBytes);
     const host = this.#ownHost(exchange, target);
@@ -82,7 +82,7 @@ export class Pipeline {
         `the name ${WINDOW_HOST} is the window's alone (D-214): ask this gateway as localhost`,
       );
     }
-    if (name !== undefined && (isOurHost(header, allowedHosts) || endpoints.hasHost(name))) return name;
+    if (name !== undefined && (isOurName(name, allowedHosts) || endpoints.hasHost(name))) return name;
     const known = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
     throw new PlatformError(
       403,
@@ -129,7 +129,7 @@ export class Pipeline {
       return undefined;
     }
     refuseWebSocket(exchange);
-    exchange.body = await readBody(request, response, limits.requestBodyBytes);
+    exchange.body = hasBody(request) ? await readBody(request, response, limits.requestBodyBytes) : NO_BODY;
     exchange.passed('body');
     const call = lambdaCall(exchange, {
       trigger: to.isSynchronous ? 'gateway' : 'async',

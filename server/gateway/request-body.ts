@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlatformError } from '../model/errors.ts';
 
-const NOTHING = new Uint8Array(0);
+export const NO_BODY = new Uint8Array(0);
 
 /** The client went away before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {}
@@ -27,7 +27,7 @@ export async function readBody(
   response: ServerResponse,
   maxBytes: number,
 ): Promise<Uint8Array> {
-  if (!hasBody(request)) return NOTHING;
+  if (!hasBody(request)) return NO_BODY;
   refuseLargeBody(request, maxBytes);
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
   const chunks: Buffer[] = [];

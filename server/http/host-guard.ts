@@ -20,5 +20,10 @@ function isLoopback(name: string): boolean {
  */
 export function isOurHost(hostHeader: string | undefined, allowed: ReadonlySet<string>): boolean {
   const name = hostHeader === undefined ? undefined : hostNameOf(hostHeader);
-  return name !== undefined && (isLoopback(name) || allowed.has(name));
+  return name !== undefined && isOurName(name, allowed);
+}
+
+/** The same of a name as `hostNameOf` tells it. */
+export function isOurName(name: string, allowed: ReadonlySet<string>): boolean {
+  return isLoopback(name) || allowed.has(name);
 }

@@ -15,8 +15,8 @@ const MAGIC = 0x54524d31;
 const PREFIX_BYTES = 4 + 1 + 4 + 4;
 /** A head says what the body is; it never carries the body. */
 const HEAD_LIMIT_BYTES = 4 * 1024 * 1024;
-/** Up to here one copy is cheaper than a second write. */
-const COPY_LIMIT_BYTES = 16 * 1024;
+/** Up to here one copy is cheaper than a second piece of one write. */
+const COPY_LIMIT_BYTES = 2 * 1024;
 /** Nobody minds if so much is kept alive. */
 const SMALL_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
@@ -48,8 +48,14 @@ export function writeFrame(channel: Writable, type: number, head: unknown, body:
   start.write(headText, PREFIX_BYTES);
   if (typeof body === 'string') start.write(body, bodyAt);
   else if (isCopied) start.set(body, bodyAt);
+  if (isCopied) {
+    channel.write(start);
+    return;
+  }
+  channel.cork();
   channel.write(start);
-  if (!isCopied) channel.write(body);
+  channel.write(body);
+  channel.uncork();
 }
 
 /** Puts frames together from whatever pieces the channel delivers. Holds at most one frame of the allowed size. */

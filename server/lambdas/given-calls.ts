@@ -199,7 +199,7 @@ export class GivenCalls {
     this.#conclusion ??= setImmediate(() => {
       this.#conclusion = undefined;
       this.#claim();
-      for (let [first] = this.#given; first?.ending; [first] = this.#given) this.#conclude(first, first.ending);
+      for (let first = this.#given[0]; first?.ending; first = this.#given[0]) this.#conclude(first, first.ending);
       this.#concluded();
     });
   }

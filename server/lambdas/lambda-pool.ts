@@ -170,7 +170,7 @@ export class LambdaPool {
   /** Gives work to those that have none, and sees to it that there are enough of them. */
   #pump(): void {
     if (this.#closedFor) this.#failWaiting(this.#closedFor);
-    for (let [next] = this.#waiting; next; [next] = this.#waiting) {
+    for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
       const worker = this.#idle.pop() ?? this.#workerAhead(next);
       if (!worker) break;
       // Killed a moment ago; its end is still to be heard of.
@@ -365,8 +365,9 @@ export class LambdaPool {
   /** Has somebody waited for a process for longer than our own next call? */
   #isOthersTurn(): boolean {
     const sinceMs = this.#host.awaitedSinceMs();
+    if (sinceMs === undefined) return false;
     const [next] = this.#waiting;
-    return sinceMs !== undefined && (next === undefined || sinceMs < next.acceptedAtMs);
+    return next === undefined || sinceMs < next.acceptedAtMs;
   }
 
   #lost(worker: PoolWorker, why: LambdaFailure): void {

@@ -174,7 +174,7 @@ export class LambdaService implements LambdaInvoker {
     };
   }
 
-  async invoke(lambdaId: Uuid, call: LambdaCall): Promise<Invocation> {
+  invoke(lambdaId: Uuid, call: LambdaCall): Promise<Invocation> {
     const { pool, refused } = this.#look(lambdaId);
     if (pool && !refused) {
       this.#options.recentCalls?.add(call, pool.definition);
@@ -185,7 +185,7 @@ export class LambdaService implements LambdaInvoker {
     // Without a pool there always is a reason; the type cannot say so.
     const invocation = running.finish(lambda, refused ?? failed(deleted(lambdaId)), this.#options.nowMs());
     this.#options.onInvocation?.(invocation, call);
-    return invocation;
+    return running.done;
   }
 
   refusal(lambdaId: Uuid): Outcome | undefined {

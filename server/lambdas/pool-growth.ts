@@ -58,15 +58,13 @@ export class PoolGrowth {
 
   /** A call has ended. */
   learn(call: CallTimes): void {
-    const counted = {
-      ranMs: Math.min(call.ranMs, LONGEST_COUNTED_MS),
-      computedMs: Math.min(call.computedMs, LONGEST_COUNTED_MS),
-      waitedMs: Math.min(call.waitedMs, LONGEST_COUNTED_MS),
-    };
-    this.#usual ??= counted;
-    for (const key of ['ranMs', 'computedMs', 'waitedMs'] as const) {
-      this.#usual[key] += WEIGHT * (counted[key] - this.#usual[key]);
-    }
+    const ranMs = Math.min(call.ranMs, LONGEST_COUNTED_MS);
+    const computedMs = Math.min(call.computedMs, LONGEST_COUNTED_MS);
+    const waitedMs = Math.min(call.waitedMs, LONGEST_COUNTED_MS);
+    this.#usual ??= { ranMs, computedMs, waitedMs };
+    this.#usual.ranMs += WEIGHT * (ranMs - this.#usual.ranMs);
+    this.#usual.computedMs += WEIGHT * (computedMs - this.#usual.computedMs);
+    this.#usual.waitedMs += WEIGHT * (waitedMs - this.#usual.waitedMs);
   }
 
   /** Do its calls usually compute for a moment, and nothing else? */

@@ -15,20 +15,22 @@ export interface CallSender {
 /** With their events some 13 MB at most. */
 const KEPT_CALLS = 200;
 const LONGEST_EVENT_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array(0);
 
 /** The newest calls of lambdas by their execution ids, for whoever is told only the id: a stand-in that a lambda speaks to. */
 export class RecentCalls {
-  readonly #calls = new Map<Uuid, { body: Uint8Array; definition: LambdaDefinition }>();
+  /** Each takes the place of the one that came KEPT_CALLS before it. */
+  readonly #calls: { executionId: Uuid; body: Uint8Array; definition: LambdaDefinition }[] = [];
+  #next = 0;
 
   add({ executionId, body }: LambdaCall, definition: LambdaDefinition): void {
     const isLong = body.length > LONGEST_EVENT_BYTES;
-    this.#calls.set(executionId, { body: isLong ? new Uint8Array() : body, definition });
-    const [oldest] = this.#calls.keys();
-    if (oldest !== undefined && this.#calls.size > KEPT_CALLS) this.#calls.delete(oldest);
+    this.#calls[this.#next] = { executionId, body: isLong ? NOTHING : body, definition };
+    this.#next = (this.#next + 1) % KEPT_CALLS;
   }
 
   find(executionId: Uuid): CallSender | undefined {
-    const known = this.#calls.get(executionId);
+    const known = this.#calls.find((call) => call.executionId === executionId);
     if (!known) return undefined;
     const { body, definition } = known;
     const event = textIn(body);

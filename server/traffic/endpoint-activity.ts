@@ -23,15 +23,22 @@ interface Activity {
 /** What has come to each public endpoint since the platform started. */
 export class EndpointActivity {
   readonly #byId = new Map<Uuid, Activity>();
+  #latest: Uuid | undefined;
 
   sawExchange({ endpointId, atMs, status }: ExchangeRecord): void {
     if (endpointId === undefined) return;
-    const total = (this.#byId.get(endpointId)?.total ?? 0) + 1;
+    const activity = this.#byId.get(endpointId) ?? { total: 0, lastAtMs: atMs, lastStatus: status };
+    activity.total += 1;
+    activity.lastAtMs = atMs;
+    activity.lastStatus = status;
+    if (endpointId === this.#latest) return;
+    this.#latest = endpointId;
     // The latest stand last.
     this.#byId.delete(endpointId);
-    this.#byId.set(endpointId, { total, lastAtMs: atMs, lastStatus: status });
+    this.#byId.set(endpointId, activity);
+    if (this.#byId.size <= MAX_ENDPOINTS) return;
     const [oldest] = this.#byId.keys();
-    if (this.#byId.size > MAX_ENDPOINTS && oldest !== undefined) this.#byId.delete(oldest);
+    if (oldest !== undefined) this.#byId.delete(oldest);
   }
 
   /** Every endpoint that has a limit or had a request. */
