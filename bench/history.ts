@@ -6,7 +6,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { indexing } from '../server/emulator/world-indexing.ts';
 import { findCommits, type HistoryQuery } from '../server/history/history-query.ts';
 import { differenceBetween } from '../server/history/time-machine.ts';
 import type { Cause } from '../server/model/commit.ts';
@@ -64,7 +63,7 @@ for (const size of SIZES) {
   const dir = await mkdtemp(join(tmpdir(), 'terrarium bench '));
   const store = await openStore({
     medium: { kind: 'folder', dir },
-    indexing,
+
     createWorld: () => makeWorld(size),
     nowMs: Date.now,
     onWarning: console.warn,

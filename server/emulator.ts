@@ -8,16 +8,13 @@ import { createAccountWriter } from './emulator/account-writer.ts';
 import { Addresses } from './emulator/addresses.ts';
 import { createContainers } from './emulator/container-life.ts';
 import { createControlPlane } from './emulator/control-plane.ts';
-import { createCore } from './emulator/core.ts';
 import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
 import { createInspector, keptOutboundRules, keptPipelineRuns, windowUrlOf } from './emulator/inspector.ts';
-import { hostsOf, listen } from './emulator/listeners.ts';
-import { pipelineDesk } from './emulator/pipeline-desk.ts';
+import { coreConfigOf, hostsOf, listen } from './emulator/listeners.ts';
 import { PublishedPasswords } from './emulator/published-passwords.ts';
-import { type RootCredentials, rootAct, settleRootAccount } from './emulator/root-account.ts';
-import { followScm } from './emulator/scm-place.ts';
+import { type RootCredentials, settleRootAccount } from './emulator/root-account.ts';
 import { originsOf } from './emulator/settings-desk.ts';
 import { startStandIns } from './emulator/stand-ins.ts';
 import { statusOf } from './emulator/status.ts';
@@ -27,7 +24,6 @@ import { Unwind } from './emulator/unwind.ts';
 import { Watch } from './emulator/watch.ts';
 import { WindDown } from './emulator/wind-down.ts';
 import { type ListeningByName, listenByName } from './emulator/window-name.ts';
-import { createWorkbench } from './emulator/workbench.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
@@ -36,6 +32,10 @@ import { ownerHere } from './machine/owner.ts';
 import type { StoredResource } from './model/record.ts';
 import { isGateway } from './model/types/provider-rules.ts';
 import { packageFile } from './package-file.ts';
+import { PipelineDesk } from './pipelines/desk.ts';
+import { SAMPLE_DIR } from './pipelines/sample-repository.ts';
+import { rootAct } from './resources/act.ts';
+import { createCore } from './resources/core.ts';
 import { resourceRoutes } from './resources/routes.ts';
 import { AttemptLimiter } from './security/attempt-limiter.ts';
 import { createAuthenticator } from './security/authenticator.ts';
@@ -43,8 +43,10 @@ import { Credentials } from './security/credentials.ts';
 import { verifyPassword } from './security/passwords.ts';
 import { PastAccounts } from './security/past-accounts.ts';
 import { securityRoutes } from './security/routes.ts';
+import { followScm } from './standins/scm/scm-place.ts';
 import { windowFiles } from './window/window-files.ts';
 import { Terminals } from './workbench/terminals.ts';
+import { createWorkbench } from './workbench/workbench.ts';
 
 export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
 export type { RootCredentials };
@@ -143,9 +145,7 @@ async function start(
   const authenticator = createAuthenticator(view, credentials);
 
   const recentCalls = new RecentCalls();
-  const { onLead, onLeadsDeleted, onScmRequest, onScmProject } = watch;
-  const told = { onLead, onLeadsDeleted, onScmRequest, onScmProject, onFault };
-  const standIns = await startStandIns({ config, data, recentCalls, nowMs, ...told }, unwind);
+  const standIns = await startStandIns({ config, data, recentCalls, watch, nowMs, onFault }, unwind);
   const pipelines = await keptPipelineRuns({ data, watch, nowMs, onFault });
   const outboundRules = keptOutboundRules(data, watch, () => lambdas.applyRules());
   const lambdas = new LambdaService({
@@ -194,7 +194,7 @@ async function start(
   await pastAccounts.learn(view);
   const core = createCore({
     store,
-    config,
+    config: coreConfigOf(config),
     invoker: lambdas,
     containers: containers.life,
     refetch: (id) => lambdas.refetch(id),
@@ -263,10 +263,12 @@ async function start(
   };
   const sessions = new WindowSessions({ view, credentials, ...signIns }, nowMs, data.sessions);
   let firstKey: string | undefined;
-  const desk = pipelineDesk({
+  const desk = new PipelineDesk({
+    sampleDir: packageFile(SAMPLE_DIR),
+    env: process.env,
     baseUrl: () => addresses.ours().baseUrl,
-    credentials,
-    root: () => ({ userId: view.root.owner, orgId: view.root.id }),
+    createKey: () => credentials.createKey(view.root.owner, view.root.id),
+    revokeKey: (key) => credentials.revokeKey(key),
   });
   const terminals = new Terminals({ nowMs, onFault });
   const { inspect, log } = createInspector({
@@ -364,7 +366,8 @@ async function start(
 
   await core.defaults.followGateway(rootAct(view.root, 'startup'));
   const scmAccess = { apiUrl: standIns.scm.apiUrl, token: standIns.scmToken };
-  await followScm(service, data.places, scmAccess, rootAct(view.root, 'startup'));
+  const followers = await followScm(view, data.places, scmAccess);
+  if (followers.length > 0) await service.commit(rootAct(view.root, 'startup'), 'lambda.update', followers);
   await lambdas.start();
   workbench.start();
   await containers.start();

@@ -1,52 +1,42 @@
 import type { Response, Router } from 'express';
 import { z } from 'zod';
-import { deliveryRows, type ShownScmProject } from '../contract/delivery.ts';
+import { deliveryRows } from '../contract/delivery.ts';
 import { eyesOf } from '../http/eyes.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { scopeOf } from '../model/scope.ts';
 import { parseWith } from '../model/validate.ts';
+import type { PipelineDesk } from '../pipelines/desk.ts';
+import type { ScmStandIn } from '../standins/scm/scm-stand-in.ts';
+import { pathWithNamespace, type ScmVariable } from '../standins/scm/scm-state.ts';
+import { offenceOf, withVariable } from '../standins/scm/scm-variables.ts';
 import { pipelineVariables } from './pipeline-projects.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';
-
-/** The source-control stand-in, as it is shown. */
-export interface ScmInspection {
-  /** Where it listens; pages for people are below it. */
-  url: string;
-  /** What `SCM_API_URL` means. */
-  apiUrl: string;
-  token: string;
-  snapshot(): ShownScmProject[];
-  /** Each project with the keys of its variables, oldest first. */
-  projects(): { id: number; path: string; url: string; variableKeys: readonly string[] }[];
-  /** Sets a variable of a project, or takes it away. Throws 404. */
-  setVariable(projectId: string, key: string, value: string): Promise<void>;
-  removeVariable(projectId: string, key: string): Promise<void>;
-}
 
 const variableKey = z
   .string()
   .regex(/^[A-Za-z_]\w{0,254}$/, 'must be letters, digits and _, not beginning with a digit');
 
-/** Runs pipelines within the platform's own process. */
-export interface PipelineStarter {
-  /** Begins the sample app's; resolves once it has begun, rejects with what is to be put right. */
-  demo(): Promise<{ id: string }>;
-  /** Begins one job of an earlier run again, likewise. */
-  retry(id: string, job: string): Promise<{ id: string }>;
-  /** Cancels a run; false for one that was not begun here. */
-  cancel(id: string): boolean;
-}
-
 export interface DeliveryOptions {
-  scm: ScmInspection;
+  scm: ScmStandIn;
+  /** What opens it. */
+  scmToken: string;
   runs: PipelineRuns;
-  starter: PipelineStarter;
+  starter: PipelineDesk;
 }
 
 /** The source-control stand-in, and what pipelines leave behind. */
-export function deliveryRoutes({ scm, runs, starter }: DeliveryOptions, gate: Gate): Router {
+export function deliveryRoutes({ scm, scmToken: token, runs, starter }: DeliveryOptions, gate: Gate): Router {
   const { view } = gate;
+  const { projects } = scm;
+  const change = async (id: string, variables: (of: readonly ScmVariable[]) => ScmVariable[]) => {
+    const project = projects.all().find((one) => String(one.id) === id);
+    if (!project) throw new PlatformError(404, `the source-control stand-in has no project ${id.slice(0, 64)}`);
+    const changed = variables(project.variables);
+    const [offence] = changed.filter((one) => !project.variables.includes(one)).flatMap((one) => offenceOf(one) ?? []);
+    if (offence) throw new PlatformError(400, `${offence.member} ${offence.reason}`);
+    await projects.save({ ...project, variables: changed });
+  };
   /** A run that has begun, or 409 with what keeps it from that. */
   const begun = async (res: Response, what: string, begin: () => Promise<{ id: string }>) => {
     const { id } = await begin().catch((failure: unknown) => {
@@ -58,16 +48,23 @@ export function deliveryRoutes({ scm, runs, starter }: DeliveryOptions, gate: Ga
   };
   return serve(deliveryRows, gate, {
     readScm({ caller: { isRoot } }) {
-      const { url, apiUrl, token } = scm;
+      const { url, apiUrl } = scm;
       return { url, apiUrl, ...(isRoot && { token }), projects: scm.snapshot() };
     },
     listPipelineProjects: () =>
-      scm.projects().map(({ variableKeys, ...project }) => ({
-        ...project,
-        variables: pipelineVariables(view, variableKeys),
-      })),
-    setPipelineVariable: ({ path, body }) => scm.setVariable(path.project_id, keyIn(path), body.value),
-    removePipelineVariable: ({ path }) => scm.removeVariable(path.project_id, keyIn(path)),
+      projects.all().map((project) => {
+        const path = pathWithNamespace(project);
+        const keys = [...new Set(project.variables.map(({ key }) => key))];
+        return { id: project.id, path, url: `${scm.url}/${path}`, variables: pipelineVariables(view, keys) };
+      }),
+    setPipelineVariable({ path, body }) {
+      const key = keyIn(path);
+      return change(path.project_id, (present) => withVariable(present, key, body.value));
+    },
+    removePipelineVariable({ path }) {
+      const key = keyIn(path);
+      return change(path.project_id, (present) => present.filter((one) => one.key !== key));
+    },
     listPipelineRuns({ caller, query }) {
       const [isIn, { sees }] = [scopeOf(view, query.scope), eyesOf(gate, caller)];
       return runs.list((environmentId) => isIn(environmentId) && sees(environmentId));

@@ -14,7 +14,7 @@ import type { StoredResource } from '../model/record.ts';
 import { portNameOf, presentPortMappings } from '../model/types/port-mappings.ts';
 import type { WorldView } from '../model/world-view.ts';
 
-import type { ContainerLife } from './core.ts';
+import type { ContainerLife } from '../resources/core.ts';
 
 /** How long requests under way at an instance that goes may still take. */
 const DRAIN_MS = 10_000;

@@ -14,6 +14,7 @@ import type { KeyRecord, TokenRecord } from '../security/credentials.ts';
 import type { PastAccount } from '../security/past-accounts.ts';
 import { type Certificate, loadOrCreateCertificate } from '../standins/certificate.ts';
 import type { Lead, RefusedForm } from '../standins/lead.ts';
+import type { KeptScmAccess } from '../standins/scm/scm-place.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
 import { CappedLog } from '../store/capped-log.ts';
 import type { Medium } from '../store/files.ts';
@@ -26,10 +27,8 @@ import { Happenings } from '../traffic/happenings.ts';
 import { Recorder } from '../traffic/recorder.ts';
 import type { FileLink } from '../workbench/linked-files.ts';
 import type { KeptOutboundRules } from '../workbench/outbound-rules.ts';
-import type { KeptScmAccess } from './scm-place.ts';
 import { StorageWatch } from './storage-watch.ts';
 import type { Unwind } from './unwind.ts';
-import { indexing } from './world-indexing.ts';
 
 /** Of leads, and of forms that were refused. */
 export const LEAD_CAPS = { maxItems: 10_000, maxBytes: 64 * 1024 * 1024 };
@@ -98,7 +97,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   const isKept = config.data !== IN_MEMORY;
   const medium: Medium = isKept ? { kind: 'folder', dir: config.data } : { kind: 'memory' };
   const { fsync } = config;
-  const store = await openStore({ medium, indexing, createWorld, nowMs, fsync, retention: config.history, onWarning });
+  const store = await openStore({ medium, createWorld, nowMs, fsync, retention: config.history, onWarning });
   unwind.add(() => store.close());
   const { files } = store;
   // Not as it was named: a link in that name may point elsewhere tomorrow.

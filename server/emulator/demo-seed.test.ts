@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
 import type { Commit } from '../model/commit.ts';
 import type { World } from '../model/record.ts';
 import { packageFile } from '../package-file.ts';
-import { changed, seedsOf } from './applied-seed-for-tests.ts';
+import { changed, seedsOf } from '../seed/applied-seed-for-tests.ts';
 import { readSeedFileForApply } from './seed-files.ts';
-import { firstWorld, openSeeds, type SeedsForTests } from './seeds-for-tests.ts';
 
 const DEMO = packageFile('fixtures/worlds/demo.yaml');
 

@@ -6,20 +6,20 @@ import { ORGANIZATION } from '../model/hierarchy.ts';
 import type { StoredResource, World } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
 import { packageFile } from '../package-file.ts';
+import { rootAct } from '../resources/act.ts';
+import { type CoreOptions, createCore } from '../resources/core.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { publishedHash } from '../security/published-hashes.ts';
 import { applySeed } from '../seed/apply-seed.ts';
+import { idleContainers } from '../seed/idle-containers.ts';
+import { idleInvoker } from '../seed/idle-invoker.ts';
 import { readGivenSeed, readPreparedSeed, readSeed } from '../seed/read-seed.ts';
 import { SeedError } from '../seed/seed-error.ts';
 import type { Seed } from '../seed/seed-node.ts';
+import { seedTarget } from '../seed/seed-target.ts';
+import { type ScmAccess, withScmAt } from '../standins/scm/scm-place.ts';
 import { openStore } from '../store/world-store.ts';
-import { type CoreOptions, createCore } from './core.ts';
-import { idleContainers } from './idle-containers.ts';
-import { idleInvoker } from './idle-invoker.ts';
-import { rootAct } from './root-account.ts';
-import { type ScmAccess, withScmAt } from './scm-place.ts';
-import { seedTarget } from './seed-target.ts';
-import { indexing } from './world-indexing.ts';
+import { coreConfigOf } from './listeners.ts';
 
 export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowMs' | 'onWarning'> {
   /** Content of a seed file, in place of the one that the configuration names. */
@@ -37,7 +37,7 @@ export async function makeFirstWorld(config: Config, { seed: given, ...options }
   const bare = await bareWorld(config.rootPassword, options.nowMs());
   const store = await openStore({
     medium: { kind: 'memory' },
-    indexing,
+
     createWorld: () => bare,
     nowMs: options.nowMs,
     fsync: 'never',
@@ -47,7 +47,7 @@ export async function makeFirstWorld(config: Config, { seed: given, ...options }
     const core = createCore({
       ...options,
       store,
-      config,
+      config: coreConfigOf(config),
       invoker: idleInvoker,
       containers: idleContainers,
       isSilent: true,

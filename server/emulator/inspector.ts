@@ -23,10 +23,12 @@ import { typeOf } from '../model/registry.ts';
 import { offenceOfHostPath } from '../model/types/volume.ts';
 import type { PipelineDesk } from '../pipelines/desk.ts';
 import { publishingRoutes } from '../publishing/routes.ts';
+import type { Core } from '../resources/core.ts';
 import { roleRoutes } from '../resources/role-routes.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { seedRoutes } from '../seed/seed-routes.ts';
+import { WorldSeeds } from '../seed/world-seeds.ts';
 import { parseLead } from '../standins/lead.ts';
 import { leadRoutes } from '../standins/lead-routes.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
@@ -46,17 +48,13 @@ import type { Terminals } from '../workbench/terminals.ts';
 import { type Workbench, workbenchRoutes } from '../workbench/workbench-routes.ts';
 import type { Addresses } from './addresses.ts';
 import type { Containers } from './container-life.ts';
-import type { Core } from './core.ts';
 import type { Data } from './data.ts';
 import { freshWorlds } from './first-world.ts';
-import { hostsOf } from './listeners.ts';
-import { scmInspection } from './scm-place.ts';
+import { coreConfigOf, hostsOf } from './listeners.ts';
 import { settingsDesk } from './settings-desk.ts';
 import type { StandIns } from './stand-ins.ts';
 import { statusOf } from './status.ts';
 import type { Watch } from './watch.ts';
-import { indexing } from './world-indexing.ts';
-import { WorldSeeds } from './world-seeds.ts';
 
 /** The running parts that the inspector looks into. */
 export interface InspectedParts {
@@ -135,7 +133,6 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
   const allAddresses = () => ({ ...addresses(), crmUrl, scmUrl: scm.url });
   const { limits, allowedHostPaths } = config;
   const laws = {
-    referencesOf: indexing.references,
     limits,
     allowedHostPaths,
     ownHosts: hostsOf(config),
@@ -202,7 +199,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       },
       gate,
     ),
-    deliveryRoutes({ scm: scmInspection(scm, scmToken), runs: parts.pipelines, starter: parts.pipelineStarter }, gate),
+    deliveryRoutes({ scm, scmToken, runs: parts.pipelines, starter: parts.pipelineStarter }, gate),
     publishingRoutes(
       {
         meetings: data.meetings,
@@ -216,7 +213,10 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     outboundRoutes({ rules: parts.outboundRules, crm: config.outbound.crm }, gate),
     settingsRoutes(settingsDesk({ config, origins: parts.origins, addresses: allAddresses, data }), gate),
     accessRoutes({ credentials, firstKey: parts.firstKey }, gate),
-    seedRoutes(new WorldSeeds({ store, config, addresses, scm: scmAccess, nowMs, onWarning }), gate),
+    seedRoutes(
+      new WorldSeeds({ store, config: coreConfigOf(config), addresses, scm: scmAccess, nowMs, onWarning }),
+      gate,
+    ),
     historyRoutes(machine, gate, sees),
     treeRoutes(gate),
     resetRoutes(machine, freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess), gate),

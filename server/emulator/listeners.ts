@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config-schema.ts';
 import { canonicalHost } from '../model/host-names.ts';
+import type { CoreConfig } from '../resources/core.ts';
 
 /** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
 export function urlOf(host: string, port: number, scheme = 'http'): string {
@@ -15,6 +16,11 @@ export function hostsOf(config: Config): ReadonlySet<string> {
   const urls = [config.publicBaseUrl, config.publicGatewayUrl].filter((url) => url !== undefined);
   const names = [config.host, ...config.allowedHosts, ...urls.map((url) => new URL(url).host)];
   return new Set(names.map(canonicalHost));
+}
+
+/** What of the configuration decides how records are made and shown. */
+export function coreConfigOf(config: Config): CoreConfig {
+  return { ...config, ownHosts: hostsOf(config) };
 }
 
 /** Begins to listen; resolves to the port, rejects with the error of the operating system. */

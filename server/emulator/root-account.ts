@@ -2,10 +2,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from '../config-schema.ts';
 import { readSecret, writeSecret } from '../machine/kept-secret.ts';
-import type { Caller } from '../model/caller.ts';
-import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
-import type { Act } from '../resources/act.ts';
+import { rootAct } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { verifyPassword } from '../security/passwords.ts';
@@ -22,12 +20,6 @@ export interface RootCredentials {
   apiSecretFile?: string;
   /** Was the pair made by the emulator (as opposed to configured)? */
   generated: boolean;
-}
-
-/** The emulator itself as root, for what it does on its own account. */
-export function rootAct(root: StoredResource, via: Act['via']): Act {
-  const caller: Caller = { userId: root.owner, name: 'root', isRoot: true, groupIds: [], scheme: 'internal' };
-  return { caller, via };
 }
 
 /**

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { firstWorld, openSeeds } from '../../e2e/seeds-for-tests.ts';
 import type { AppliedSeed } from '../contract/seeds.ts';
 import type { World } from '../model/record.ts';
 import { typeOf, typeWords } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { firstWorld, openSeeds } from './seeds-for-tests.ts';
 import { fulfil, wishes } from './wishes-for-tests.ts';
 
 let empty: World;

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../config-schema.ts';
 import type { RecentCalls } from '../lambdas/recent-calls.ts';
 import { CrmStandIn } from '../standins/crm-stand-in.ts';
+import { startScm } from '../standins/scm/scm-place.ts';
 import { DEMO_PROJECT } from '../standins/scm/scm-projects.ts';
 import { ScmStandIn } from '../standins/scm/scm-stand-in.ts';
 import type { Data } from './data.ts';
 import { hostsOf, urlOf } from './listeners.ts';
-import { startScm } from './scm-place.ts';
 import { settleScmToken } from './scm-token.ts';
 import type { Unwind } from './unwind.ts';
+import type { Watch } from './watch.ts';
 
 export interface StandInsOptions {
   config: Config;
@@ -16,10 +17,8 @@ export interface StandInsOptions {
   /** Who sent a lead: lambdas whose calls were caught lately. */
   recentCalls: RecentCalls;
   nowMs(): number;
-  onLead(): void;
-  onLeadsDeleted(): void;
-  onScmRequest(request: { method: string; path: string; status: number }): void;
-  onScmProject(project: { id: number }): void;
+  /** Told of what they are sent. */
+  watch: Pick<Watch, 'onLead' | 'onLeadsDeleted' | 'onScmRequest' | 'onScmProject'>;
   onFault(fault: unknown): void;
 }
 
@@ -36,7 +35,7 @@ export interface StandIns {
 
 /** Starts the CRM and the source control that lambdas and pipelines speak to; `unwind` stops them. */
 export async function startStandIns(options: StandInsOptions, unwind: Unwind): Promise<StandIns> {
-  const { config, data, recentCalls, nowMs, onLead, onFault } = options;
+  const { config, data, recentCalls, watch, nowMs, onFault } = options;
   const crm = new CrmStandIn({
     leads: data.leads,
     refusedForms: data.refusedForms,
@@ -44,9 +43,9 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
     certificate: data.certificate,
     nowMs,
     newId: randomUUID,
-    onLead,
-    onRefused: onLead,
-    onDeleted: options.onLeadsDeleted,
+    onLead: watch.onLead,
+    onRefused: watch.onLead,
+    onDeleted: watch.onLeadsDeleted,
   });
   const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
   unwind.add(() => crm.stop());
@@ -62,8 +61,8 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
     },
     allowedHosts: hostsOf(config),
     nowMs,
-    onRequest: options.onScmRequest,
-    onChange: options.onScmProject,
+    onRequest: watch.onScmRequest,
+    onChange: watch.onScmProject,
     onFault,
   });
   await startScm(scm, data.places, { host: config.host, port: config.scmPort });

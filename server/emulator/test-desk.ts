@@ -2,11 +2,10 @@ import type { LambdaService } from '../lambdas/lambda-service.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { USER } from '../model/type-names.ts';
-import { causeOf } from '../resources/act.ts';
+import { causeOf, rootAct } from '../resources/act.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { changesBetween } from '../store/world-difference.ts';
 import type { Data } from './data.ts';
-import { rootAct } from './root-account.ts';
 import type { Watch } from './watch.ts';
 
 /** What a test suite asks of a platform that lives in its own process, where no request could be as quick or as free. */

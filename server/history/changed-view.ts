@@ -1,6 +1,7 @@
 import { owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { namedBy } from '../model/references.ts';
 import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -15,7 +16,7 @@ export class ChangedView implements WorldView {
   constructor(
     view: WorldView,
     changes: { put: readonly StoredResource[]; remove: readonly Uuid[] },
-    referencesOf: (record: StoredResource) => readonly Uuid[],
+    referencesOf: (record: StoredResource) => readonly Uuid[] = namedBy,
   ) {
     this.#view = view;
     this.#put = changes.put;

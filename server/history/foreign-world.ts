@@ -20,17 +20,12 @@ type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 /** What a request would be held to. */
 export interface WorldLaws extends Pick<WriteContext, 'limits' | 'allowedHostPaths' | 'ownHosts' | 'newId'> {
-  /** The ids that a record names, in its properties and as identities of its entitlements. */
-  referencesOf(record: StoredResource): readonly Uuid[];
   hashPassword(password: string): Promise<string>;
 }
 
 /** Laid over some resources, whatever has become of them meanwhile. Others have their turn while it is made. */
-export async function viewOf(
-  resources: Iterable<StoredResource>,
-  laws: Pick<WorldLaws, 'referencesOf'>,
-): Promise<WorldView> {
-  const index = new WorldIndex({ wordOf: (type) => typeOf({ type }).word, references: laws.referencesOf });
+export async function viewOf(resources: Iterable<StoredResource>): Promise<WorldView> {
+  const index = new WorldIndex();
   await inTurns(resources, (after) => index.apply(index.prepare([{ after }])));
   return index;
 }
@@ -58,7 +53,7 @@ export async function lawfulWorld(
     if (isSame) same.add(kept);
     parsed.set(record.id, isSame ? kept : await blaming(record, records, () => parsedRecord(record, kept, laws)));
   });
-  const view = await viewOf(parsed.values(), laws);
+  const view = await viewOf(parsed.values());
   const lawful = new Map<Uuid, StoredResource>();
   await inTurns(parsed.values(), async (record) => {
     const kept = present.get(record.id);

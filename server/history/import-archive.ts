@@ -90,7 +90,7 @@ async function planImport<L>(path: string, target: ArchiveTarget<L>) {
   });
   const world = await sharingRecords(await lawfulWorld(resources, present, target.laws), present);
   const changed = changesBetween(present, world).put.map(({ id }) => id);
-  const runs = changed.length > 0 ? codeToRun(await viewOf(world.values(), target.laws), changed) : [];
+  const runs = changed.length > 0 ? codeToRun(await viewOf(world.values()), changed) : [];
   const hidden: CommitResource[] = [];
   await inTurns(world.values(), (one) => hasHidden(one) && hidden.push(described(one, world)));
   return {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ErrorDetail, PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { namedBy } from '../model/references.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WriteContext } from '../model/resource-type.ts';
 import type { WorldView } from '../model/world-view.ts';
@@ -9,8 +10,6 @@ import { ChangedView } from './changed-view.ts';
 
 export interface WorldRulesOptions {
   view: WorldView;
-  /** The ids that a record names, in its properties and as identities of its entitlements. */
-  referencesOf(record: StoredResource): readonly Uuid[];
   limits: WriteContext['limits'];
   allowedHostPaths: readonly string[];
   ownHosts: ReadonlySet<string>;
@@ -25,7 +24,7 @@ export function offencesOf(
   options: WorldRulesOptions,
   changes: { put: readonly StoredResource[]; remove: readonly Uuid[] },
 ): ErrorDetail[] {
-  const after = new ChangedView(options.view, changes, options.referencesOf);
+  const after = new ChangedView(options.view, changes);
   return [
     ...changes.remove.flatMap((id) => offencesOfRemoval(options.view, after, id)),
     ...changes.put.flatMap((record) => offencesOfRecord(options, after, record)),
@@ -62,8 +61,8 @@ function offencesOfRecord(options: WorldRulesOptions, after: WorldView, record: 
       message: `the name '${record.name}' is taken by another ${type.noun}`,
     });
   }
-  const named = new Set(previous && options.referencesOf(previous));
-  const missing = options.referencesOf(record).filter((id) => !named.has(id) && !after.find(id));
+  const named = new Set(previous && namedBy(previous));
+  const missing = namedBy(record).filter((id) => !named.has(id) && !after.find(id));
   for (const id of new Set(missing)) offences.push({ pointer, message: `it names ${id}, which does not exist` });
   if (offences.length > 0 || !parent) return offences;
 

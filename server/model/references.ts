@@ -112,3 +112,9 @@ export function replaceReferences(
     );
   }, properties);
 }
+
+/** The ids that a record names: in its properties, and as identities of its entitlements. */
+export function namedBy(record: StoredResource): Uuid[] {
+  const grants = Object.values(record.grants ?? {});
+  return [...referencesOf(record), ...grants.flatMap(({ add = [], remove = [] }) => [...add, ...remove])];
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
-import type { PlatformCalls } from './platform-calls.ts';
+import { callsWith, type PlatformCalls } from './platform-calls.ts';
 import { retryWish } from './retry.ts';
 import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-repository.ts';
 
@@ -9,8 +9,11 @@ export interface PipelineDeskOptions {
   sampleDir: string;
   /** What jobs inherit. */
   env: Readonly<Record<string, string | undefined>>;
-  /** The platform, spoken to as root; `end` gives back what opens it. */
-  open(): Promise<{ platform: PlatformCalls; end(): Promise<void> }>;
+  /** The platform, which is spoken to like by any client. */
+  baseUrl(): string;
+  /** A key pair of root's, which ends with the run that it was made for. */
+  createKey(): Promise<{ key: string; secret: string }>;
+  revokeKey(key: string): Promise<unknown>;
 }
 
 const DEMO: Omit<PipelineWish, 'repository'> = {
@@ -100,11 +103,13 @@ export class PipelineDesk {
       const whole = async () => {
         // Not before: few starts of the platform run one.
         const { runPipeline } = await import('./run-pipeline.ts');
-        const { platform, end } = await this.#options.open();
+        const { baseUrl, createKey, revokeKey } = this.#options;
+        const pair = await createKey();
         try {
+          const platform = callsWith(baseUrl(), pair);
           await work((wish) => runPipeline(wish, around(platform)), platform);
         } finally {
-          await end();
+          await revokeKey(pair.key);
         }
       };
       const done = whole()

@@ -1,6 +1,7 @@
 import { byToken } from '../model/acting-token.ts';
 import type { Caller } from '../model/caller.ts';
 import type { Cause } from '../model/commit.ts';
+import type { StoredResource } from '../model/record.ts';
 
 /** Who acts, and through what: kept with every commit and told to policy events. */
 export interface Act {
@@ -20,4 +21,10 @@ export function causeOf(act: Act, action: string): Cause {
     action,
   };
   return byToken(cause, act.caller);
+}
+
+/** The emulator itself as root, for what it does on its own account. */
+export function rootAct(root: StoredResource, via: Act['via']): Act {
+  const caller: Caller = { userId: root.owner, name: 'root', isRoot: true, groupIds: [], scheme: 'internal' };
+  return { caller, via };
 }

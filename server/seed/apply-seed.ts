@@ -100,7 +100,7 @@ class Application {
     if (stored) {
       this.#demandSame(node, stored);
       this.#ids.set(node, stored.id);
-      const operations = operationsTo(stored, node, properties, this.#target.sourceOf);
+      const operations = operationsTo(stored, node, properties);
       if (operations.length > 0) await this.#target.patch(stored.id, operations);
     } else {
       const parentId = this.#idOf(node.parent ?? this.#seed.root);

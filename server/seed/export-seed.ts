@@ -13,7 +13,7 @@ import { descendants, type SeedNode } from './seed-node.ts';
 import { LITERAL, SeedScope } from './seed-scope.ts';
 import { NOT_EXPORTED } from './seed-secrets.ts';
 
-export interface ExportOptions extends Pick<FormOptions, 'typePrefix' | 'sourceOf'> {
+export interface ExportOptions extends Pick<FormOptions, 'typePrefix'> {
   /** Path of the organization to export with all below it, such as `/demo/shop`; `/` for everything. */
   scope: string;
   /** `{gateway_url}`: what an untouched default gateway publishes. */

@@ -103,7 +103,6 @@ export class PlainWorld implements SeedTarget {
   }
 
   isPassword = async (text: string, hash: string) => hash === `hash of ${text}`;
-  sourceOf = (code: string) => code;
 
   /** By type words and names from root, e.g. `orgs/demo/lambdas/hello`. */
   at(place: string): Created {

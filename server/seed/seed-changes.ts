@@ -24,7 +24,7 @@ export interface SeedChange {
 }
 
 /** A world before and after a seed was applied to it. */
-export interface AppliedWorld extends Pick<FormOptions, 'typePrefix' | 'sourceOf'> {
+export interface AppliedWorld extends Pick<FormOptions, 'typePrefix'> {
   before(id: Uuid): StoredResource | undefined;
   after: WorldView;
 }

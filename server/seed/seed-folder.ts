@@ -1,3 +1,4 @@
+import { decodeText } from '../model/base64-text.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { childWordsOf } from './seed-node.ts';
@@ -9,10 +10,9 @@ const MAX_NAME = 80;
 /**
  * A seed document as files: `world.yaml`, and the code of each lambda in a file below `lambdas/`, named like its place.
  *
- * @param sourceOf the source that a lambda's `code` stands for (D-056)
  * @returns texts by path relative to the folder, with `/`
  */
-export function seedFolder(document: JsonObject, sourceOf: (code: string) => string): Map<string, string> {
+export function seedFolder(document: JsonObject): Map<string, string> {
   const codeFiles = new Map<string, string>();
   const taken = new Set<string>();
   const fileFor = (places: readonly string[], runtime: Json | undefined): string => {
@@ -26,7 +26,7 @@ export function seedFolder(document: JsonObject, sourceOf: (code: string) => str
   };
   const withoutCode = (node: JsonObject, places: readonly string[]): JsonObject => {
     const { code, ...properties } = isJsonObject(node.properties) ? node.properties : {};
-    const source = typeof code === 'string' ? sourceOf(code) : undefined;
+    const source = typeof code === 'string' ? decodeText(code) : undefined;
     if (source === undefined || !isText(source)) return node;
     const file = fileFor(places, properties.runtime);
     codeFiles.set(file, source);

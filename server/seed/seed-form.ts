@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { decodeText } from '../model/base64-text.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
 import { type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -16,8 +17,6 @@ import { LITERAL } from './seed-scope.ts';
 export interface FormOptions {
   /** First segment of type names (D-080). */
   typePrefix: string;
-  /** The source that a lambda's `code` stands for (D-056). */
-  sourceOf(code: string): string;
   /** The text that names a resource; the id itself where nothing better does. */
   refer(id: Uuid, words: readonly TypeWord[]): string;
   /** What stands in place of a value that nobody may read. */
@@ -39,7 +38,7 @@ export function formOf(record: StoredResource, options: FormOptions): JsonObject
   };
 }
 
-function propertiesOf(record: StoredResource, { refer, secret, sourceOf }: FormOptions): JsonObject {
+function propertiesOf(record: StoredResource, { refer, secret }: FormOptions): JsonObject {
   const type = typeOf(record);
   const defaults = defaultsOf(type);
   const written = Object.entries(record.properties).filter(
@@ -51,9 +50,9 @@ function propertiesOf(record: StoredResource, { refer, secret, sourceOf }: FormO
   const properties = replaceSecrets(type, named, secret);
   const { code } = properties;
   if (type.word !== 'lambdas' || typeof code !== 'string') return properties;
-  const source = sourceOf(code);
+  const source = decodeText(code); // D-056
   // A source that could be read as another one's encoding has to stay encoded.
-  return sourceOf(source) === source ? { ...properties, code: source } : properties;
+  return decodeText(source) === source ? { ...properties, code: source } : properties;
 }
 
 const knownDefaults = new Map<ResourceType, JsonObject>();

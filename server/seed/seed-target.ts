@@ -3,6 +3,9 @@ import type { Uuid } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
+import type { Act } from '../resources/act.ts';
+import type { Core } from '../resources/core.ts';
+import { verifyPassword } from '../security/passwords.ts';
 import type { Grants } from './seed-grants.ts';
 
 /** The world that a seed is applied to; acts as the root user. What it refuses it throws as PlatformError. */
@@ -19,6 +22,18 @@ export interface SeedTarget {
   remove(id: Uuid): Promise<unknown>;
   /** Is this the password behind the hash? */
   isPassword(text: string, hash: string): Promise<boolean>;
-  /** The source that a lambda's `code` stands for (D-056). */
-  sourceOf(code: string): string;
+}
+
+/** A world as seeds are applied to it: every change goes through the resource service, as if its client had made it. */
+export function seedTarget({ service, defaults }: Pick<Core, 'service' | 'defaults'>, act: Act): SeedTarget {
+  return {
+    view: service.view,
+    initializeProviders: () => defaults.initialize(act),
+    create: (parentId, word, body) => service.create(act, parentId, word, body),
+    patch: (id, operations) => service.patch(act, id, operations),
+    setGrants: (id, grants) =>
+      service.setGrants(act, id, () => ({ grants: Object.keys(grants).length > 0 ? grants : undefined })),
+    remove: (id) => service.remove(act, id, { force: false, deleteContainers: false }),
+    isPassword: verifyPassword,
+  };
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
+import { decodeText } from '../model/base64-text.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { memberOf } from '../model/json.ts';
 import { pointerTo } from '../model/pointer.ts';
@@ -13,30 +14,24 @@ import type { SeedNode } from './seed-node.ts';
  * properties as a whole; a member that it has not stays. Empty when that is so already.
  *
  * @param properties of the node, with ids in place of references; undefined when it has none
- * @param sourceOf the source that a lambda's `code` stands for: two ways to write one source are no difference (D-056)
  */
 export function operationsTo(
   stored: StoredResource,
   { name, record }: Pick<SeedNode, 'name' | 'record'>,
   properties: JsonObject | undefined,
-  sourceOf: (code: string) => string,
 ): Operation[] {
   const { description, tags, variables } = record;
   const wanted = Object.entries({ name, description, tags, variables });
   const members = wanted.flatMap(([member, value]) =>
     value === undefined || isDeepStrictEqual(value, memberOf(stored, member)) ? [] : [add(value, member)],
   );
-  return [...members, ...(properties ? propertyOperations(stored, properties, sourceOf) : [])];
+  return [...members, ...(properties ? propertyOperations(stored, properties) : [])];
 }
 
-function propertyOperations(
-  stored: StoredResource,
-  properties: JsonObject,
-  sourceOf: (code: string) => string,
-): Operation[] {
+function propertyOperations(stored: StoredResource, properties: JsonObject): Operation[] {
   const type = typeOf(stored);
   const fixed = ['parent', ...type.serverSet];
-  const [before, after] = [stored.properties, properties].map((one) => comparable(stored, one, sourceOf));
+  const [before, after] = [stored.properties, properties].map((one) => comparable(stored, one));
   const names = new Set([...Object.keys(stored.properties), ...Object.keys(properties)]);
   return [...names].flatMap((name): Operation[] => {
     const value = memberOf(properties, name) ?? null;
@@ -51,9 +46,9 @@ function add(value: Json, ...path: string[]): Operation {
   return { op: 'add', path: pointerTo(path), value };
 }
 
-/** Properties in which what means the same is the same: ids in lower case, code as source. */
-function comparable(record: StoredResource, properties: JsonObject, sourceOf: (code: string) => string): JsonObject {
+/** Properties in which what means the same is the same: ids in lower case, code as source (D-056). */
+function comparable(record: StoredResource, properties: JsonObject): JsonObject {
   const { word } = typeOf(record);
   const copy = replaceReferences(word, properties, (text) => text.toLowerCase());
-  return word === 'lambdas' && typeof copy.code === 'string' ? { ...copy, code: sourceOf(copy.code) } : copy;
+  return word === 'lambdas' && typeof copy.code === 'string' ? { ...copy, code: decodeText(copy.code) } : copy;
 }

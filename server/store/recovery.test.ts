@@ -188,7 +188,7 @@ describe('damage is told by file and line, and left as it is', () => {
     await commitAll(store, 'a');
     await store.close();
     const indexing = {
-      ...options().indexing,
+      references: () => [],
       wordOf: () => {
         throw new Error("no resource type is registered under 'apis'");
       },

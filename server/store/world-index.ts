@@ -1,6 +1,8 @@
 import type { Change } from '../model/commit.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
+import { namedBy } from '../model/references.ts';
+import { typeOf } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type Entry, Listing } from './listing.ts';
@@ -12,6 +14,9 @@ export interface Indexing {
   /** The ids of the resources that a record names in its properties. */
   references(record: StoredResource): readonly Uuid[];
 }
+
+/** How the store finds its way in a world of this platform's types. */
+const ofRegistry: Indexing = { wordOf: (type) => typeOf({ type }).word, references: namedBy };
 
 /** Stands for "no parent" among parent ids. */
 const NO_PARENT = '';
@@ -45,8 +50,8 @@ export class WorldIndex implements WorldView {
     this.#byReference,
   ];
 
-  constructor(indexing: Indexing) {
-    this.#indexing = indexing;
+  constructor(options: { indexing?: Indexing | undefined } = {}) {
+    this.#indexing = options.indexing ?? ofRegistry;
   }
 
   get root(): StoredResource {

@@ -22,7 +22,8 @@ const { deepClone } = jsonPatch;
 
 export interface StoreOptions {
   medium: Medium;
-  indexing: Indexing;
+  /** That of the types of the registry unless given, as a test of the store alone does. */
+  indexing?: Indexing;
   /** Makes the first world; called when there is none yet. */
   createWorld(): World | Promise<World>;
   /** Epoch milliseconds. */
@@ -105,7 +106,7 @@ export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions,
       throw new StoreError(files.pathOf(WORLD_FILE), `cannot be written (${reasonOf(error)}). ${advice}`);
     });
   }
-  const index = new WorldIndex(options.indexing);
+  const index = new WorldIndex(options);
   const changes = Array.from(low.data.resources.values(), (after) => ({ after }));
   if (options.freeze) deepFreeze(changes);
   try {

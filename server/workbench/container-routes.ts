@@ -1,10 +1,6 @@
 import type { Router } from 'express';
-import {
-  type ContainerEngineState,
-  type ContainerUsage,
-  containerRows,
-  type ExecOutcome,
-} from '../contract/containers.ts';
+import type { ContainerDesk } from '../containers/container-desk.ts';
+import { type ContainerUsage, containerRows } from '../contract/containers.ts';
 import { A_WORKLOAD } from '../contract/parts.ts';
 import { eyesOf } from '../http/eyes.ts';
 import { isForeignWrite } from '../http/foreign-write.ts';
@@ -14,38 +10,8 @@ import { PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import { typeOf } from '../model/registry.ts';
 import { demandRight } from '../model/rights.ts';
-import {
-  type Measured,
-  type SeenInstance,
-  type SeenPull,
-  shownInstance,
-  shownPull,
-  shownUsage,
-} from './container-shown.ts';
-import type { Shell, TerminalSize } from './terminal.ts';
+import { type Measured, shownInstance, shownPull, shownUsage } from './container-shown.ts';
 import type { Terminals } from './terminals.ts';
-
-/** What runs containers and jobs, as far as one looks at it and has a hand in it. All but `pulls` reject with 503 without an engine. */
-export interface ContainerDesk {
-  /** In any state, oldest first. */
-  instances(id: Uuid): Promise<SeenInstance[]>;
-  /** What each running instance uses; takes a second or two. */
-  stats(id: Uuid): Promise<Measured[]>;
-  /**
-   * Runs a command in an instance, the first one unless (the beginning of) an id is given. Rejects with 409 when there is no such
-   * instance, or the command cannot be run or does not end in time.
-   */
-  exec(id: Uuid, command: readonly string[], instanceId?: string): Promise<ExecOutcome>;
-  /** Opens a shell in an instance, chosen as for a command. */
-  openShell(id: Uuid, size: TerminalSize, instanceId?: string): Promise<Shell>;
-  /** Rejects with 409 or 503 where no shell could be opened now. */
-  demandInstance(id: Uuid, instanceId?: string): Promise<void>;
-  /** Ends all instances and starts new ones. */
-  restart(id: Uuid): Promise<void>;
-  pulls(): SeenPull[];
-  /** Asks engines that are away now whether they are back; what is known of all engines then. */
-  retryEngines(): Promise<ContainerEngineState[]>;
-}
 
 /** How many may be measured by one request. */
 const MAX_MEASURED = 50;

@@ -1,45 +1,13 @@
+import type { InstanceStats } from '../containers/engine.ts';
+import type { InstanceView } from '../containers/instance-view.ts';
+import type { Pull } from '../containers/pull-board.ts';
 import type { ContainerInstance, ContainerUsage, ImagePull } from '../contract/containers.ts';
 import type { Uuid } from '../model/ids.ts';
 
-/** An instance of a container or job, as its engine and its health checks tell. */
-export interface SeenInstance {
-  id: string;
-  state: ContainerInstance['state'];
-  health: ContainerInstance['health'];
-  isCurrent: boolean;
-  image: string;
-  startedAtMs: number | undefined;
-  exitCode: number | undefined;
-  wasKilledForMemory: boolean;
-  error: string | undefined;
-  ipAddress: string | undefined;
-  addresses: readonly { containerPort: number; host: string; port: number }[];
-}
-
-/** What one running instance uses at a moment. */
-export interface Measured {
-  instanceId: string;
-  /** 1 = one core fully used. */
-  cpus: number;
-  memoryBytes: number;
-  memoryLimitBytes: number;
-  /** Since its start. */
-  receivedBytes: number;
-  sentBytes: number;
-}
-
-/** An image that is being pulled. */
-export interface SeenPull {
-  recordId: Uuid;
-  image: string;
-  step: string;
-  currentBytes: number;
-  totalBytes: number;
-  startedAtMs: number;
-}
+export type Measured = { instanceId: string } & InstanceStats;
 
 /** An instance as a client sees it; times are ISO-8601 UTC (D-014). */
-export function shownInstance({ startedAtMs, exitCode, error, ipAddress, ...one }: SeenInstance): ContainerInstance {
+export function shownInstance({ startedAtMs, exitCode, error, ipAddress, ...one }: InstanceView): ContainerInstance {
   return {
     id: one.id,
     state: one.state,
@@ -60,6 +28,6 @@ export function shownUsage(containerId: Uuid, measured: readonly Measured[]): Co
   return { containerId, instances: measured.map((one) => ({ ...one })) };
 }
 
-export function shownPull({ recordId, startedAtMs, ...pull }: SeenPull): ImagePull {
+export function shownPull({ recordId, startedAtMs, ...pull }: Pull): ImagePull {
   return { containerId: recordId, ...pull, startedAt: new Date(startedAtMs).toISOString() };
 }

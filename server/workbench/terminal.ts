@@ -1,5 +1,5 @@
-import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { Shell, TerminalSize } from '../containers/engine.ts';
 import { terminalWord } from '../contract/containers.ts';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
 import type { TerminalEnd } from '../model/terminal-words.ts';
@@ -9,24 +9,6 @@ const AHEAD_BYTES = 256 * 1024;
 const CLOSES = { exited: 1000, stopped: 1000, idle: 1000, lost: 1011, refused: 1008, closing: 1001 } as const;
 /** For a viewer to close its side as well. */
 const CLOSE_WAIT_MS = 1_000;
-
-/** Of a terminal, in characters. */
-export interface TerminalSize {
-  columns: number;
-  rows: number;
-}
-
-/** An interactive shell in an instance, on a terminal of its own there. */
-export interface Shell {
-  /** What it prints, and what is typed; ends with the shell, and fails when the engine is lost. */
-  readonly stream: Duplex;
-  /** Never rejects: a shell that has just ended has no size. */
-  resize(size: TerminalSize): Promise<void>;
-  /** How it ended by itself. */
-  ending(): Promise<{ exitCode: number | undefined; isInstanceGone: boolean }>;
-  /** Ends it, and what runs in the foreground of its terminal; resolves when it has ended or nothing more can be done about it. */
-  end(): Promise<void>;
-}
 
 export interface TerminalTimes {
   /** How often it is looked whether the viewer is still there, and still may. */

@@ -1,26 +1,25 @@
 import type { AppliedSeed, SeedChange } from '../contract/seeds.ts';
 import { parseJson } from '../http/read-body.ts';
-import { decodeText } from '../model/base64-text.ts';
 import type { Caller } from '../model/caller.ts';
 import { codeToRun } from '../model/code-to-run.ts';
 import { PlatformError } from '../model/errors.ts';
 import { type Act, causeOf } from '../resources/act.ts';
+import { type CoreOptions, createCore } from '../resources/core.ts';
 import { PasswordWork } from '../security/password-work.ts';
-import { applySeed } from '../seed/apply-seed.ts';
-import { exportSeed } from '../seed/export-seed.ts';
-import { readSentSeed } from '../seed/read-seed.ts';
-import { seedChanges } from '../seed/seed-changes.ts';
-import { parseSeedDocument, type SeedDocument, sentSeedDocument } from '../seed/seed-document.ts';
-import { SeedError } from '../seed/seed-error.ts';
-import type { Seed } from '../seed/seed-node.ts';
-import type { SeedDesk, SentSeed } from '../seed/seed-routes.ts';
-import { yamlOf } from '../seed/seed-text.ts';
+import { envWithScm, type ScmAccess, withoutScm } from '../standins/scm/scm-place.ts';
 import type { WorldStore } from '../store/world-store.ts';
-import { type CoreOptions, createCore } from './core.ts';
+import { applySeed } from './apply-seed.ts';
+import { exportSeed } from './export-seed.ts';
 import { idleContainers } from './idle-containers.ts';
 import { idleInvoker } from './idle-invoker.ts';
-import { nameScmIn, type ScmAccess, withoutScm } from './scm-place.ts';
+import { readSentSeed } from './read-seed.ts';
+import { seedChanges } from './seed-changes.ts';
+import { parseSeedDocument, type SeedDocument, sentSeedDocument } from './seed-document.ts';
+import { SeedError } from './seed-error.ts';
+import { descendants, type Seed } from './seed-node.ts';
+import type { SeedDesk, SentSeed } from './seed-routes.ts';
 import { seedTarget } from './seed-target.ts';
+import { yamlOf } from './seed-text.ts';
 import { TrialWorld } from './trial-world.ts';
 
 /** How often a seed is tried anew when others changed the world meanwhile. Only the first attempt has to wait for anything. */
@@ -70,7 +69,7 @@ export class WorldSeeds implements SeedDesk {
     const { config, store, addresses, scm } = this.#options;
     const { typePrefix } = config;
     const { gatewayUrl } = addresses();
-    const world = exportSeed(store.view, { scope, gatewayUrl, typePrefix, sourceOf: decodeText });
+    const world = exportSeed(store.view, { scope, gatewayUrl, typePrefix });
     const document = scm ? withoutScm(world, scm()) : world;
     return format === 'yaml' ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`;
   }
@@ -98,7 +97,7 @@ export class WorldSeeds implements SeedDesk {
     const difference = trial.difference();
     const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix: config.typePrefix };
     const ids = [...named, ...difference.put.map(({ id }) => id), ...difference.remove];
-    const changes = seedChanges(ids, { ...world, sourceOf: decodeText });
+    const changes = seedChanges(ids, world);
     const code = codeToRun(
       trial.view,
       difference.put.map(({ id }) => id),
@@ -110,6 +109,15 @@ export class WorldSeeds implements SeedDesk {
     const commit = await store.commit(difference, causeOf(act, 'world.apply'));
     return { dryRun, summary: summaryOf(changes), changes, ...runs, ...(commit && { commit: commit.seq }) };
   }
+}
+
+/** Lets the lambdas of a seed name the source-control stand-in as it is reached now; changes the seed. */
+function nameScmIn(seed: Seed, now: ScmAccess): Seed {
+  for (const { word, properties } of descendants(seed.root)) {
+    const env = word === 'lambdas' ? envWithScm(properties?.env, now) : undefined;
+    if (properties && env) properties.env = env;
+  }
+  return seed;
 }
 
 function documentOf({ format, text }: SentSeed): SeedDocument {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
 import type { World } from '../model/record.ts';
-import { packageFile } from '../package-file.ts';
 import { changed, seedsOf } from './applied-seed-for-tests.ts';
-import { readSeedFileForApply, seedFilesOf } from './seed-files.ts';
-import { firstWorld, openSeeds, type SeedsForTests } from './seeds-for-tests.ts';
+import { readSeedFileForApply } from './read-seed.ts';
+import { seedFolder } from './seed-folder.ts';
 
 let empty: World;
 let demo: World;
@@ -103,9 +103,11 @@ orgs:
 
   it('can be laid out as a folder, with code in files', async () => {
     const original = await openSeeds(demo);
-    const files = seedFilesOf(JSON.parse(original.seeds.export('/', 'json')));
+    const files = seedFolder(JSON.parse(original.seeds.export('/', 'json')));
     const code = 'lambdas/demo-website-development-contact-form.js';
-    expect(files.get(code)).toBe(await readFile(packageFile('fixtures/lambdas/web-form.js'), 'utf8'));
+    expect(files.get(code)).toBe(
+      await readFile(new URL('../../fixtures/lambdas/web-form.js', import.meta.url), 'utf8'),
+    );
 
     const dir = await mkdtemp(path.join(tmpdir(), 'terrarium-seed-'));
     try {

@@ -5,11 +5,10 @@ import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { WorldIndex } from '../store/world-index.ts';
 import type { CommitRequest, WorldStore } from '../store/world-store.ts';
-import { indexing } from './world-indexing.ts';
 
 /** A copy of a world to try changes on: commits change the copy only, and what they come to can be read off in the end. */
 export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
-  readonly #index = new WorldIndex(indexing);
+  readonly #index = new WorldIndex();
   readonly #before: ReadonlyMap<Uuid, StoredResource>;
   readonly #touched = new Set<Uuid>();
 

@@ -1,17 +1,19 @@
+import type { TestEvent } from '../contract/workbench.ts';
 import { decodeSource } from '../model/base64-text.ts';
 import type { Change } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
+import type { KeyedLog } from '../model/keyed-log.ts';
 import { LAMBDA } from '../model/types/lambda.ts';
+import { rootAct } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
-import { LinkedFiles } from '../workbench/linked-files.ts';
-import { TestEvents } from '../workbench/test-events.ts';
-import type { Workbench } from '../workbench/workbench-routes.ts';
-import type { Data } from './data.ts';
-import { rootAct } from './root-account.ts';
+import { type FileLink, LinkedFiles } from './linked-files.ts';
+import { TestEvents } from './test-events.ts';
+import type { Workbench } from './workbench-routes.ts';
 
 export interface WorkbenchOptions {
-  data: Pick<Data, 'linkedFiles' | 'testEvents'>;
+  /** What is kept, by lambda. */
+  data: { linkedFiles: KeyedLog<FileLink>; testEvents: KeyedLog<{ events: TestEvent[] }> };
   service: ResourceService;
   lambdas: Workbench['debugger'];
   nowMs(): number;

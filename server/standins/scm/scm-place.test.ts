@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { rootPairOf } from '../../e2e/account.ts';
-import { send } from '../../e2e/client.ts';
-import type { Body } from '../../e2e/place.ts';
-import { type Platform, startPlatform } from '../../e2e/platform.ts';
+import { rootPairOf } from '../../../e2e/account.ts';
+import { send } from '../../../e2e/client.ts';
+import type { Body } from '../../../e2e/place.ts';
+import { type Platform, startPlatform } from '../../../e2e/platform.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'terrarium-scm-place-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));

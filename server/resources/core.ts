@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../config-schema.ts';
 import type { Judge } from '../model/caller.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
@@ -7,16 +6,15 @@ import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { LAMBDA } from '../model/types/lambda.ts';
-import { Moves, type Realisation } from '../resources/moves.ts';
-import { Policies } from '../resources/policies.ts';
-import { ProviderDefaults } from '../resources/provider-defaults.ts';
-import { Renderer } from '../resources/renderer.ts';
-import { ResourceService } from '../resources/resource-service.ts';
 import { EntitlementFinder } from '../security/entitlement-finder.ts';
 import { createJudge } from '../security/judge.ts';
 import { hashPassword } from '../security/passwords.ts';
 import type { WorldStore } from '../store/world-store.ts';
-import { hostsOf } from './listeners.ts';
+import { Moves, type Realisation } from './moves.ts';
+import { Policies } from './policies.ts';
+import { ProviderDefaults } from './provider-defaults.ts';
+import { Renderer } from './renderer.ts';
+import { ResourceService, type ResourceServiceOptions } from './resource-service.ts';
 
 /** What runs containers and jobs, as far as their records show it and moves depend on it. */
 export interface ContainerLife extends Realisation {
@@ -26,9 +24,15 @@ export interface ContainerLife extends Realisation {
   confirmed(resource: StoredResource): void;
 }
 
+/** What of the configuration decides how records are made and shown. */
+export interface CoreConfig extends Pick<ResourceServiceOptions, 'limits' | 'allowedHostPaths' | 'ownHosts'> {
+  /** First segment of type names (D-080). */
+  typePrefix: string;
+}
+
 export interface CoreOptions {
   store: Pick<WorldStore, 'view' | 'commit'>;
-  config: Config;
+  config: CoreConfig;
   invoker: LambdaInvoker;
   containers: ContainerLife;
   /** One-way hash of a password; default `hashPassword`. */
@@ -82,7 +86,7 @@ export function createCore(options: CoreOptions): Core {
     hashPassword: options.hashPassword ?? hashPassword,
     limits: config.limits,
     allowedHostPaths: config.allowedHostPaths,
-    ownHosts: hostsOf(config),
+    ownHosts: config.ownHosts,
     nowMs,
     newId: randomUUID,
     wasAccount: options.wasAccount ?? (() => false),

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
 import type { World } from '../model/record.ts';
 import { changed, changeOf, lambda, seedsOf } from './applied-seed-for-tests.ts';
-import { firstWorld, openSeeds, type SeedsForTests } from './seeds-for-tests.ts';
 
 let empty: World;
 let world: SeedsForTests;

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import type { SeedsForTests } from '../../e2e/seeds-for-tests.ts';
 import type { AppliedSeed } from '../contract/seeds.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import type { SeedsForTests } from './seeds-for-tests.ts';
 
 /** The members of a lambda but its code. */
 export const lambda = 'runtime: nodejs, code_type: inline, handler: run, provider: { id: default-lambda }';

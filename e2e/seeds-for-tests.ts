@@ -1,15 +1,15 @@
-import { completeOptions } from '../config.ts';
-import type { LambdaInvoker } from '../model/invocation.ts';
-import type { World } from '../model/record.ts';
-import type { Act } from '../resources/act.ts';
-import { openStore, type WorldStore } from '../store/world-store.ts';
-import { type Core, createCore } from './core.ts';
-import { makeFirstWorld } from './first-world.ts';
-import { idleContainers } from './idle-containers.ts';
-import { idleInvoker } from './idle-invoker.ts';
-import { rootAct } from './root-account.ts';
-import { indexing } from './world-indexing.ts';
-import { WorldSeeds, type WorldSeedsOptions } from './world-seeds.ts';
+import { completeOptions } from '../server/config.ts';
+import { makeFirstWorld } from '../server/emulator/first-world.ts';
+import { coreConfigOf } from '../server/emulator/listeners.ts';
+import type { LambdaInvoker } from '../server/model/invocation.ts';
+import type { World } from '../server/model/record.ts';
+import { type Act, rootAct } from '../server/resources/act.ts';
+
+import { type Core, createCore } from '../server/resources/core.ts';
+import { idleContainers } from '../server/seed/idle-containers.ts';
+import { idleInvoker } from '../server/seed/idle-invoker.ts';
+import { WorldSeeds, type WorldSeedsOptions } from '../server/seed/world-seeds.ts';
+import { openStore, type WorldStore } from '../server/store/world-store.ts';
 
 const addresses = () => ({ metaUrl: 'http://127.0.0.1:4700/meta', gatewayUrl: 'http://127.0.0.1:4701' });
 const nowMs = () => Date.UTC(2026, 0, 2);
@@ -40,8 +40,8 @@ export async function openSeeds(
   const warnings: string[] = [];
   const onWarning = (message: string) => warnings.push(message);
   const medium = { kind: 'memory' } as const;
-  const store = await openStore({ medium, indexing, createWorld: () => world, nowMs, onWarning, freeze: true });
-  const config = completeOptions({});
+  const store = await openStore({ medium, createWorld: () => world, nowMs, onWarning, freeze: true });
+  const config = coreConfigOf(completeOptions({}));
   const options = { config, invoker, addresses, nowMs, onWarning };
   // Real hashes take too long for worlds with many users.
   const core = createCore({

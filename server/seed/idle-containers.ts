@@ -1,5 +1,5 @@
 import { PlatformError } from '../model/errors.ts';
-import type { ContainerLife } from './core.ts';
+import type { ContainerLife } from '../resources/core.ts';
 
 /** Runs no container: while a world is made or tried out, records are only checked and kept. */
 export const idleContainers: ContainerLife = {
