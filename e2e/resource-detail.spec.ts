@@ -187,7 +187,7 @@ test('a key is made, shown once, opens the API, and is ended', async ({ page, pl
   await platform.open(page, `resources/${ada?.id}?tab=keys`);
   const pane = paneOf(page);
   await pane.getByRole('button', { name: 'New API key' }).click();
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('button', { name: 'Make it' }).click();
   const dialog = page.getByRole('alertdialog');
   await expect(dialog).toContainText('shown this once');
   const [key = '', secret = ''] = await dialog.getByRole('definition').allInnerTexts();
@@ -195,9 +195,9 @@ test('a key is made, shown once, opens the API, and is ended', async ({ page, pl
   const status = async () =>
     (await fetch(`${platform.ready.baseUrl}/meta/orgs`, { headers: { Authorization: authorization } })).status;
   expect(await status()).toBe(200);
-  await dialog.getByRole('button', { name: 'I have kept the secret' }).click();
+  await dialog.getByRole('button', { name: 'I have kept it' }).click();
   await expect(dialog).toBeHidden();
-  await expect(pane.getByRole('list', { name: 'API keys' })).toContainText(key.trim());
+  await expect(pane.getByRole('table', { name: 'API keys' })).toContainText(key.trim());
   expect(await page.content()).not.toContain(secret.trim());
   await pane.getByRole('button', { name: `End key ${key.trim()}` }).click();
   await page.getByRole('button', { name: 'End it' }).click();

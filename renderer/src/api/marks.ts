@@ -1,16 +1,11 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { StripMark } from '../parts/list/time-strip.tsx';
-import { load } from './client.ts';
 import { keys } from './query-client.ts';
+import { useRead } from './read.ts';
 
 /** What was changed lately, for the strip of a list: commits, outbound rules, container engines. */
 export function useMarks(): readonly StripMark[] {
-  const { data } = useQuery({
-    queryKey: [keys.history, 'marks'],
-    queryFn: ({ signal }) => load('/inspect/marks', {}, signal),
-    placeholderData: keepPreviousData,
-  });
+  const { data } = useRead(keys.history, '/inspect/marks', {}, { keepsLast: true });
   return useMemo(
     () =>
       (data?.marks ?? []).map(({ at, kind, text, seq }, index) => ({

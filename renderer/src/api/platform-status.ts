@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
-import { load } from './client.ts';
 import { keys } from './query-client.ts';
+import { useRead } from './read.ts';
 
 export type { PlatformStatus } from '../../../server/contract/window.ts';
 
@@ -8,9 +7,5 @@ const REFRESH_MS = 5000;
 
 /** How the platform is now; asked every five seconds and whenever an event says that it has changed. */
 export function usePlatformStatus() {
-  return useQuery({
-    queryKey: [keys.status],
-    queryFn: ({ signal }) => load('/inspect/status', {}, signal),
-    refetchInterval: REFRESH_MS,
-  });
+  return useRead(keys.status, '/inspect/status', {}, { refetchInterval: REFRESH_MS });
 }

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import type { PlatformPulse } from '../../../server/contract/window.ts';
-import { load } from './client.ts';
 import { keys } from './query-client.ts';
+import { useRead } from './read.ts';
 
 export type { ShownFault as PulseFault } from '../../../server/contract/window.ts';
 
@@ -10,10 +9,6 @@ const REFRESH_MS = 15_000;
 
 /** Requests and events a minute of each service, as `GET /inspect/pulse` counts them. */
 export function usePulse(): PlatformPulse['services'] {
-  const { data } = useQuery({
-    queryKey: [keys.traffic, 'pulse'],
-    queryFn: ({ signal }) => load('/inspect/pulse', {}, signal),
-    refetchInterval: REFRESH_MS,
-  });
+  const { data } = useRead(keys.traffic, '/inspect/pulse', {}, { refetchInterval: REFRESH_MS });
   return data?.services ?? {};
 }

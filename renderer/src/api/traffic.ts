@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import type { RecordedRequest, recordedRows } from '../../../server/contract/recorded.ts';
 import type { AnswerOf } from '../../../server/contract/row.ts';
-import { load } from './client.ts';
 import { keys } from './query-client.ts';
+import { PAST, useRead } from './read.ts';
 import { type RecentList, type RecentPage, useRecentList } from './recent-list.ts';
 
 export type { RecordedBody } from '../../../server/contract/parts.ts';
@@ -28,11 +27,7 @@ export function useTraffic(filter: TrafficFilter): RecentList<RecordedRequest> {
 
 /** One request with its headers and bodies. */
 export function useExchange(seq: number) {
-  return useQuery({
-    // It does not change any more: no event makes it old.
-    queryKey: ['exchange', seq],
-    queryFn: ({ signal }) => load(`/inspect/traffic/${seq}`, {}, signal),
-  });
+  return useRead(PAST, `/inspect/traffic/${seq}`);
 }
 
 /** How many of the moments fell into each of the last `minutes` minutes, the oldest first. */

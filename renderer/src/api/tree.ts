@@ -1,10 +1,11 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { AnswerOf } from '../../../server/contract/row.ts';
 import type { treeRows } from '../../../server/contract/tree.ts';
 import type { TypeWord } from '../../../server/model/type-words.ts';
 import { load } from './client.ts';
 import { failureOf } from './failure.ts';
 import { keys } from './query-client.ts';
+import { readOptions, useRead } from './read.ts';
 
 export type { TreeNode } from '../../../server/contract/tree.ts';
 
@@ -22,10 +23,7 @@ export const TREE_PAGE_ROWS = 200;
 /** One page of what is below a place. */
 export function childrenPage(id: string, words: readonly TypeWord[], page: number) {
   const query = { word: words.join(','), offset: page * TREE_PAGE_ROWS, limit: TREE_PAGE_ROWS };
-  return queryOptions({
-    queryKey: [keys.world, 'tree children', id, query],
-    queryFn: ({ signal }) => load(`/inspect/tree/${id}/children`, query, signal),
-  });
+  return readOptions(keys.world, `/inspect/tree/${id}/children`, query);
 }
 
 /** A resource and the way to it; `null` when there is none of that id. */
@@ -56,25 +54,15 @@ export interface TreeWish {
 /** Resources by name, type and place, wherever they are. */
 export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS, tops }: TreeWish) {
   const query = { q, word: words?.join(','), scope, limit, tops };
-  return queryOptions({
-    queryKey: [keys.world, 'tree search', query],
-    queryFn: ({ signal }) => load('/inspect/tree', query, signal),
-  });
+  return readOptions(keys.world, '/inspect/tree', query);
 }
 
 /** Everything below a resource, counted; the first of them by name. */
 export function useBelow(id: string, isEnabled: boolean, limit = 100) {
-  return useQuery({
-    queryKey: [keys.world, 'tree below', id, limit],
-    queryFn: ({ signal }) => load(`/inspect/tree/${id}/below`, { limit }, signal),
-    enabled: isEnabled,
-  });
+  return useRead(keys.world, `/inspect/tree/${id}/below`, { limit }, { enabled: isEnabled });
 }
 
 /** What a resource names and what names it. */
 export function useRelations(id: string) {
-  return useQuery({
-    queryKey: [keys.world, 'tree relations', id],
-    queryFn: ({ signal }) => load(`/inspect/tree/${id}/relations`, { limit: 1000 }, signal),
-  });
+  return useRead(keys.world, `/inspect/tree/${id}/relations`, { limit: 1000 });
 }

@@ -1,28 +1,42 @@
 import { X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { Button, IconButton } from './button.tsx';
+import { Button, type ButtonProps, IconButton } from './button.tsx';
 import { deedIn, firstFieldIn, isFieldOfOneLine } from './dialog-keys.ts';
+import { FailureNote } from './empty-state.tsx';
 
-export interface DialogProps {
+export interface DialogProps extends Pick<ButtonProps, 'icon' | 'shortcut'> {
   title: string;
-  isOpen: boolean;
   onClose(): void;
   children: ReactNode;
-  /** Buttons at the foot; the deed last. */
-  actions?: ReactNode;
   width?: 'small' | 'medium' | 'large';
   /** A question that has to be answered: no closing by a click outside. */
   isAlert?: boolean;
+  /** The button that does what the dialog is for, e.g. `Delete 3 resources`; none where there is only something to see. */
+  deed?: string;
+  onDeed?(): void;
+  /** How the deed looks; `destroy` is for what cannot be taken back lightly. Default: primary. */
+  look?: ButtonProps['look'];
+  /** Is there something to do, and all that it takes? Default: yes. */
+  isReady?: boolean;
+  /** The change that the deed makes: the button says while it is on its way, and why it was refused stands at the end. */
+  making?: { isPending: boolean; error?: unknown };
+  /** The button that only closes. Default: Cancel, where there is a deed; empty: none. */
+  closing?: string;
+  /** What else is at the foot, before the deed. */
+  foot?: ReactNode;
 }
 
 const WIDTHS = { small: 'max-w-md', medium: 'max-w-2xl', large: 'max-w-5xl' };
 
-/** A dialog: begins in its first empty field, or on its deed; Enter in a field does the deed; Esc closes; the focus is given back. */
-export function Dialog({ title, isOpen, onClose, children, actions, width = 'small', isAlert = false }: DialogProps) {
+/**
+ * A dialog, for as long as it is drawn: begins in its first empty field, or on its deed; Enter in a field does the deed; Esc closes;
+ * the focus is given back. What cannot be taken back lightly says what will happen, not "Are you sure?".
+ */
+export function Dialog({ title, onClose, width = 'small', isAlert = false, children, ...foot }: DialogProps) {
   return (
     <ModalOverlay
-      isOpen={isOpen}
+      isOpen
       onOpenChange={(open) => !open && onClose()}
       isDismissable={!isAlert}
       className="fixed inset-0 z-50 flex items-start justify-center overflow-auto bg-[rgb(10_15_12/45%)] p-6 pt-[10vh]"
@@ -35,7 +49,9 @@ export function Dialog({ title, isOpen, onClose, children, actions, width = 'sma
             </Heading>
             <IconButton icon={X} label="Close" onPress={onClose} />
           </div>
-          <Parts actions={actions}>{children}</Parts>
+          <Parts onClose={onClose} {...foot}>
+            {children}
+          </Parts>
         </AriaDialog>
       </Modal>
     </ModalOverlay>
@@ -43,7 +59,18 @@ export function Dialog({ title, isOpen, onClose, children, actions, width = 'sma
 }
 
 /** What is between title and end. */
-function Parts({ children, actions }: Pick<DialogProps, 'children' | 'actions'>) {
+function Parts({
+  children,
+  onClose,
+  deed,
+  onDeed,
+  look = 'primary',
+  isReady = true,
+  making,
+  closing = deed === undefined ? '' : 'Cancel',
+  foot: others,
+  ...button
+}: Omit<DialogProps, 'title' | 'width' | 'isAlert'>) {
   const body = useRef<HTMLDivElement>(null);
   const foot = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -57,59 +84,33 @@ function Parts({ children, actions }: Pick<DialogProps, 'children' | 'actions'>)
     const deed = event.currentTarget.contains(event.target) ? deedIn(foot.current) : undefined;
     if (!deed) return;
     event.preventDefault();
-    deed.click();
+    // A number is taken with this very key: the deed has to know it.
+    setTimeout(() => deed.click());
   };
   return (
     <>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below */}
       <div ref={body} onKeyDown={onKeyDown} className="min-h-0 flex-1 overflow-auto p-4">
         {children}
+        <FailureNote error={making?.error} className="mt-3" />
       </div>
-      {actions && (
+      {(deed !== undefined || closing !== '' || others) && (
         <div ref={foot} className="flex justify-end gap-2 border-t border-line px-4 py-3">
-          {actions}
+          {closing !== '' && <Button onPress={onClose}>{closing}</Button>}
+          {others}
+          {deed !== undefined && (
+            <Button
+              {...button}
+              look={look}
+              isDisabled={!isReady}
+              isPending={making?.isPending ?? false}
+              onPress={() => onDeed?.()}
+            >
+              {deed}
+            </Button>
+          )}
         </div>
       )}
     </>
-  );
-}
-
-export interface ConfirmProps {
-  title: string;
-  isOpen: boolean;
-  onClose(): void;
-  onConfirm(): void;
-  /** The deed, e.g. `Delete 3 resources`. */
-  deed: string;
-  isDanger?: boolean;
-  isPending?: boolean;
-  /** There is nothing to do, or not yet. */
-  isDisabled?: boolean;
-  width?: DialogProps['width'];
-  children: ReactNode;
-}
-
-/** Asks before something that cannot be taken back lightly; says what will happen, not "Are you sure?". */
-export function Confirm({
-  deed,
-  isDanger,
-  isPending = false,
-  isDisabled = false,
-  onConfirm,
-  children,
-  ...dialog
-}: ConfirmProps) {
-  const actions = (
-    <>
-      <Button onPress={dialog.onClose}>Cancel</Button>
-      <Button look={isDanger ? 'destroy' : 'primary'} isPending={isPending} isDisabled={isDisabled} onPress={onConfirm}>
-        {deed}
-      </Button>
-    </>
-  );
-  return (
-    <Dialog {...dialog} isAlert actions={actions}>
-      {children}
-    </Dialog>
   );
 }

@@ -112,11 +112,15 @@ export function TakenNote({ name, error }: { name: string; error: unknown }) {
   );
 }
 
-/** A failure beside what caused it: a form, a button. */
-export function FailureNote({ failure }: { failure: Failure }) {
+/** A failure beside what caused it: a form, a button; nothing while there is none. Takes a Failure or whatever was thrown. */
+export function FailureNote({ error, className = '' }: { error: Failure | unknown; className?: string }) {
+  if (!error) return null;
   return (
-    <div role="alert" className="rounded-md border border-error/40 bg-error-soft px-3 py-2 text-[12.5px]">
-      <FailureText failure={failure} />
+    <div
+      role="alert"
+      className={`rounded-md border border-error/40 bg-error-soft px-3 py-2 text-[12.5px] ${className}`}
+    >
+      <FailureText failure={isFailure(error) ? error : failureOf(error)} />
     </div>
   );
 }

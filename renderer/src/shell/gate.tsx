@@ -76,7 +76,7 @@ function SignIn({ reason }: { reason: string | undefined }) {
           autoFocus
           autoComplete="current-password"
         />
-        {failure && <FailureNote failure={failure} />}
+        <FailureNote error={failure} />
         <Button type="submit" look="primary" isPending={isPending} className="justify-center">
           {isPending ? 'Signing in ...' : 'Sign in'}
         </Button>

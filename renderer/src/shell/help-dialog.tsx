@@ -9,11 +9,11 @@ const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
 const OTHER = 'This screen';
 
 /** Every key that does something now. */
-export function HelpDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }) {
+export function HelpDialog({ onClose }: { onClose(): void }) {
   const { hasLetterKeys } = useValue(preferences);
   const groups = Map.groupBy(keyboard.bindings, ({ group }) => group ?? OTHER);
   return (
-    <Dialog title="Keys" isOpen={isOpen} onClose={onClose} width="medium">
+    <Dialog title="Keys" onClose={onClose} width="medium">
       <Switch isSelected={hasLetterKeys} onChange={(isOn) => prefer({ hasLetterKeys: isOn })}>
         Single letters do something
       </Switch>

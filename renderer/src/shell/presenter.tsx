@@ -1,13 +1,9 @@
-import { useMutation } from '@tanstack/react-query';
 import { Presentation, RotateCcw } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { useChange } from '../api/change.ts';
 import { load, send } from '../api/client.ts';
-import { failureOf } from '../api/failure.ts';
-import { queryClient } from '../api/query-client.ts';
 import { useKeys } from '../keys/use-keys.ts';
-import { Confirm } from '../parts/dialog.tsx';
-import { FailureNote } from '../parts/empty-state.tsx';
-import { toast } from '../parts/toasts.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
@@ -28,14 +24,12 @@ export function Presenter() {
   useEffect(() => {
     document.documentElement.toggleAttribute('data-presenting', isPresenting);
   }, [isPresenting]);
-  const beginning = useMutation({
-    mutationFn: beginAgain,
-    onSuccess: (what) => {
+  const beginning = useChange(beginAgain, {
+    said: (what) => `Everything is as in ${what}; the inbox is empty.`,
+    onDone: () => {
       setAsking(false);
       go({ screen: 'home' });
-      toast({ tone: 'ok', text: `Everything is as in ${what}; the inbox is empty.` });
     },
-    onSettled: () => void queryClient.invalidateQueries(),
   });
   const ask = () => setAsking(true);
   useKeys([
@@ -46,21 +40,21 @@ export function Presenter() {
     { id: 'present', text: 'Presenter mode', icon: Presentation, shortcut: 'P', group: 'Window', run: toggle },
     { id: 'begin-again', text: 'Begin the demonstration again', icon: RotateCcw, group: 'Window', run: ask },
   ]);
+  if (!isAsking) return null;
   return (
-    <Confirm
+    <Dialog
       title="Begin the demonstration again"
-      isOpen={isAsking}
+      isAlert
       onClose={() => setAsking(false)}
       deed="Begin again"
-      isPending={beginning.isPending}
-      onConfirm={() => beginning.mutate()}
+      onDeed={beginning.mutate}
+      making={beginning}
     >
       <p>
         The world becomes what the snapshot <code>{SNAPSHOT}</code> holds, or where there is none the demo world; leads
         go, and outbound rules are switched off. The world can be brought back in the history.
       </p>
-      {beginning.error && <FailureNote failure={failureOf(beginning.error)} />}
-    </Confirm>
+    </Dialog>
   );
 }
 

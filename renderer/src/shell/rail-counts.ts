@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
-import { load } from '../api/client.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { keys } from '../api/query-client.ts';
+import { useRead } from '../api/read.ts';
 import { useRefusedForms } from '../api/refused-forms.ts';
 import { useScope } from '../api/world.ts';
 import { counted } from '../parts/amounts.ts';
@@ -17,10 +16,7 @@ export function useRailAlerts(): Partial<Record<ScreenName, { count: number; tex
 export function useRailCounts(): Partial<Record<ScreenName, number>> {
   const { scope } = useScope();
   const all = usePlatformStatus().data?.store.resources;
-  const { data } = useQuery({
-    queryKey: [keys.world, 'counts', scope.id],
-    queryFn: ({ signal }) => load('/inspect/tree/counts', { scope: scope.id }, signal),
-  });
+  const { data } = useRead(keys.world, '/inspect/tree/counts', { scope: scope.id });
   if (!data) return all === undefined ? {} : { resources: all };
   const { lambdas, containers, jobs, apiendpoints } = data.types;
   return {

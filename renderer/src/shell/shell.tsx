@@ -104,7 +104,7 @@ export function Shell({ current }: { current: ScreenName }) {
       <StatusBar />
       <Presenter />
       <CommandPalette isOpen={open === 'palette'} onClose={() => setOpen(undefined)} />
-      <HelpDialog isOpen={open === 'help'} onClose={() => setOpen(undefined)} />
+      {open === 'help' && <HelpDialog onClose={() => setOpen(undefined)} />}
     </div>
   );
 }

@@ -1,13 +1,11 @@
+import { useMutation } from '@tanstack/react-query';
 import { CircleUser, Eye, LogOut, UserCog } from 'lucide-react';
 import { useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components';
-import { failureOf } from '../api/failure.ts';
 import { signOut } from '../api/session.ts';
 import { lookAs, useWho } from '../api/who.ts';
 import { type PlatformRecord, useWorld } from '../api/world.ts';
-import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { FailureNote } from '../parts/empty-state.tsx';
 import { Select } from '../parts/fields.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { useGo } from '../url.ts';
@@ -58,29 +56,16 @@ export function UserMenu() {
 function EyesDialog({ own, onClose }: { own: string; onClose(): void }) {
   const users = useWorld<PlatformRecord[]>('/users', { expand: true });
   const [id, setId] = useState<string>();
-  const [failure, setFailure] = useState<unknown>();
   const others = (users.data ?? []).filter((one) => one.id !== own);
-  const look = async () => {
-    try {
-      if (id !== undefined) await lookAs(id);
-      onClose();
-    } catch (thrown) {
-      setFailure(thrown);
-    }
-  };
+  const looking = useMutation({ mutationFn: lookAs, onSuccess: onClose });
   return (
     <Dialog
       title="See it as"
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" isDisabled={id === undefined} onPress={() => void look()}>
-            See it
-          </Button>
-        </>
-      }
+      deed="See it"
+      onDeed={() => id !== undefined && looking.mutate(id)}
+      isReady={id !== undefined}
+      making={looking}
     >
       <Select
         label="User"
@@ -96,7 +81,6 @@ function EyesDialog({ own, onClose }: { own: string; onClose(): void }) {
       <p className="mt-3 text-muted">
         Every screen shows what this user's rights show, until you end it at the top. Nothing can be changed meanwhile.
       </p>
-      {failure !== undefined && <FailureNote failure={failureOf(failure)} />}
     </Dialog>
   );
 }

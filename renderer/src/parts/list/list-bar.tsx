@@ -4,10 +4,9 @@ import { prefer, preferences, type SavedView } from '../../preferences/preferenc
 import { type Search, useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { Button, IconButton } from '../button.tsx';
-import { Dialog } from '../dialog.tsx';
-import { TextField } from '../fields.tsx';
 import type { GridColumn } from '../grid-layout.ts';
 import { Menu } from '../menu.tsx';
+import { NameDialog } from '../name-dialog.tsx';
 
 /** Words of an address that say what a list is narrowed to; the others say where one is in it. */
 const NOT_OF_A_VIEW = new Set(['scope', 'sel', 'tab', 'with', 'replay']);
@@ -61,6 +60,9 @@ export function ViewsMenu({ name, presets }: ViewsMenuProps) {
       />
       {isNaming && (
         <NameDialog
+          title="Save this view"
+          description="What is searched, sorted and filtered now is kept in this browser."
+          taken={saved.map((view) => view.name)}
           onClose={() => setNaming(false)}
           onName={(given) => {
             keep([...saved.filter((view) => view.name !== given), { name: given, search: now }]);
@@ -69,32 +71,6 @@ export function ViewsMenu({ name, presets }: ViewsMenuProps) {
         />
       )}
     </>
-  );
-}
-
-function NameDialog({ onClose, onName }: { onClose(): void; onName(name: string): void }) {
-  const [name, setName] = useState('');
-  return (
-    <Dialog
-      title="Save this view"
-      isOpen
-      onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" isDisabled={name.trim() === ''} onPress={() => onName(name.trim())}>
-            Save
-          </Button>
-        </>
-      }
-    >
-      <TextField
-        label="Name"
-        value={name}
-        onChange={setName}
-        description="What is searched, sorted and filtered now is kept in this browser."
-      />
-    </Dialog>
   );
 }
 

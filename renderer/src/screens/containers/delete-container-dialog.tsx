@@ -1,15 +1,13 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../parts/amounts.ts';
-import { Confirm } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Switch } from '../../parts/fields.tsx';
-import { toast } from '../../parts/toasts.tsx';
 import { useGo } from '../../url.ts';
 import { typedPath } from './container-place.ts';
 import { isJob, runningOf } from './container-status.ts';
@@ -27,31 +25,33 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
     enabled: !isJob(record),
   });
   const endpoints = found.data ?? NO_ENDPOINTS;
-  const deletion = useMutation({
-    mutationFn: async () => {
+  const deletion = useChange(
+    async () => {
       // Endpoints first: nobody is sent to what is not there any more.
       if (hasEndpointsToo) for (const one of endpoints) await send('DELETE', `/meta${recordPath(one)}`);
       await send('DELETE', `/meta${recordPath(record)}`);
     },
-    onSuccess: () => {
-      onClose();
-      toast({ tone: 'ok', text: `${record.name} was deleted. The history can bring it back.` });
-      go({ screen: 'containers' });
+    {
+      said: `${record.name} was deleted. The history can bring it back.`,
+      topic: keys.world,
+      onDone: () => {
+        onClose();
+        go({ screen: 'containers' });
+      },
     },
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: [keys.world] }),
-  });
+  );
   const goingAlong = hasEndpointsToo ? endpoints.length : 0;
   const running = runningOf(record);
   const volumes = mountsOf(record);
   return (
-    <Confirm
+    <Dialog
       title={`Delete ${isJob(record) ? 'job' : 'container'} ${record.name}`}
-      isOpen
+      isAlert
       onClose={onClose}
       deed={goingAlong === 0 ? 'Delete it' : `Delete all ${goingAlong + 1}`}
-      isDanger
-      isPending={deletion.isPending || found.isLoading}
-      onConfirm={() => deletion.mutate()}
+      onDeed={deletion.mutate}
+      look="destroy"
+      making={{ ...deletion, isPending: deletion.isPending || found.isLoading }}
     >
       <ul className="flex list-disc flex-col gap-1 pl-4">
         <li>{running === 0 ? 'Nothing of it runs now.' : `${counted(running, 'running instance')} will end.`}</li>
@@ -74,12 +74,7 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
           </Switch>
         </div>
       )}
-      {deletion.error && (
-        <div className="mt-3">
-          <FailureNote failure={failureOf(deletion.error)} />
-        </div>
-      )}
-    </Confirm>
+    </Dialog>
   );
 }
 

@@ -1,9 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
 import { Boxes, PlugZap } from 'lucide-react';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
 import type { PlatformStatus } from '../../api/platform-status.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
 import { useScope } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
@@ -66,16 +65,13 @@ export function NoEngineBanner({ engines }: { engines: readonly Engine[] }) {
 
 /** Asks engines that are away at once, and not when their turn comes. */
 function RetryEngine() {
-  const retry = useMutation({
-    mutationFn: () => send('POST', '/inspect/engines/retry'),
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: [keys.status] }),
-  });
+  const retry = useChange(() => send('POST', '/inspect/engines/retry'), { topic: keys.status });
   return (
     <>
       <Button isPending={retry.isPending} onPress={() => retry.mutate()}>
         {retry.isPending ? 'Asking ...' : 'Try again'}
       </Button>
-      {retry.error && <FailureNote failure={failureOf(retry.error)} />}
+      <FailureNote error={retry.error} />
     </>
   );
 }

@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
-import { ErrorState } from '../../parts/empty-state.tsx';
 import { Switch } from '../../parts/fields.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { typedPath } from './container-place.ts';
 import { isJob } from './container-status.ts';
@@ -16,8 +15,7 @@ export function EnvTab({ record }: { record: PlatformRecord }) {
   const [isOpen, setOpen] = useState(false);
   const path = `${typedPath(record, isJob(record) ? 'jobs' : 'containers')}/env`;
   const merged = useWorld<Record<string, string>>(path);
-  if (merged.error) return <ErrorState error={merged.error} onRetry={() => void merged.refetch()} />;
-  if (!merged.data) return <Skeleton label="Reading the environment" rows={4} />;
+  if (!merged.data) return <Pending query={merged} label="Reading the environment" rows={4} />;
   const own = new Set(Object.keys(Object(record.properties.env)));
   const names = Object.keys(merged.data).sort();
   const covered = names.filter((name) => LOOKS_SECRET.test(name));

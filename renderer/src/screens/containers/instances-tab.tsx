@@ -1,16 +1,14 @@
 import type { PlatformRecord } from '../../api/world.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { Badge, type Condition, State } from '../../parts/state.tsx';
 import { type Instance, shortId, useInstances } from './use-instances.ts';
 
 /** What the engine runs, or ran, for a container or job. */
 export function InstancesTab({ record }: { record: PlatformRecord }) {
   const instances = useInstances(record.id);
-  if (instances.error) return <ErrorState error={instances.error} onRetry={() => void instances.refetch()} />;
-  if (!instances.data) return <Skeleton label="Reading the instances" rows={3} />;
+  if (!instances.data) return <Pending query={instances} label="Reading the instances" rows={3} />;
   if (instances.data.length === 0) return <p className="px-4 py-3 text-muted">The engine has no instance of it.</p>;
   return (
     <table className="w-full text-left">

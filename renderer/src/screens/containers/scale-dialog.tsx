@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { NumberField } from '../../parts/fields.tsx';
 import { isJob, wishedOf } from './container-status.ts';
@@ -21,16 +20,10 @@ export function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
   return (
     <Dialog
       title={`Scale ${record.name}`}
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" isDisabled={Number.isNaN(instances)} onPress={scale}>
-            {instances === 0 ? 'Stop it' : `Run ${instances || ''}`}
-          </Button>
-        </>
-      }
+      deed={instances === 0 ? 'Stop it' : `Run ${instances || ''}`}
+      onDeed={scale}
+      isReady={!Number.isNaN(instances)}
     >
       <NumberField
         label="Instances"

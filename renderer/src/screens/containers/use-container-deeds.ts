@@ -1,10 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { toast } from '../../parts/toasts.tsx';
 import { typedPath } from './container-place.ts';
 import { isJob, wishedOf } from './container-status.ts';
 
@@ -21,14 +19,9 @@ export interface ContainerDeeds {
 
 /** What can be done to a container or job; a refusal is shown as a message. */
 export function useContainerDeeds(record: PlatformRecord): ContainerDeeds {
-  const onError = (failure: unknown) => toast({ tone: 'error', text: `${record.name}: ${failureOf(failure).message}` });
-  const onSuccess = () => void queryClient.invalidateQueries({ queryKey: [keys.world] });
-  const scaling = useMutation({ mutationFn: (instances: number) => scale(record, instances), onError, onSuccess });
-  const restart = useMutation({
-    mutationFn: () => send('POST', `/inspect/containers/${record.id}/restart`),
-    onError,
-    onSuccess,
-  });
+  const told = { refusal: `${record.name}: `, topic: keys.world };
+  const scaling = useChange((instances: number) => scale(record, instances), told);
+  const restart = useChange(() => send('POST', `/inspect/containers/${record.id}/restart`), told);
   return {
     start: () => scaling.mutate(countBefore.get(record.id) ?? 1),
     stop: () => {

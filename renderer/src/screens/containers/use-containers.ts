@@ -1,9 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import type { ImagePull } from '../../../../server/contract/containers.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
-import { load } from '../../api/client.ts';
+import { useContainerNews } from '../../api/container-news.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
 import { addressesOf, type ContainerAddress } from './container-address.ts';
@@ -23,23 +23,12 @@ export function useContainers() {
   const containers = useAllOfType('containers');
   const jobs = useAllOfType('jobs');
   const endpoints = useAllOfType('apiendpoints').records;
-  const pulls = useQuery({
-    queryKey: [keys.containers, 'pulls'],
-    queryFn: ({ signal }) => load('/inspect/containers/pulls', {}, signal),
-  });
-  // The pulls are read anew at each piece of news of a container, and that is when records show another status.
-  const refetch = useRef(() => {});
-  refetch.current = () => {
+  const pulls = useRead(keys.containers, '/inspect/containers/pulls');
+  const refetch = () => {
     containers.refetch();
     jobs.refetch();
   };
-  const readAtMs = pulls.dataUpdatedAt;
-  const firstReadAtMs = useRef(0);
-  useEffect(() => {
-    if (firstReadAtMs.current === 0) firstReadAtMs.current = readAtMs;
-    else refetch.current();
-  }, [readAtMs]);
-
+  useContainerNews(refetch);
   const known = pulls.data ?? NO_PULLS;
   const rows = useMemo(() => {
     const isInScope = (record: PlatformRecord) => {
@@ -62,7 +51,7 @@ export function useContainers() {
     rows,
     isPending: containers.isPending || jobs.isPending,
     error: containers.error ?? jobs.error,
-    refetch: refetch.current,
+    refetch,
   };
 }
 

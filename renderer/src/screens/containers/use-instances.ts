@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
-import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 
 /** One instance, as `GET /inspect/containers/{id}/instances` gives it. */
 export interface Instance {
@@ -19,10 +18,7 @@ export interface Instance {
 
 /** The instances of a container or job, read anew at each piece of news of any container. */
 export function useInstances(id: string) {
-  return useQuery({
-    queryKey: [keys.containers, 'instances', id],
-    queryFn: ({ signal }) => load(`/inspect/containers/${id}/instances`, {}, signal),
-  });
+  return useRead(keys.containers, `/inspect/containers/${id}/instances`);
 }
 
 /** As people know instances: the first twelve digits of the engine's id. */

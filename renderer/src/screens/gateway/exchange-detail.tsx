@@ -6,11 +6,10 @@ import { type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { copyText } from '../../parts/copy.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
 import { HttpMessage } from '../../parts/http-message.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import type { SavedRequest } from '../../preferences/preferences.ts';
@@ -39,7 +38,8 @@ function wishOf({ method, target, request, userId }: RecordedExchange): SavedReq
 /** One request and its answer, with headers and bodies. */
 export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(wish: SavedRequest): void }) {
   const [{ tab }, change] = useSearch();
-  const { data: exchange, error, refetch } = useExchange(seq);
+  const read = useExchange(seq);
+  const exchange = read.data;
   const addresses = usePlatformStatus().data?.addresses;
   const close = (
     <IconButton icon={X} label="Close the detail" onPress={() => change({ sel: undefined })} className="ml-auto" />
@@ -48,7 +48,7 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(wish: Save
     return (
       <>
         <div className="flex p-1.5">{close}</div>
-        {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />}
+        <Pending query={read} />
       </>
     );
   }

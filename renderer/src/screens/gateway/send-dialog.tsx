@@ -1,11 +1,10 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Save, Send, Terminal } from 'lucide-react';
 import { useState } from 'react';
-import { load } from '../../api/client.ts';
 import { curlOf } from '../../api/curl.ts';
-import { failureOf } from '../../api/failure.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { type AnswerOfRequest, headersIn, sendThroughGateway } from '../../api/send-request.ts';
 import { useWho } from '../../api/who.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
@@ -13,7 +12,6 @@ import { Duration } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { copyText } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select, TextField } from '../../parts/fields.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -66,10 +64,10 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
   return (
     <Dialog
       title="Send a request"
-      isOpen
       onClose={onClose}
       width="medium"
-      actions={
+      closing=""
+      foot={
         <>
           <Button icon={Terminal} onPress={curl}>
             Copy as curl
@@ -77,11 +75,12 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
           <Button icon={Save} onPress={keep}>
             Save
           </Button>
-          <Button look="primary" icon={Send} isPending={sending.isPending} onPress={() => sending.mutate()}>
-            Send
-          </Button>
         </>
       }
+      deed="Send"
+      icon={Send}
+      onDeed={sending.mutate}
+      making={sending}
     >
       <div className="flex flex-col gap-3">
         {Object.keys(saved).length > 0 && (
@@ -133,7 +132,6 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
         {wish.method !== 'GET' && wish.method !== 'HEAD' && (
           <TextField label="Body" isMono lines={6} value={wish.body} onChange={(body) => set({ body })} />
         )}
-        {sending.error && <FailureNote failure={failureOf(sending.error)} />}
         {sending.data && <Answer answer={sending.data} />}
       </div>
     </Dialog>
@@ -143,11 +141,8 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
 function Answer({ answer: { status, durationMs, executionId, body, isCut } }: { answer: AnswerOfRequest }) {
   // A form that is sent is sent for its lead.
   const [lead] =
-    useQuery({
-      queryKey: [keys.leads, 'of', executionId],
-      queryFn: ({ signal }) => load('/inspect/leads', { execution: executionId }, signal),
-      enabled: executionId !== undefined,
-    }).data ?? [];
+    useRead(keys.leads, '/inspect/leads', { execution: executionId }, { enabled: executionId !== undefined }).data ??
+    [];
   return (
     <section aria-label="Answer" className="card">
       <p className="flex items-center gap-3 border-b border-line px-3 py-1.5">

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { EndpointUse } from '../../../../server/contract/window.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
-import { load } from '../../api/client.ts';
 import { useContainerNews } from '../../api/container-news.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { searchOptions } from '../../api/tree.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
 import { reasonOf } from '../containers/container-status.ts';
@@ -40,11 +40,7 @@ export function useEndpoints() {
   const targets = useQuery(searchOptions({ words: ['lambdas', 'containers'], limit: MAX_TARGETS })).data;
   const containers = useAllOfType('containers');
   useContainerNews(containers.refetch);
-  const uses = useQuery({
-    queryKey: [keys.traffic, 'endpoints'],
-    queryFn: ({ signal }) => load('/inspect/endpoints', {}, signal),
-    refetchInterval: REFRESH_MS,
-  }).data;
+  const uses = useRead(keys.traffic, '/inspect/endpoints', {}, { refetchInterval: REFRESH_MS }).data;
   const rows = useMemo(() => {
     const names = new Map(targets?.rows.map(({ id, name }) => [id, name]));
     const isAllKnown = targets !== undefined && targets.rows.length >= targets.total;

@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { load, loadAs } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { Difference, ResourceDifference } from './history-answers.ts';
 import { PatchList } from './patch-list.tsx';
@@ -37,24 +35,21 @@ export function ChangeDialog({ change, since, onClose }: ChangeDialogProps) {
   return (
     <Dialog
       title={`Patch of ${path}`}
-      isOpen
       onClose={onClose}
       width="large"
-      actions={
-        <>
-          {action !== 'delete' && (
-            <PlaceLink
-              to={{ screen: 'resources', id, search: { tab: 'history' } }}
-              className="link mr-auto self-center"
-            >
-              Open the resource
-            </PlaceLink>
-          )}
-          <Button onPress={onClose}>Close</Button>
-        </>
+      closing="Close"
+      foot={
+        action !== 'delete' && (
+          <PlaceLink
+            to={{ screen: 'resources', id, search: { tab: 'history' } }}
+            className="link order-first mr-auto self-center"
+          >
+            Open the resource
+          </PlaceLink>
+        )
       }
     >
-      {!data && (found.error ? <ErrorState error={found.error} onRetry={() => void found.refetch()} /> : <Skeleton />)}
+      {!data && <Pending query={found} />}
       {data && (
         <>
           <h3 className="eyebrow">From then to now, as JSON Patch</h3>

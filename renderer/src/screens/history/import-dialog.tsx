@@ -2,11 +2,11 @@ import { useMutation } from '@tanstack/react-query';
 import { FileUp } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
-import { failureOf } from '../../api/failure.ts';
+import { useChange } from '../../api/change.ts';
 import { Bytes } from '../../parts/amount.tsx';
 import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { Switch } from '../../parts/fields.tsx';
 import { Progress } from '../../parts/meter.tsx';
@@ -36,9 +36,8 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
     return importFile(file, kind, { isDry, prune }, { signal: stop.current.signal, onProgress: setShare });
   };
   const checking = useMutation({ mutationFn: (next: Chosen) => run(next, true) });
-  const importing = useMutation({
-    mutationFn: (next: Chosen) => run(next, false),
-    onSuccess: ({ commit, leads }, { file }) => {
+  const importing = useChange((next: Chosen) => run(next, false), {
+    onDone: ({ commit, leads }, { file }) => {
       const came = leads ? ` ${counted(leads, 'lead')} came along.` : '';
       tellOfCommit(`${file.name} was imported.${came}`, commit);
       onClose();
@@ -60,15 +59,15 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
   const outcome = checking.isPending ? undefined : checking.data;
   const isNothing = outcome !== undefined && countOf(outcome) === 0 && !outcome.leads;
   return (
-    <Confirm
+    <Dialog
       title="Import a file"
-      isOpen
+      isAlert
       onClose={onClose}
       width="medium"
       deed="Import"
-      isDisabled={!chosen || !outcome || isNothing || isBusy}
-      isPending={importing.isPending}
-      onConfirm={() => chosen && importing.mutate(chosen)}
+      onDeed={() => chosen && importing.mutate(chosen)}
+      isReady={chosen !== undefined && outcome !== undefined && !isNothing && !isBusy}
+      making={{ isPending: importing.isPending }}
     >
       <p className="text-muted">
         A zip makes the world what it was when it was exported; a seed document adds and changes what it names. Nothing
@@ -104,14 +103,14 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
       )}
       {failure && !isBusy && (
         <div className="mt-3">
-          <FailureNote failure={failureOf(failure)} />
+          <FailureNote error={failure} />
           <p className="mt-1.5 text-muted">
             Nothing was changed. Choose another file, or this one again once it is mended.
           </p>
         </div>
       )}
       {outcome && <Outcome outcome={outcome} isNothing={isNothing} />}
-    </Confirm>
+    </Dialog>
   );
 }
 

@@ -1,12 +1,12 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
 import { History, Undo2, X } from 'lucide-react';
 import { useState } from 'react';
-import { load, send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
+import { useChange } from '../../api/change.ts';
+import { send } from '../../api/client.ts';
+import { PAST, useRead } from '../../api/read.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
@@ -33,9 +33,8 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
   const [isAsking, setAsking] = useState(false);
   const hasCommit = seq > oldest;
   const commit = useCommit(hasCommit ? seq : undefined, newest);
-  const reverting = useMutation({
-    mutationFn: () => send('POST', `/inspect/history/${seq}/revert`, {}),
-    onSuccess: ({ commit: made }) => tellOfCommit(`Commit ${seq} was taken back.`, made?.seq),
+  const reverting = useChange(() => send('POST', `/inspect/history/${seq}/revert`, {}), {
+    onDone: ({ commit: made }) => tellOfCommit(`Commit ${seq} was taken back.`, made?.seq),
   });
   const tabs = [
     ...(hasCommit
@@ -66,11 +65,7 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
             Go back to this moment
           </Button>
         </div>
-        {reverting.error && (
-          <div className="mt-2">
-            <FailureNote failure={failureOf(reverting.error)} />
-          </div>
-        )}
+        <FailureNote error={reverting.error} className="mt-2" />
       </div>
       <Tabs label="Moment" tabs={tabs} value={tab} onChange={(next) => change({ tab: next }, { isNewStep: true })} />
       {isAsking && (
@@ -89,11 +84,9 @@ const MAX_COMPARED = 3;
 
 /** What one commit changed. */
 function ChangeTab({ seq }: { seq: number }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['past-commit', seq],
-    queryFn: ({ signal }) => load(`/inspect/history/${seq}`, {}, signal),
-  });
-  if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />;
+  const commit = useRead(PAST, `/inspect/history/${seq}`);
+  const { data } = commit;
+  if (!data) return <Pending query={commit} />;
   const paths = new Map(data.resources.map(({ id, path }) => [id, path]));
   return (
     <>

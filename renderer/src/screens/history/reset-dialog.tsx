@@ -1,10 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
-import { Confirm } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
@@ -23,27 +22,25 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
     queryKey: [keys.history, 'reset', seed],
     queryFn: () => send('POST', '/inspect/reset', { seed, dryRun: true }),
   });
-  const resetting = useMutation({
-    mutationFn: () => send('POST', '/inspect/reset', { seed }),
-    onSuccess: ({ commit }) => {
+  const resetting = useChange(() => send('POST', '/inspect/reset', { seed }), {
+    onDone: ({ commit }) => {
       tellOfCommit('The world begins anew.', commit);
       onClose();
     },
   });
   const { data } = trial;
   const count = data ? data.total.create + data.total.update + data.total.delete : 0;
-  const failure = resetting.error ?? trial.error;
   return (
-    <Confirm
+    <Dialog
       title="Reset to a seed"
-      isOpen
+      isAlert
       onClose={onClose}
       width="medium"
       deed="Reset the world"
-      isDanger
-      isDisabled={count === 0}
-      isPending={resetting.isPending}
-      onConfirm={() => resetting.mutate()}
+      onDeed={resetting.mutate}
+      look="destroy"
+      isReady={count > 0}
+      making={{ isPending: resetting.isPending, error: resetting.error ?? trial.error }}
     >
       <Select label="Seed" options={SEEDS} value={seed} onChange={setSeed} className="max-w-xs" />
       <p className="mt-3 text-muted">
@@ -51,12 +48,7 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
         It is one commit and can be undone. The root user with his password stays; so do leads, results, keys, snapshots
         and the history.
       </p>
-      {failure && (
-        <div className="mt-3">
-          <FailureNote failure={failureOf(failure)} />
-        </div>
-      )}
-      {!data && !failure && <Skeleton rows={4} label="Finding out what would change" />}
+      {!data && !trial.error && <Skeleton rows={4} label="Finding out what would change" />}
       {data && (
         <>
           <p className="mt-3 font-medium">
@@ -69,6 +61,6 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
           )}
         </>
       )}
-    </Confirm>
+    </Dialog>
   );
 }

@@ -1,10 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
 import { counted } from '../../parts/amounts.ts';
-import { Confirm } from '../../parts/dialog.tsx';
-import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
 import { tellOfCommit } from './undo-toast.ts';
 import { type Since, useDifference } from './use-commits.ts';
@@ -20,31 +18,33 @@ export interface RestoreDialogProps {
 export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
   const name = nameOf(to);
   const found = useDifference(to);
-  const restoring = useMutation({
-    mutationFn: () =>
+  const restoring = useChange(
+    () =>
       'seq' in to
         ? send('POST', '/inspect/restore', { at: to.seq })
         : send('POST', `/inspect/snapshots/${encodeURIComponent(to.snapshot)}/restore`, {}),
-    onSuccess: ({ commit }) => {
-      tellOfCommit(`The world is as it was ${name}.`, commit?.seq);
-      onClose();
-      onRestored?.();
+    {
+      onDone: ({ commit }) => {
+        tellOfCommit(`The world is as it was ${name}.`, commit?.seq);
+        onClose();
+        onRestored?.();
+      },
     },
-  });
+  );
   const { data } = found;
   const count = data ? data.total.create + data.total.update + data.total.delete : 0;
   return (
-    <Confirm
+    <Dialog
       title={`Go back: the world ${name}`}
-      isOpen
+      isAlert
       onClose={onClose}
       width="medium"
       deed={count > 0 ? `Restore ${counted(count, 'resource')}` : 'Restore'}
-      isDisabled={count === 0}
-      isPending={restoring.isPending}
-      onConfirm={() => restoring.mutate()}
+      onDeed={restoring.mutate}
+      isReady={count > 0}
+      making={restoring}
     >
-      {!data && (found.error ? <ErrorState error={found.error} onRetry={() => void found.refetch()} /> : <Skeleton />)}
+      {!data && <Pending query={found} />}
       {data && count === 0 && <p>The world is as it was then: there is nothing to restore.</p>}
       {data && count > 0 && (
         <>
@@ -57,12 +57,7 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
           </div>
         </>
       )}
-      {restoring.error && (
-        <div className="mt-3">
-          <FailureNote failure={failureOf(restoring.error)} />
-        </div>
-      )}
-    </Confirm>
+    </Dialog>
   );
 }
 

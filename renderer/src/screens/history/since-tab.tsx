@@ -1,13 +1,13 @@
-import { ErrorState } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
 import { nameOf } from './restore-dialog.tsx';
 import { type Since, useDifference } from './use-commits.ts';
 
 /** What has become of the world since a moment; it follows what happens. */
 export function SinceTab({ since }: { since: Since }) {
-  const { data, error, refetch } = useDifference(since);
-  if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />;
+  const difference = useDifference(since);
+  const { data } = difference;
+  if (!data) return <Pending query={difference} />;
   const isSame = data.resources.length === 0;
   return (
     <>

@@ -1,15 +1,14 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
+import { keys } from '../../api/query-client.ts';
 import { Bytes, Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { SinceTab } from './since-tab.tsx';
 import type { useSnapshots } from './use-commits.ts';
@@ -23,25 +22,22 @@ export interface SnapshotsDialogProps {
 export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
   const [name, setName] = useState('');
   const [chosen, choose] = useState<{ what: 'compare' | 'restore' | 'delete'; name: string } | undefined>(undefined);
-  const keeping = useMutation({
-    mutationFn: () => send('POST', '/inspect/snapshots', { name: name.trim() }),
-    onSuccess: (made) => {
-      toast({ tone: 'ok', text: `The world of now is kept as ${made.name}.` });
-      setName('');
-      void snapshots.refetch();
-    },
+  const keeping = useChange(() => send('POST', '/inspect/snapshots', { name: name.trim() }), {
+    said: (made) => `The world of now is kept as ${made.name}.`,
+    topic: keys.history,
+    onDone: () => setName(''),
   });
-  const deleting = useMutation({
-    mutationFn: (snapshot: string) => send('DELETE', `/inspect/snapshots/${encodeURIComponent(snapshot)}`),
-    onSuccess: (_answer, snapshot) => {
-      toast({ tone: 'ok', text: `Snapshot ${snapshot} was deleted.` });
-      choose(undefined);
-      void snapshots.refetch();
+  const deleting = useChange(
+    (snapshot: string) => send('DELETE', `/inspect/snapshots/${encodeURIComponent(snapshot)}`),
+    {
+      said: (_answer, snapshot) => `Snapshot ${snapshot} was deleted.`,
+      topic: keys.history,
+      onDone: () => choose(undefined),
     },
-  });
+  );
   const isEmpty = name.trim() === '';
   return (
-    <Dialog title="Snapshots" isOpen onClose={onClose} width="medium">
+    <Dialog title="Snapshots" onClose={onClose} width="medium">
       <form
         className="flex items-end gap-2"
         onSubmit={(event) => {
@@ -69,12 +65,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
         </Button>
       </form>
       <div className="mt-4">
-        {!snapshots.data &&
-          (snapshots.error ? (
-            <ErrorState error={snapshots.error} onRetry={() => void snapshots.refetch()} />
-          ) : (
-            <Skeleton rows={3} />
-          ))}
+        {!snapshots.data && <Pending query={snapshots} rows={3} />}
         {snapshots.data?.length === 0 && (
           <p className="text-muted">
             None is kept yet. A snapshot outlasts the history: it can be compared and brought back when its commits are
@@ -108,10 +99,9 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
       {chosen?.what === 'compare' && (
         <Dialog
           title={`Snapshot ${chosen.name} and now`}
-          isOpen
           onClose={() => choose(undefined)}
           width="medium"
-          actions={<Button onPress={() => choose(undefined)}>Close</Button>}
+          closing="Close"
         >
           <div className="-mx-4 -mt-4">
             <SinceTab since={{ snapshot: chosen.name }} />
@@ -121,22 +111,19 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
       {chosen?.what === 'restore' && (
         <RestoreDialog to={{ snapshot: chosen.name }} onClose={() => choose(undefined)} onRestored={onClose} />
       )}
-      <Confirm
-        title={`Delete snapshot ${chosen?.name ?? ''}`}
-        isOpen={chosen?.what === 'delete'}
-        onClose={() => choose(undefined)}
-        deed="Delete the snapshot"
-        isDanger
-        isPending={deleting.isPending}
-        onConfirm={() => chosen && deleting.mutate(chosen.name)}
-      >
-        <p>Its file goes, and that cannot be undone. The world of now is not touched.</p>
-        {deleting.error && (
-          <div className="mt-2">
-            <FailureNote failure={failureOf(deleting.error)} />
-          </div>
-        )}
-      </Confirm>
+      {chosen?.what === 'delete' && (
+        <Dialog
+          title={`Delete snapshot ${chosen.name}`}
+          isAlert
+          onClose={() => choose(undefined)}
+          deed="Delete the snapshot"
+          onDeed={() => deleting.mutate(chosen.name)}
+          look="destroy"
+          making={deleting}
+        >
+          <p>Its file goes, and that cannot be undone. The world of now is not touched.</p>
+        </Dialog>
+      )}
     </Dialog>
   );
 }

@@ -5,7 +5,6 @@ import { toast } from '../../parts/toasts.tsx';
 
 /** Says what was done to the world by one commit, and offers to take it back. @param seq undefined: there was nothing to do */
 export function tellOfCommit(text: string, seq: number | undefined): void {
-  void queryClient.invalidateQueries();
   if (seq === undefined) toast({ tone: 'plain', text: 'The world is so already: nothing was changed.' });
   else toast({ tone: 'ok', text: `${text} Commit ${seq}.`, action: { text: 'Undo', run: () => void takeBack(seq) } });
 }

@@ -1,7 +1,8 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { load, loadAs } from '../../api/client.ts';
+import { loadAs } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { blockOf, isComplete, readBlock } from './commit-blocks.ts';
 import type { BriefCommit, CommitPage, Difference } from './history-answers.ts';
 
@@ -10,10 +11,7 @@ const KEEP_BLOCK_MS = 10 * 60_000;
 
 /** The moments between which one can look back; read anew after each commit. */
 export function useSpan() {
-  return useQuery({
-    queryKey: [keys.history, 'span'],
-    queryFn: ({ signal }) => load('/inspect/history', { limit: 1, brief: true }, signal),
-  });
+  return useRead(keys.history, '/inspect/history', { limit: 1, brief: true });
 }
 
 /** The commits of some blocks, by their numbers. A complete block is read once; the newest one after each commit. */
@@ -63,8 +61,5 @@ export function differenceAddress(
 
 /** Worlds kept under a name, oldest first. Nothing tells of them, so they are read when one looks. */
 export function useSnapshots() {
-  return useQuery({
-    queryKey: [keys.history, 'snapshots'],
-    queryFn: ({ signal }) => load('/inspect/snapshots', {}, signal),
-  });
+  return useRead(keys.history, '/inspect/snapshots');
 }

@@ -5,10 +5,10 @@ import { load, loadAs } from '../../api/client.ts';
 import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
-import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterField } from '../../parts/fields.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { useSearch } from '../../url.ts';
 import type { OutlinePage } from './history-answers.ts';
 
@@ -96,13 +96,7 @@ function RecordThen({ seq, id, onClose }: { seq: number; id: string; onClose(): 
         </Button>
       </div>
       <div className="min-h-0 flex-1 overflow-auto">
-        {record.error ? (
-          <ErrorState error={record.error} onRetry={() => void record.refetch()} />
-        ) : record.data ? (
-          <JsonView value={record.data} what="record" />
-        ) : (
-          <Skeleton rows={4} />
-        )}
+        {record.data ? <JsonView value={record.data} what="record" /> : <Pending query={record} rows={4} />}
       </div>
     </section>
   );

@@ -41,7 +41,7 @@ function DemoGuide({ tour: { hasDemo, demo } }: { tour: Tour }) {
             is in the <PlaceLink to={{ screen: 'history' }}>history</PlaceLink>.
           </p>
         )}
-        {demo.failure && <FailureNote failure={demo.failure} />}
+        <FailureNote error={demo.error} />
       </Step>
       <Step text="Walk through its resources">
         <PlaceLink to={{ screen: 'resources' }}>Open the tree</PlaceLink>
@@ -54,7 +54,7 @@ function DemoGuide({ tour: { hasDemo, demo } }: { tour: Tour }) {
 }
 
 function FormGuide({ tour }: { tour: Tour }) {
-  const { form, formUrl, leadCount, isSending, stray, failure, hasDemo } = tour;
+  const { form, formUrl, leadCount, isSending, stray, error, hasDemo } = tour;
   const hasLead = leadCount > 0;
   return (
     <Guide title="A web form in 60 seconds" lead="A form on a website becomes a lead in the CRM's inbox.">
@@ -96,7 +96,7 @@ function FormGuide({ tour }: { tour: Tour }) {
             )}
           </p>
         )}
-        {failure && <FailureNote failure={failure} />}
+        <FailureNote error={error} />
       </Step>
       <Step isDone={hasLead} text="Find the lead in the inbox">
         <PlaceLink to={{ screen: 'leads' }}>{hasLead ? `${leadCount} in the inbox` : 'Open the inbox'}</PlaceLink>

@@ -10,7 +10,7 @@ const PIPELINE_COMMAND = 'npx terrarium pipeline demo';
 /** From a merge request to an app behind an address. */
 export function PipelineGuide({ tour }: { tour: Tour }) {
   const { deployUrl, pipeline, appUrl, isAppGone, hasDemo } = tour;
-  const { last, isStarting, failure, engineTrouble } = pipeline;
+  const { last, isStarting, error, engineTrouble } = pipeline;
   const isRunning = last?.state === 'running';
   return (
     <Guide title="A pipeline in 60 seconds" lead="A merge request becomes a running app behind an address.">
@@ -56,7 +56,7 @@ export function PipelineGuide({ tour }: { tour: Tour }) {
             <Copy text={PIPELINE_COMMAND} what="command" />
           </p>
         )}
-        {failure && <FailureNote failure={failure} />}
+        <FailureNote error={error} />
       </Step>
       <Step isDone={appUrl !== undefined} text="Open the app">
         {appUrl ? (

@@ -1,8 +1,7 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { type Failure, failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
-import { toast } from '../../parts/toasts.tsx';
+import { keys } from '../../api/query-client.ts';
 
 const DEMO = { seed: 'demo' };
 
@@ -11,7 +10,7 @@ export interface DemoWorld {
   /** Would nothing of the present world be lost? Undefined while that is found out. */
   isHarmless: boolean | undefined;
   isComing: boolean;
-  failure: Failure | undefined;
+  error: unknown;
   bring(): void;
 }
 
@@ -22,17 +21,13 @@ export function useDemoWorld(isWanted: boolean): DemoWorld {
     queryFn: () => send('POST', '/inspect/reset', { ...DEMO, dryRun: true }),
     enabled: isWanted,
   });
-  const bringing = useMutation({
-    mutationFn: () => send('POST', '/inspect/reset', DEMO),
-    onSuccess: ({ commit }) => {
-      toast({ tone: 'ok', text: `The demo world is here: commit ${commit ?? ''}, which the history can take back.` });
-      void queryClient.invalidateQueries();
-    },
+  const bringing = useChange(() => send('POST', '/inspect/reset', DEMO), {
+    said: ({ commit }) => `The demo world is here: commit ${commit ?? ''}, which the history can take back.`,
   });
   return {
     isHarmless: trial.data && trial.data.total.delete === 0,
     isComing: bringing.isPending,
-    failure: bringing.error ? failureOf(bringing.error) : undefined,
+    error: bringing.error,
     bring: () => bringing.mutate(),
   };
 }

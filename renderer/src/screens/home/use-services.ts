@@ -1,12 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ShownLead } from '../../../../server/contract/leads.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
-import { load } from '../../api/client.ts';
 import { useContainerNews } from '../../api/container-news.ts';
 import { live } from '../../api/live.ts';
 import { type PlatformStatus, usePlatformStatus } from '../../api/platform-status.ts';
 import { type PulseFault, usePulse } from '../../api/pulse.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { useRefusedForms } from '../../api/refused-forms.ts';
 import { perMinute } from '../../api/traffic.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
@@ -52,20 +51,10 @@ export function useServices(): Service[] {
   const users = useWorld<unknown[]>('/root/users').data?.length ?? 0;
   const { containers, refetch } = useContainerRecords();
   useContainerNews(refetch);
-  const leads = useQuery({
-    queryKey: [keys.leads, 'all'],
-    queryFn: ({ signal }) => load('/inspect/leads', {}, signal),
-  }).data;
+  const leads = useRead(keys.leads, '/inspect/leads').data;
   const refused = useRefusedForms();
-  const scm = useQuery({
-    queryKey: [keys.pipelines, 'scm'],
-    queryFn: ({ signal }) => load('/inspect/scm', {}, signal),
-  }).data;
-  const [lastRun] =
-    useQuery({
-      queryKey: [keys.pipelines, 'all'],
-      queryFn: ({ signal }) => load('/inspect/pipelines', {}, signal),
-    }).data ?? [];
+  const scm = useRead(keys.pipelines, '/inspect/scm').data;
+  const [lastRun] = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
 
   const stateOf = (service: string) => stateIn(status, service, isLost);
   const engine = status?.engines[0];

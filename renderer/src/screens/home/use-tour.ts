@@ -1,22 +1,20 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
-import { load, send } from '../../api/client.ts';
-import { type Failure, failureOf } from '../../api/failure.ts';
+import { useChange } from '../../api/change.ts';
+import { load } from '../../api/client.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { sendThroughGateway } from '../../api/send-request.ts';
 import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { toast } from '../../parts/toasts.tsx';
+import { type RunSummary, useSampleRun } from '../pipelines/use-pipelines.ts';
 import { type DemoWorld, useDemoWorld } from './use-demo-world.ts';
-
-type RunSummary = Omit<PipelineRun, 'log'>;
 
 /** The sample app's pipeline, run from here. */
 interface DemoPipeline {
   /** Asked for, but nothing has begun yet. */
   isStarting: boolean;
-  failure: Failure | undefined;
+  error: unknown;
   /** The newest run of any pipeline. */
   last: RunSummary | undefined;
   /** Why it could not work now: no container engine answers. */
@@ -42,7 +40,7 @@ export interface Tour {
   isSending: boolean;
   /** What came of the form that was sent last, if it was not a lead. */
   stray: Stray | undefined;
-  failure: Failure | undefined;
+  error: unknown;
   sendForm(): void;
 }
 
@@ -64,15 +62,8 @@ export function useTour(): Tour {
   const lambdas = useWorld<PlatformRecord[]>(`/${DEMO}/lambdas`, { expand: true }, hasDemo === true).data ?? [];
   const listed = useWorld<PlatformRecord[]>(`/${DEMO}/apiendpoints`, { expand: true }, hasDemo === true).data;
   const endpoints = (hasDemo && listed) || [];
-  const leads = useQuery({
-    queryKey: [keys.leads, 'all'],
-    queryFn: ({ signal }) => load('/inspect/leads', {}, signal),
-  });
-  const runs =
-    useQuery({
-      queryKey: [keys.pipelines, 'all'],
-      queryFn: ({ signal }) => load('/inspect/pipelines', {}, signal),
-    }).data ?? [];
+  const leads = useRead(keys.leads, '/inspect/leads');
+  const runs = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
   const engine = usePlatformStatus().data?.engines[0];
 
   const form = hasDemo
@@ -81,11 +72,8 @@ export function useTour(): Tour {
   const formUrl = urlOf(
     endpoints.find(({ properties }) => form && referenceId(properties.implementation_id) === form.id),
   );
-  const sending = useMutation({ mutationFn: () => sendForm(formUrl), onSuccess: tellOfForm });
-  const starting = useMutation({
-    mutationFn: () => send('POST', '/inspect/pipelines/demo'),
-    onSuccess: () => void queryClient.invalidateQueries({ queryKey: [keys.pipelines] }),
-  });
+  const sending = useChange(() => sendForm(formUrl), { topic: keys.leads, onDone: tellOfForm });
+  const starting = useSampleRun();
   const published = runs
     .find(({ state, appUrl }) => state === 'success' && appUrl !== undefined)
     ?.deployments?.at(-1)?.published;
@@ -101,7 +89,7 @@ export function useTour(): Tour {
     leadCount: leads.data?.length ?? 0,
     pipeline: {
       isStarting: starting.isPending,
-      failure: starting.error ? failureOf(starting.error) : undefined,
+      error: starting.error,
       last: runs[0],
       engineTrouble: engine && engine.state !== 'ready' ? (engine.reason ?? `it is ${engine.state}`) : undefined,
       run: () => starting.mutate(),
@@ -110,7 +98,7 @@ export function useTour(): Tour {
     isAppGone: published !== undefined && listed !== undefined && appUrl === undefined,
     isSending: sending.isPending,
     stray: sending.data,
-    failure: sending.error ? failureOf(sending.error) : undefined,
+    error: sending.error,
     sendForm: () => sending.mutate(),
   };
 }
@@ -143,7 +131,6 @@ async function sendForm(formUrl: string | undefined): Promise<Stray | undefined>
 
 function tellOfForm(stray: Stray | undefined): void {
   if (!stray) toast({ tone: 'ok', text: 'The form was sent. Its lead is in the inbox.' });
-  void queryClient.invalidateQueries({ queryKey: [keys.leads] });
 }
 
 function isObject(value: unknown): value is object {

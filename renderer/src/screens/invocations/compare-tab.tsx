@@ -1,12 +1,12 @@
 import { DiffEditor } from '../../parts/code-editor.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { type InvocationDetail, useInvocation } from './use-invocations.ts';
 
 /** What differs between two invocations: what they were given, what they said, whom they called, what came of them. */
 export function CompareTab({ invocation, otherId }: { invocation: InvocationDetail; otherId: string }) {
-  const { data: other, error, refetch } = useInvocation(otherId);
-  if (!other) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton label="Loading" />;
+  const read = useInvocation(otherId);
+  const other = read.data;
+  if (!other) return <Pending query={read} label="Loading" />;
   return (
     <div className="flex h-full flex-col">
       <p className="px-4 py-1.5 text-muted">

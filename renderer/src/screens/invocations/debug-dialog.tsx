@@ -1,5 +1,4 @@
 import { RotateCcw } from 'lucide-react';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { DebugTab } from '../lambdas/debug-tab.tsx';
 import { useWorkbench } from '../lambdas/use-workbench.ts';
@@ -14,23 +13,14 @@ export function DebugDialog({ invocation, onClose }: { invocation: InvocationDet
   return (
     <Dialog
       title={`Debug ${invocation.lambdaName} with this event`}
-      isOpen
       onClose={onClose}
       width="medium"
-      actions={
-        <>
-          <Button onPress={onClose}>Close</Button>
-          <Button
-            look="primary"
-            icon={RotateCcw}
-            isDisabled={!isReady}
-            isPending={replay.isPending}
-            onPress={() => replay.run()}
-          >
-            {replay.isPending ? 'Replaying, or at a breakpoint' : 'Replay'}
-          </Button>
-        </>
-      }
+      closing="Close"
+      deed={replay.isPending ? 'Replaying, or at a breakpoint' : 'Replay'}
+      icon={RotateCcw}
+      onDeed={() => replay.run()}
+      isReady={isReady}
+      making={{ isPending: replay.isPending }}
     >
       <p className="text-muted">
         Start debugging, attach an editor, then replay: the same event stops at the first line of the handler, and at

@@ -1,5 +1,4 @@
 import { RotateCcw, Undo2 } from 'lucide-react';
-import { failureOf } from '../../api/failure.ts';
 import type { FailureRun, Suspect } from '../../api/failures.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -93,7 +92,7 @@ export function FailureStory({ run }: { run: FailureRun }) {
           </ul>
         </details>
       )}
-      {mending.error && <FailureNote failure={failureOf(mending.error)} />}
+      <FailureNote error={mending.error} />
     </div>
   );
 }

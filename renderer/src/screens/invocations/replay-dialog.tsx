@@ -1,9 +1,7 @@
 import { useState } from 'react';
-import { Button } from '../../parts/button.tsx';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import type { EditorLanguage } from '../../parts/editor-props.ts';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import type { InvocationDetail } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
 
@@ -18,17 +16,12 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
   return (
     <Dialog
       title={`Replay ${invocation.lambdaName} with another event`}
-      isOpen
       onClose={onClose}
       width="medium"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" isPending={replay.isPending} onPress={run} shortcut="Ctrl Enter">
-            Replay
-          </Button>
-        </>
-      }
+      deed="Replay"
+      shortcut="Ctrl Enter"
+      onDeed={run}
+      making={replay}
     >
       <div className="overflow-hidden rounded-md border border-line">
         <CodeEditor label="Event" value={text} onChange={setText} onSubmit={run} language={language} height="46vh" />
@@ -39,11 +32,6 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
           : ''}
         It runs in your name, with the headers and parameters of the first call but without its credentials.
       </p>
-      {replay.failure && (
-        <div className="mt-3">
-          <FailureNote failure={replay.failure} />
-        </div>
-      )}
     </Dialog>
   );
 }

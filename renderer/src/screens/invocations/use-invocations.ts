@@ -1,12 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import type {
   ShownBegun as BegunInvocation,
   InvocationSummary,
   recordedRows,
 } from '../../../../server/contract/recorded.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
-import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
+import { PAST, useRead } from '../../api/read.ts';
 import { type RecentList, type RecentPage, useRecentList } from '../../api/recent-list.ts';
 
 export type { OutboundCall } from '../../../../server/contract/logs.ts';
@@ -33,10 +32,5 @@ export function useInvocations(filter: {
 
 /** One invocation with all that was recorded of it. */
 export function useInvocation(id: string, isOver = true) {
-  return useQuery({
-    enabled: isOver,
-    // It does not change any more: no event makes it old.
-    queryKey: ['invocation', id],
-    queryFn: ({ signal }) => load(`/inspect/invocations/${encodeURIComponent(id)}`, {}, signal),
-  });
+  return useRead(PAST, `/inspect/invocations/${encodeURIComponent(id)}`, {}, { enabled: isOver });
 }

@@ -1,7 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
+import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
 import type { FailureRun } from '../../api/failures.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { useValue, ValueStore } from '../../value-store.ts';
 import { outcomeWords, type Replayed } from './failure-words.ts';
@@ -32,9 +31,10 @@ const NOTHING: Tally = { replayed: 0, good: 0, notKept: 0, left: 0 };
  * done, none of a few goes well, or one stops it.
  */
 export function useMending(run: FailureRun) {
+  const end = () => underWay.set(new Map([...underWay.value].filter(([lambdaId]) => lambdaId !== run.lambdaId)));
   const mine = useValue(underWay).get(run.lambdaId);
-  const mending = useMutation({
-    mutationFn: async (cause: number | 'rule' | undefined): Promise<Tally> => {
+  const mending = useChange(
+    async (cause: number | 'rule' | undefined): Promise<Tally> => {
       tell(run, {});
       if (cause === 'rule' && run.rule) await switchOff(run.rule.id);
       let undone = typeof cause === 'number' ? { revert: cause } : {};
@@ -48,13 +48,14 @@ export function useMending(run: FailureRun) {
         if (some.left === 0 || some.good === 0 || underWay.value.get(run.lambdaId)?.isStopped) return all;
       }
     },
-    onSuccess: (all) =>
-      toast({ tone: all.good === all.replayed && all.left === 0 ? 'ok' : 'error', text: outcomeWords(run, all) }),
-    onSettled: () => {
-      underWay.set(new Map([...underWay.value].filter(([lambdaId]) => lambdaId !== run.lambdaId)));
-      void queryClient.invalidateQueries();
+    {
+      onDone: (all) => {
+        toast({ tone: all.good === all.replayed && all.left === 0 ? 'ok' : 'error', text: outcomeWords(run, all) });
+        end();
+      },
+      onRefused: end,
     },
-  });
+  );
   const stop = () => {
     if (mine) tell(run, { isStopped: true });
   };

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
-import { type Failure, FailureError, failureOf } from '../../api/failure.ts';
+import { FailureError, failureOf } from '../../api/failure.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { useSearch } from '../../url.ts';
 import { statusOf } from './invocation-words.ts';
@@ -13,7 +13,7 @@ export interface Replay {
   /** With the event that it was given, or with another. */
   run(event?: unknown): void;
   isPending: boolean;
-  failure: Failure | undefined;
+  error: unknown;
 }
 
 /** Runs an invocation again and goes to the new one. */
@@ -44,6 +44,6 @@ export function useReplay(
   return {
     run: (event) => running.mutate(event),
     isPending: running.isPending,
-    failure: running.error ? failureOf(running.error) : undefined,
+    error: running.error,
   };
 }

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { failureOf } from '../../api/failure.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Key } from '../../parts/button.tsx';
 import { DiffEditor } from '../../parts/code-editor.tsx';
@@ -68,11 +67,7 @@ export function ConsolePane({
             <State is="running">{waitsFor}</State>
           </p>
         )}
-        {error !== null && (
-          <div className="p-3">
-            <FailureNote failure={failureOf(error)} />
-          </div>
-        )}
+        <FailureNote error={error} className="m-3" />
         {shown && other ? (
           <DiffEditor
             label={`What differs between run ${other.number} and run ${shown.number}`}

@@ -1,5 +1,4 @@
 import { Bug, CircleStop } from 'lucide-react';
-import { failureOf } from '../../api/failure.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
@@ -32,7 +31,7 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
           </Button>
         )}
       </div>
-      {debug.error && <FailureNote failure={failureOf(debug.error)} />}
+      <FailureNote error={debug.error} />
       {now?.problem && (
         <p role="alert" className="rounded-md border border-error/40 bg-error-soft px-3 py-2">
           There is no process to attach to: <span className="mono break-words">{now.problem}</span>

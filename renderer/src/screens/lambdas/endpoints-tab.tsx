@@ -6,8 +6,8 @@ import { usePlace } from '../../api/tree.ts';
 import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy, copyText } from '../../parts/copy.tsx';
-import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import type { SavedRequest } from '../../preferences/preferences.ts';
@@ -23,13 +23,7 @@ export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event:
   const [isAdding, setAdding] = useState(false);
   const [request, setRequest] = useState<SavedRequest>();
   const endpoints = useWorld<PlatformRecord[]>(`/${fqon}/lambdas/${lambda.id}/apiendpoints`, { expand: true });
-  if (!endpoints.data) {
-    return endpoints.error ? (
-      <ErrorState error={endpoints.error} onRetry={() => void endpoints.refetch()} />
-    ) : (
-      <Skeleton />
-    );
-  }
+  if (!endpoints.data) return <Pending query={endpoints} />;
   const add = canBePublic(place) && (
     <Button icon={Plus} onPress={() => setAdding(true)}>
       Give it a public address

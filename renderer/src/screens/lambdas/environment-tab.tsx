@@ -3,8 +3,7 @@ import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { variablesOf } from './environment.ts';
 import { NewVariable } from './new-variable.tsx';
 import { useLineage } from './use-lineage.ts';
@@ -18,9 +17,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
   const draft = useVariableDraft(lambda);
   const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
   const [isSaving, setSaving] = useState(false);
-  if (!above.data) {
-    return above.error ? <ErrorState error={above.error} onRetry={() => void above.refetch()} /> : <Skeleton />;
-  }
+  if (!above.data) return <Pending query={above} />;
   const variables = variablesOf([lambda, ...above.data]);
   const known = new Set(variables.map(({ name }) => name));
   const fresh = [...draft.changes.keys()].filter((name) => !known.has(name));

@@ -1,11 +1,10 @@
 import { Save, Trash2 } from 'lucide-react';
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import { failureOf } from '../../api/failure.ts';
+import { useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { CodeEditor } from '../../parts/code-editor.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select, TextField } from '../../parts/fields.tsx';
+import { NameDialog } from '../../parts/name-dialog.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { announce } from '../../parts/toasts.tsx';
 import { useSearch } from '../../url.ts';
@@ -93,11 +92,7 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
           />
         </span>
       </div>
-      {keepEvents.error && (
-        <div className="p-2">
-          <FailureNote failure={failureOf(keepEvents.error)} />
-        </div>
-      )}
+      <FailureNote error={keepEvents.error} className="m-2" />
       <div className="min-h-0 flex-1 overflow-auto">
         {view === 'json' ? (
           <CodeEditor label="Test event as JSON" value={event} onChange={onChange} language="json" onSubmit={onRun} />
@@ -121,7 +116,15 @@ export function EventPane({ event, isOwnEvent, onChange, onRun, workbench: { sta
           </div>
         )}
       </div>
-      {isNaming && <NameDialog taken={events.map((one) => one.name)} onKeep={keep} onClose={() => setNaming(false)} />}
+      {isNaming && (
+        <NameDialog
+          title="Save the event"
+          description="It is kept with the platform's data: everybody who may run the lambda finds it here."
+          taken={events.map((one) => one.name)}
+          onName={keep}
+          onClose={() => setNaming(false)}
+        />
+      )}
     </section>
   );
 }
@@ -134,46 +137,4 @@ function useNamedEvent(isOwnEvent: boolean, named: TestEvent | undefined, onChan
     isTaken.current = true;
     onChange(named.body);
   }, [named, onChange]);
-}
-
-interface NameDialogProps {
-  taken: readonly string[];
-  onKeep(name: string): void;
-  onClose(): void;
-}
-
-function NameDialog({ taken, onKeep, onClose }: NameDialogProps) {
-  const form = useId();
-  const [name, setName] = useState('');
-  const wanted = name.trim();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (wanted !== '') onKeep(wanted);
-  };
-  return (
-    <Dialog
-      title="Save the event"
-      isOpen
-      onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} isDisabled={wanted === ''}>
-            {taken.includes(wanted) ? 'Replace' : 'Save'}
-          </Button>
-        </>
-      }
-    >
-      <form id={form} onSubmit={submit}>
-        <TextField
-          label="Name"
-          value={name}
-          onChange={setName}
-          maxLength={80}
-          autoFocus
-          description="It is kept with the platform's data: everybody who may run the lambda finds it here."
-        />
-      </form>
-    </Dialog>
-  );
 }

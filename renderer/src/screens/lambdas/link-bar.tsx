@@ -1,6 +1,5 @@
 import { FileCode2, Unlink } from 'lucide-react';
-import { type FormEvent, useId, useState } from 'react';
-import { failureOf } from '../../api/failure.ts';
+import { useState } from 'react';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
@@ -39,7 +38,7 @@ export function LinkBar({ link, workbench }: { link: FileLink; workbench: Return
           {link.problem}
         </p>
       )}
-      {unlink.error && <FailureNote failure={failureOf(unlink.error)} />}
+      <FailureNote error={unlink.error} />
     </div>
   );
 }
@@ -56,41 +55,24 @@ export function LinkDialog({
   onClose(): void;
 }) {
   const { link } = workbench;
-  const form = useId();
   const [path, setPath] = useState('');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (path.trim() !== '') link.mutate(path.trim(), { onSuccess: onClose });
-  };
   return (
     <Dialog
       title="Let the code follow a file"
-      isOpen
       onClose={onClose}
       width="medium"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            icon={FileCode2}
-            type="submit"
-            form={form}
-            isPending={link.isPending}
-            isDisabled={path.trim() === ''}
-          >
-            Link
-          </Button>
-        </>
-      }
+      deed="Link"
+      icon={FileCode2}
+      onDeed={() => link.mutate(path.trim(), { onSuccess: onClose })}
+      isReady={path.trim() !== ''}
+      making={link}
     >
-      <form id={form} onSubmit={submit} className="flex flex-col gap-3">
+      <div className="flex flex-col gap-3">
         <TextField
           label="Absolute path on the machine of the platform"
           value={path}
           onChange={setPath}
           isMono
-          autoFocus
           placeholder="/home/me/project/web-form.js"
         />
         <p className="text-muted">
@@ -104,8 +86,7 @@ export function LinkDialog({
             unlink it.
           </p>
         )}
-        {link.error && <FailureNote failure={failureOf(link.error)} />}
-      </form>
+      </div>
     </Dialog>
   );
 }

@@ -1,19 +1,16 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { type RecordPath, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { createPath, kindOfWord } from '../../api/resource-kinds.ts';
 import { usePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select, TextField } from '../../parts/fields.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo } from '../../url.ts';
-import { providersFor } from '../resources/providers-for.ts';
+import { useProviders } from '../resources/providers-for.ts';
 import { ResourcePicker } from '../resources/resource-picker.tsx';
 import { AddressField } from './address-field.tsx';
 import { codeOf } from './code-text.ts';
@@ -37,7 +34,6 @@ export function NewLambdaDialog({
   scope,
   onClose,
 }: NewLambdaDialogProps) {
-  const form = useId();
   const go = useGo();
   const [name, setName] = useState('');
   const [starterId, setStarterId] = useState(firstStarter);
@@ -48,31 +44,27 @@ export function NewLambdaDialog({
   const [providerId, setProviderId] = useState<string>();
   const place = usePlace(parentId).data;
   const parent = place?.resource;
-  const providers = useQuery({
-    ...providersFor(parent?.id ?? '', 'Lambda'),
-    enabled: parent !== undefined,
-  }).data;
+  const providers = useProviders(parent?.id, 'Lambda');
   const provider = providers?.find(({ id }) => id === providerId) ?? providers?.[0];
-  const creation = useMutation({
-    mutationFn: async ({ path, body }: { path: RecordPath; body: unknown }) => {
+  const creation = useChange(
+    async ({ path, body }: { path: RecordPath; body: unknown }) => {
       const lambda = await send<PlatformRecord>('POST', path, body);
       if (!canBePublic(place) || publicPath === '') return { lambda, hasAddress: false };
       try {
         await makePublic({ lambda, place, path: publicPath, answering: starter.answering });
-        return { lambda, hasAddress: true };
       } catch (thrown) {
         // The lambda is there: its address can be given to it where it is told.
         const reason = failureOf(thrown).message;
         toast({ tone: 'error', text: `${lambda.name} was created, but not its public address: ${reason}` });
-        return { lambda, hasAddress: true };
       }
+      return { lambda, hasAddress: true };
     },
-    onSuccess: async ({ lambda: { id, name: made }, hasAddress }) => {
-      toast({ tone: 'ok', text: `${made} was created.` });
-      await queryClient.invalidateQueries();
-      go({ screen: 'lambdas', id, ...(hasAddress && { search: { tab: 'endpoints' } }) }, { isReplacing: true });
+    {
+      said: ({ lambda }) => `${lambda.name} was created.`,
+      onShown: ({ lambda: { id }, hasAddress }) =>
+        go({ screen: 'lambdas', id, ...(hasAddress && { search: { tab: 'endpoints' } }) }, { isReplacing: true }),
     },
-  });
+  );
   const wanted = name.trim();
   const publicPath = typedPath ?? (starter.answering && wanted !== '' ? pathFor(wanted) : '');
   const isReady =
@@ -80,9 +72,8 @@ export function NewLambdaDialog({
     parent !== undefined &&
     provider !== undefined &&
     (publicPath === '' || publicPath.startsWith('/'));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!isReady || creation.isPending) return;
+  const create = () => {
+    if (!isReady) return;
     const { code, env } = starter;
     const properties = {
       provider: { id: provider.id },
@@ -98,23 +89,17 @@ export function NewLambdaDialog({
   return (
     <Dialog
       title="New lambda"
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} isPending={creation.isPending} isDisabled={!isReady}>
-            Create lambda
-          </Button>
-        </>
-      }
+      deed="Create lambda"
+      onDeed={create}
+      isReady={isReady}
+      making={creation}
     >
-      <form id={form} onSubmit={submit} className="flex flex-col gap-3">
+      <div className="flex flex-col gap-3">
         <TextField
           label="Name"
           value={name}
           onChange={setName}
-          autoFocus
           error={failure?.details.find(({ pointer }) => pointer === '/name')?.message}
         />
         <ResourcePicker
@@ -129,13 +114,12 @@ export function NewLambdaDialog({
         {providers && providers.length !== 1 && (
           <Select
             label="Provider"
-            options={providers.map((one) => ({ id: one.id, text: one.name }))}
+            options={providers}
             value={provider?.id}
             onChange={setProviderId}
             error={providers.length === 0 ? 'this place can use no provider of lambdas; create one first' : undefined}
           />
         )}
-        {failure && <FailureNote failure={failure} />}
         <p className="text-muted">
           Node.js, one file of code, handler <code>run</code>. For a package, or another runtime:{' '}
           <PlaceLink to={{ screen: 'resources', id: parentId, search: { new: 'lambdas' } }}>
@@ -143,7 +127,7 @@ export function NewLambdaDialog({
           </PlaceLink>
           .
         </p>
-      </form>
+      </div>
     </Dialog>
   );
 }

@@ -12,20 +12,16 @@ export function OvertakenDialog({ name, draft, onClose }: { name: string; draft:
   return (
     <Dialog
       title={`The code of ${name} was changed twice`}
-      isOpen
       onClose={onClose}
       width="large"
-      actions={
-        <>
-          <Button onPress={onClose}>Decide later</Button>
-          <Button look="danger" onPress={settle(draft.discard)}>
-            Discard mine, show theirs
-          </Button>
-          <Button look="primary" onPress={settle(() => draft.rebase())}>
-            Keep mine
-          </Button>
-        </>
+      closing="Decide later"
+      foot={
+        <Button look="danger" onPress={settle(draft.discard)}>
+          Discard mine, show theirs
+        </Button>
       }
+      deed="Keep mine"
+      onDeed={settle(() => draft.rebase())}
     >
       <p className="mb-3 text-muted">
         From what somebody else has saved since you began, to what you have written. If you keep yours it goes on from

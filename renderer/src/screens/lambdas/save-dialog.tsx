@@ -2,10 +2,8 @@ import type { Operation } from 'fast-json-patch';
 import { useMemo } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useKeys } from '../../keys/use-keys.ts';
-import { Button } from '../../parts/button.tsx';
 import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { codeOf } from './code-text.ts';
 import type { CodeDraftState } from './use-code-draft.ts';
 import { useSaveLambda } from './use-save-lambda.ts';
@@ -35,26 +33,22 @@ export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialo
     { op: 'replace', path: CODE, value: code },
   ];
   const isUnchanged = (now: PlatformRecord) => now.properties.code === base;
-  const { save, isPending, failure, isConflict } = useSaveLambda(lambda, () => onSaved(code));
+  const { save, saving, isConflict } = useSaveLambda(lambda, () => onSaved(code));
   const apply = () => {
-    if (!isPending) save({ patch, ...(isLarge && { isUnchanged }) });
+    if (!saving.isPending) save({ patch, ...(isLarge && { isUnchanged }) });
   };
   // What the first one showed the second one does.
   useKeys([{ keys: 'mod+s', does: 'Save what is shown', run: apply }]);
   return (
     <Dialog
       title={`Save the code of ${lambda.name}`}
-      isOpen
       onClose={onClose}
       width="large"
-      actions={
-        <>
-          <Button onPress={onClose}>Back</Button>
-          <Button look="primary" shortcut="Ctrl S" isPending={isPending} onPress={apply}>
-            {isRun ? 'Save and run' : 'Save'}
-          </Button>
-        </>
-      }
+      closing="Back"
+      deed={isRun ? 'Save and run' : 'Save'}
+      shortcut="Ctrl S"
+      onDeed={apply}
+      making={saving}
     >
       <ul aria-label="Operations" className="mb-3">
         {patch.map(({ op, path }) => (
@@ -77,16 +71,11 @@ export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialo
       <div className="h-96 overflow-hidden rounded-md border border-line">
         <DiffEditor label="What changes in the code" before={baseSource} after={source} language="javascript" />
       </div>
-      {failure && (
-        <div className="mt-3">
-          {isConflict && (
-            <p className="mb-2 font-medium">
-              Somebody else has saved this lambda meanwhile. Nothing was overwritten: go back, and compare theirs with
-              yours.
-            </p>
-          )}
-          <FailureNote failure={failure} />
-        </div>
+      {isConflict && (
+        <p className="mt-3 font-medium">
+          Somebody else has saved this lambda meanwhile. Nothing was overwritten: go back, and compare theirs with
+          yours.
+        </p>
       )}
     </Dialog>
   );

@@ -1,18 +1,13 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useAllOfType } from '../../api/all-of-type.ts';
-import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import type { LambdaRow } from './lambda-columns.tsx';
 
 /** Every lambda of the scope, with how it fared of late. */
 export function useLambdaRows() {
   const lambdas = useAllOfType('lambdas');
-  const use = useQuery({
-    queryKey: [keys.invocations, 'lambda use'],
-    queryFn: ({ signal }) => load('/inspect/lambda-use', {}, signal),
-    placeholderData: keepPreviousData,
-  });
+  const use = useRead(keys.invocations, '/inspect/lambda-use', {}, { keepsLast: true });
   const rows = useMemo(() => {
     const byId = new Map(use.data?.lambdas.map((one) => [one.lambdaId, one]));
     return lambdas.records.map((record): LambdaRow => ({ record, use: byId.get(record.id) }));

@@ -1,7 +1,7 @@
-import { useMutation } from '@tanstack/react-query';
+import { useChange } from '../../api/change.ts';
 import { ask } from '../../api/client.ts';
 import { FailureError } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
 import { durationText } from '../../parts/amounts.ts';
 import { announce } from '../../parts/toasts.tsx';
 import { addRun, type Run } from './runs.ts';
@@ -12,8 +12,8 @@ const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
 /** Runs the lambda with an event, given as text, with the `code` that it then has; what came of it is added to its runs. */
 export function useRun(lambdaId: string, isDebugged: boolean) {
-  return useMutation({
-    mutationFn: async ({ event, code }: Pick<Run, 'event' | 'code'>) => {
+  return useChange(
+    async ({ event, code }: Pick<Run, 'event' | 'code'>) => {
       const answer = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
         // The editor has marked what is no JSON; what the parser says of it is shown.
         body: event.trim() === '' ? undefined : JSON.parse(event),
@@ -26,6 +26,6 @@ export function useRun(lambdaId: string, isDebugged: boolean) {
       );
       addRun(lambdaId, { atMs: Date.now(), event, code, result: answer.value });
     },
-    onSettled: () => void queryClient.invalidateQueries({ queryKey: [keys.invocations] }),
-  });
+    { topic: keys.invocations },
+  );
 }

@@ -1,11 +1,10 @@
-import { useMutation } from '@tanstack/react-query';
 import type { Operation } from 'fast-json-patch';
+import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { toast } from '../../parts/toasts.tsx';
 
 export interface SaveWish {
   patch: readonly Operation[];
@@ -15,27 +14,22 @@ export interface SaveWish {
 
 /** Patches the lambda; `onSaved` once the window has it as it then is. */
 export function useSaveLambda(lambda: PlatformRecord, onSaved: () => void) {
-  const saving = useMutation({
-    mutationFn: async ({ patch, isUnchanged }: SaveWish) => {
+  const saving = useChange(
+    async ({ patch, isUnchanged }: SaveWish) => {
       const path = `/meta${recordPath(lambda)}` as const;
       if (isUnchanged && !isUnchanged(await load<PlatformRecord>(path))) throw new Overtaken();
       await send('PATCH', path, patch);
     },
-    onSuccess: async () => {
-      toast({ tone: 'ok', text: `${lambda.name} was saved.` });
-      await queryClient.invalidateQueries({ queryKey: [keys.world] });
-      onSaved();
-    },
-  });
-  const failure = saving.error ? failureOf(saving.error) : undefined;
+    { said: `${lambda.name} was saved.`, topic: keys.world, onShown: onSaved },
+  );
   return {
     save: saving.mutate,
-    isPending: saving.isPending,
-    failure,
+    saving,
     /** Has somebody else saved meanwhile? */
     isConflict:
       saving.error instanceof Overtaken ||
-      failure?.details.some(({ message }) => message.includes('the test failed')) === true,
+      (saving.error !== null &&
+        failureOf(saving.error).details.some(({ message }) => message.includes('the test failed'))),
   };
 }
 

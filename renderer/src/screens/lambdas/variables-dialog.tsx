@@ -1,7 +1,5 @@
 import type { PlatformRecord } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { useSaveLambda } from './use-save-lambda.ts';
 import type { useVariableDraft } from './use-variable-draft.ts';
 
@@ -13,24 +11,19 @@ export interface VariablesDialogProps {
 
 /** The patch that the changed variables are, to be seen before it is applied. */
 export function VariablesDialog({ lambda, draft, onClose }: VariablesDialogProps) {
-  const { save, isPending, failure, isConflict } = useSaveLambda(lambda, () => {
+  const { save, saving, isConflict } = useSaveLambda(lambda, () => {
     draft.discard();
     onClose();
   });
   return (
     <Dialog
       title={`Save the variables of ${lambda.name}`}
-      isOpen
       onClose={onClose}
       width="medium"
-      actions={
-        <>
-          <Button onPress={onClose}>Back</Button>
-          <Button look="primary" isPending={isPending} onPress={() => save({ patch: draft.patch })}>
-            Save
-          </Button>
-        </>
-      }
+      closing="Back"
+      deed="Save"
+      onDeed={() => save({ patch: draft.patch })}
+      making={saving}
     >
       <ul aria-label="Operations">
         {draft.patch.map((operation) => (
@@ -47,15 +40,10 @@ export function VariablesDialog({ lambda, draft, onClose }: VariablesDialogProps
         ))}
       </ul>
       <p className="mt-3 text-muted">The next call of the lambda sees them; a process that runs is ended first.</p>
-      {failure && (
-        <div className="mt-3">
-          {isConflict && (
-            <p className="mb-2 font-medium">
-              Somebody else has changed the same variables meanwhile. Nothing was overwritten.
-            </p>
-          )}
-          <FailureNote failure={failure} />
-        </div>
+      {isConflict && (
+        <p className="mt-3 font-medium">
+          Somebody else has changed the same variables meanwhile. Nothing was overwritten.
+        </p>
       )}
     </Dialog>
   );

@@ -1,19 +1,13 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { failureOf } from '../../api/failure.ts';
 import { Button } from '../../parts/button.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { useDeleteLeads } from './use-leads.ts';
 
 /** Deletes all leads, once one has said so. */
 export function ClearInbox({ count }: { count: number }) {
   const [isAsking, setAsking] = useState(false);
-  const deletion = useDeleteLeads(() => {
-    setAsking(false);
-    toast({ tone: 'ok', text: 'The inbox is empty.' });
-  });
+  const deletion = useDeleteLeads('The inbox is empty.', () => setAsking(false));
   const leads = count === 1 ? 'the lead' : `all ${count.toLocaleString('en')} leads`;
   return (
     <>
@@ -21,21 +15,20 @@ export function ClearInbox({ count }: { count: number }) {
         Clear the inbox
       </Button>
       {isAsking && (
-        <Confirm
+        <Dialog
           title="Clear the inbox"
-          isOpen
+          isAlert
           onClose={() => setAsking(false)}
-          onConfirm={() => deletion.mutate(undefined)}
           deed={`Delete ${leads}`}
-          isDanger
-          isPending={deletion.isPending}
+          onDeed={() => deletion.mutate(undefined)}
+          look="destroy"
+          making={deletion}
         >
           <p>
             Leads are no part of the history: once deleted they cannot be brought back, not even by an earlier moment or
             a snapshot. What the query hides is deleted, too. An archive of the instance (History) holds them.
           </p>
-          {deletion.error && <FailureNote failure={failureOf(deletion.error)} />}
-        </Confirm>
+        </Dialog>
       )}
     </>
   );

@@ -1,5 +1,4 @@
 import { Check, CircleHelp, Minus, Plus, Trash2, X } from 'lucide-react';
-import { failureOf } from '../../api/failure.ts';
 import { useFailure } from '../../api/failures.ts';
 import { Time } from '../../parts/amount.tsx';
 import { IconButton } from '../../parts/button.tsx';
@@ -7,7 +6,6 @@ import { Copy } from '../../parts/copy.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { State } from '../../parts/state.tsx';
-import { toast } from '../../parts/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { FailureStory } from '../invocations/failure-story.tsx';
 import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unreadMembersOf, type Verdict } from './mapping.ts';
@@ -27,10 +25,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
   const { mapped, source, executionId, sender } = lead;
   const rows = mappingOf(lead);
   const { why } = payloadOf(lead);
-  const deletion = useDeleteLeads(() => {
-    toast({ tone: 'ok', text: 'The lead was deleted.' });
-    onClose();
-  });
+  const deletion = useDeleteLeads('The lead was deleted.', onClose);
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <div className="border-b border-line px-4 py-2.5">
@@ -75,7 +70,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           )}
         </p>
       </div>
-      {deletion.error && <FailureNote failure={failureOf(deletion.error)} />}
+      <FailureNote error={deletion.error} />
       {lead.refused && <Refusal refused={lead.refused} executionId={executionId} />}
       <Summary rows={rows} sender={sender} />
       <Unread members={unreadMembersOf(lead)} />

@@ -2,11 +2,10 @@ import { ArrowDown, ArrowUp, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { ToggleButton } from 'react-aria-components';
 import { type OutboundRule, OWN_CRM } from '../../../../server/model/outbound-rule.ts';
-import { failureOf } from '../../api/failure.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
 import { Switch } from '../../parts/fields.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { announce } from '../../parts/toasts.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
@@ -19,9 +18,7 @@ const NEW_RULE: RuleWish = { host: OWN_CRM, action: 'fail', status: 503, enabled
 /** What becomes of the calls that lambdas make: seen, ordered, switched on and off. Every change holds at once. */
 export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnType<typeof useOutboundRules> }) {
   const [edited, setEdited] = useState<RuleWish>();
-  if (!query.data) {
-    return query.error ? <ErrorState error={query.error} onRetry={() => void query.refetch()} /> : <Skeleton />;
-  }
+  if (!query.data) return <Pending query={query} />;
   const { rules, crm } = query.data;
   const put = (next: readonly RuleWish[], said: string) => {
     change.mutate(next, { onSuccess: () => announce(said) });
@@ -70,7 +67,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
           </ToggleButton>
         ))}
       </section>
-      {change.error && <FailureNote failure={failureOf(change.error)} />}
+      <FailureNote error={change.error} />
       <div className="card overflow-x-auto">
         <table className="w-full">
           <caption className="sr-only">Rules about outbound calls, in the order in which they are asked</caption>

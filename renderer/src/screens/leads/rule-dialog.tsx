@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import {
   faultOfHost,
   type NetworkError,
@@ -27,7 +27,6 @@ export function RuleDialog({
   onKeep(rule: RuleWish): void;
   onClose(): void;
 }) {
-  const form = useId();
   const [host, setHost] = useState(rule.host);
   const [action, setAction] = useState<OutboundAction>(rule.action);
   const [delayMs, setDelayMs] = useState(rule.delayMs ?? 3_000);
@@ -43,32 +42,21 @@ export function RuleDialog({
     enabled: rule.enabled,
   };
   const fault = faultOfHost(wish.host);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!fault) onKeep(wish);
-  };
   return (
     <Dialog
       title={rule.id === undefined ? 'Add a rule' : 'Change the rule'}
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form={form} isDisabled={fault !== undefined}>
-            {rule.id === undefined ? 'Add' : 'Save'}
-          </Button>
-        </>
-      }
+      deed={rule.id === undefined ? 'Add' : 'Save'}
+      onDeed={() => onKeep(wish)}
+      isReady={fault === undefined}
     >
-      <form id={form} onSubmit={submit} className="flex flex-col gap-3">
+      <div className="flex flex-col gap-3">
         <div className="flex items-end gap-2">
           <TextField
             label="Calls to"
             value={host}
             onChange={setHost}
             isMono
-            autoFocus
             className="flex-1"
             error={host === '' ? undefined : fault}
           />
@@ -118,7 +106,7 @@ export function RuleDialog({
             )}
           </>
         )}
-      </form>
+      </div>
     </Dialog>
   );
 }

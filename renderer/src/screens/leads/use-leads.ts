@@ -1,6 +1,7 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
+import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
 
 export type { ShownLead as Lead } from '../../../../server/contract/leads.ts';
 
@@ -21,12 +22,9 @@ export function useLeads() {
 }
 
 /** Deletes the lead with this id, or without one all leads. */
-export function useDeleteLeads(onDeleted: () => void) {
-  return useMutation({
-    mutationFn: (id?: string) => send('DELETE', id === undefined ? '/inspect/leads' : `/inspect/leads/${id}`),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: [keys.leads] });
-      onDeleted();
-    },
-  });
+export function useDeleteLeads(said: string, onShown: () => void) {
+  return useChange(
+    (id: string | undefined) => send('DELETE', id === undefined ? '/inspect/leads' : `/inspect/leads/${id}`),
+    { said, topic: keys.leads, onShown },
+  );
 }

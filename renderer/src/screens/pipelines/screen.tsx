@@ -1,6 +1,5 @@
 import { Play } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
-import { failureOf } from '../../api/failure.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
@@ -110,11 +109,7 @@ export default function PipelinesScreen() {
         </>
       }
     >
-      {starting.error && (
-        <div className="px-4 py-2">
-          <FailureNote failure={failureOf(starting.error)} />
-        </div>
-      )}
+      <FailureNote error={starting.error} className="mx-4 my-2" />
       <ProjectsTable runs={everywhere} sample={sample} />
       <SplitPane
         name="pipeline-runs"

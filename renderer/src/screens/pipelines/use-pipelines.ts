@@ -1,11 +1,11 @@
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { deliveryRows, ShownScmProject } from '../../../../server/contract/delivery.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
-import { toast } from '../../parts/toasts.tsx';
+import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 
 export type { PipelineVariable } from '../../../../server/contract/delivery.ts';
 export type PipelineProject = AnswerOf<typeof deliveryRows.listPipelineProjects>[number];
@@ -26,10 +26,7 @@ export function useRuns(scope?: string) {
 
 /** One run with its log. */
 export function useRun(id: string) {
-  return useQuery({
-    queryKey: [keys.pipelines, 'run', id],
-    queryFn: ({ signal }) => load(`/inspect/pipelines/${encodeURIComponent(id)}`, {}, signal),
-  });
+  return useRead(keys.pipelines, `/inspect/pipelines/${encodeURIComponent(id)}`);
 }
 
 /** What gives a project's variables depends on the world, too: it is read anew with each commit. */
@@ -51,52 +48,38 @@ function useCommit(): number {
 
 /** What the source-control stand-in keeps of a project. */
 export function useScmProject(id: number): ShownScmProject | undefined {
-  const { data } = useQuery({
-    queryKey: [keys.pipelines, 'scm'],
-    queryFn: ({ signal }) => load('/inspect/scm', {}, signal),
-  });
+  const { data } = useRead(keys.pipelines, '/inspect/scm');
   return data?.projects.find((project) => project.id === id);
 }
 
 /** Begins the sample app's pipeline. */
-export function useSampleRun(onBegun: (run: RunSummary) => void) {
-  return useMutation({
-    mutationFn: () => send('POST', '/inspect/pipelines/demo'),
-    onSuccess: (run) => {
-      onBegun(run);
-      void queryClient.invalidateQueries({ queryKey: [keys.pipelines] });
-    },
-  });
+export function useSampleRun(onDone?: (run: RunSummary) => void) {
+  return useChange(() => send('POST', '/inspect/pipelines/demo'), { topic: keys.pipelines, ...(onDone && { onDone }) });
 }
 
 /** Runs one job of a run again, which is a run of its own. */
 export function useRetryJob(id: string, onBegun: (run: RunSummary, job: string) => void) {
-  return useMutation({
-    mutationFn: (job: string) =>
-      send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/jobs/${encodeURIComponent(job)}/retry`),
-    onSuccess: (run, job) => {
-      onBegun(run, job);
-      void queryClient.invalidateQueries({ queryKey: [keys.pipelines] });
-    },
-    onError: (thrown) => toast({ tone: 'error', text: failureOf(thrown).message }),
-  });
+  return useChange(
+    (job: string) => send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/jobs/${encodeURIComponent(job)}/retry`),
+    { topic: keys.pipelines, onDone: onBegun, refusal: '' },
+  );
 }
 
 /** Ends a run that the platform has begun; its record says when it has. */
 export function useStopRun(id: string) {
-  return useMutation({
-    mutationFn: () => send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/stop`),
-    onError: (thrown) => toast({ tone: 'error', text: failureOf(thrown).message }),
+  return useChange(() => send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/stop`), {
+    topic: keys.pipelines,
+    refusal: '',
   });
 }
 
 /** Sets a variable of a project, or takes it away: `value` undefined. */
 export function useSetVariable(projectId: number) {
-  return useMutation({
-    mutationFn: ({ name, value }: { name: string; value: string | undefined }) => {
+  return useChange(
+    ({ name, value }: { name: string; value: string | undefined }) => {
       const path = `/inspect/scm/projects/${projectId}/variables/${encodeURIComponent(name)}`;
       return value === undefined ? send('DELETE', path) : send('PUT', path, { value });
     },
-    onSuccess: () => void queryClient.invalidateQueries({ queryKey: [keys.pipelines] }),
-  });
+    { topic: keys.pipelines },
+  );
 }

@@ -1,9 +1,7 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { failureOf } from '../../api/failure.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { State } from '../../parts/state.tsx';
 import { type PipelineProject, type PipelineVariable, useSetVariable } from './use-pipelines.ts';
@@ -32,7 +30,7 @@ export function VariablesDialog({ project, onClose }: { project: PipelineProject
       },
     );
   return (
-    <Dialog title={`Variables of ${project.path}`} isOpen onClose={onClose} width="large">
+    <Dialog title={`Variables of ${project.path}`} onClose={onClose} width="large" making={setting}>
       <table className="w-full">
         <thead>
           <tr className="h-7 text-left text-[11.5px] text-faint">
@@ -88,11 +86,6 @@ export function VariablesDialog({ project, onClose }: { project: PipelineProject
       <p className="mt-1 text-[12px] text-faint">
         Values are kept by the source-control stand-in and are not shown again; the next run is given them.
       </p>
-      {setting.error && (
-        <div className="mt-2">
-          <FailureNote failure={failureOf(setting.error)} />
-        </div>
-      )}
     </Dialog>
   );
 }

@@ -1,17 +1,12 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { NumberField, Select } from '../../parts/fields.tsx';
-import { toast } from '../../parts/toasts.tsx';
 import { CurlNote } from './curl-note.tsx';
-import { providersFor } from './providers-for.ts';
+import { useProviders } from './providers-for.ts';
 import { ResourcePicker } from './resource-picker.tsx';
 
 export type ActionName = 'scale' | 'migrate' | 'promote' | 'disable' | 'enable' | 'redeploy' | 'initialize';
@@ -65,10 +60,7 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
   const [target, setTarget] = useState<string>();
   const parent = place.path.at(-1);
   const type = place.resource.word === 'containers' ? 'CaaS' : 'Lambda';
-  const providers = useQuery({
-    ...providersFor((parent ?? place.resource).id, type),
-    enabled: action === 'migrate',
-  }).data;
+  const providers = useProviders(action === 'migrate' ? (parent ?? place.resource).id : undefined, type);
 
   const request = useMemo(() => {
     const { word, id, fqon } = place.resource;
@@ -89,32 +81,19 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
         return { method: 'POST' as const, path: `/meta/${fqon}/providers/initialize` };
     }
   }, [action, place.resource, count, target]);
-  const acting = useMutation({
-    mutationFn: (wish: NonNullable<typeof request>) => send(wish.method, wish.path, undefined, wish.query),
-    onSuccess: () => {
-      toast({ tone: 'ok', text: `${record.name} ${done}.` });
-      void queryClient.invalidateQueries();
-      onClose();
-    },
+  const acting = useChange((wish: NonNullable<typeof request>) => send(wish.method, wish.path, undefined, wish.query), {
+    said: `${record.name} ${done}.`,
+    onDone: onClose,
   });
   return (
     <Dialog
       title={`${deed} ${record.name}`}
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            look={action === 'disable' ? 'danger' : 'primary'}
-            isDisabled={!request}
-            isPending={acting.isPending}
-            onPress={() => request && acting.mutate(request)}
-          >
-            {deed}
-          </Button>
-        </>
-      }
+      deed={deed}
+      onDeed={() => request && acting.mutate(request)}
+      look={action === 'disable' ? 'danger' : 'primary'}
+      isReady={request !== undefined}
+      making={acting}
     >
       <p className="mb-3 text-muted">{text}</p>
       {action === 'scale' && (
@@ -123,13 +102,7 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
       {action === 'migrate' && (
         <Select
           label="To provider"
-          options={(providers ?? [])
-            .filter(({ id }) => id !== referenceId(provider))
-            .map(({ id, name, type: kind }) => ({
-              id,
-              text: name,
-              note: kind.replace(/^.*Provider::/, ''),
-            }))}
+          options={(providers ?? []).filter(({ id }) => id !== referenceId(provider))}
           value={target}
           onChange={setTarget}
           description={providers?.length === 1 ? 'There is no other provider that could run it.' : undefined}
@@ -142,11 +115,6 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
           value={target}
           onChange={(node) => setTarget(node?.id)}
         />
-      )}
-      {acting.error && (
-        <div className="mt-3">
-          <FailureNote failure={failureOf(acting.error)} />
-        </div>
       )}
       {request && <CurlNote {...request} />}
     </Dialog>

@@ -1,18 +1,14 @@
-import { useMutation } from '@tanstack/react-query';
 import type { Operation } from 'fast-json-patch';
 import { useMemo } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../parts/amounts.ts';
-import { Button } from '../../parts/button.tsx';
 import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { toast } from '../../parts/toasts.tsx';
 import { sourceOf } from '../lambdas/code-text.ts';
 import { CurlNote } from './curl-note.tsx';
 import { type Editable, guarded, inOrderOf } from './resource-patch.ts';
@@ -46,36 +42,21 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
   // Nobody reads base64.
   const sources = useMemo(() => [before, after].map(({ properties }) => sourceOf(properties.code)), [before, after]);
   const [from = '', to = ''] = texts;
-  const applying = useMutation({
-    mutationFn: () => send(request.method, request.path, request.body),
-    onSuccess: () => {
-      onApplied();
-      toast({ tone: 'ok', text: `${record.name} was changed.` });
-      void queryClient.invalidateQueries();
-    },
-    onError: (thrown) => onRefused(failureOf(thrown).details),
+  const applying = useChange(() => send(request.method, request.path, request.body), {
+    said: `${record.name} was changed.`,
+    onDone: onApplied,
+    onRefused: (thrown) => onRefused(failureOf(thrown).details),
   });
-  const failure = applying.error ? failureOf(applying.error) : undefined;
   return (
     <Dialog
       title={`Patch to apply to ${record.name}`}
-      isOpen
       onClose={onClose}
       width="large"
-      actions={
-        <>
-          <Button onPress={onClose}>Back</Button>
-          <Button look="primary" isPending={applying.isPending} onPress={() => applying.mutate()}>
-            Apply {counted(patch.length, 'change')}
-          </Button>
-        </>
-      }
+      closing="Back"
+      deed={`Apply ${counted(patch.length, 'change')}`}
+      onDeed={applying.mutate}
+      making={applying}
     >
-      {failure && (
-        <div className="mb-3">
-          <FailureNote failure={failure} />
-        </div>
-      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
       <ul tabIndex={0} aria-label="Operations" className="mb-3 max-h-40 overflow-auto">
         {patch.slice(0, MAX_LISTED).map(({ op, path }) => (

@@ -1,13 +1,9 @@
-import { useMutation } from '@tanstack/react-query';
 import { Copy } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
+import { useChange } from '../../api/change.ts';
 import type { TreeNode } from '../../api/tree.ts';
-import { Button } from '../../parts/button.tsx';
 import { copyText } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -25,31 +21,17 @@ export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void
   const begun = useRef<Begun>({});
   const user = name.trim();
   const workspace = at.word === 'orgs' ? (typedWorkspace ?? user).trim() : '';
-  const coming = useMutation({
-    mutationFn: () => welcome({ at, name: user, password, workspace, role }, begun.current),
-    onSettled: () => void queryClient.invalidateQueries(),
-  });
-  const failure = coming.error ? failureOf(coming.error) : undefined;
+  const coming = useChange(() => welcome({ at, name: user, password, workspace, role }, begun.current));
   if (coming.isSuccess) return <Arrived name={user} password={password} onClose={onClose} />;
   const { user: account } = begun.current;
   return (
     <Dialog
       title={`New colleague in ${at.name}`}
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isPending={coming.isPending}
-            isDisabled={user === '' || password === ''}
-            onPress={() => coming.mutate()}
-          >
-            {account ? 'Go on' : 'Create colleague'}
-          </Button>
-        </>
-      }
+      deed={account ? 'Go on' : 'Create colleague'}
+      onDeed={coming.mutate}
+      isReady={user !== '' && password !== ''}
+      making={coming}
     >
       <div className="flex flex-col gap-3">
         <TextField label="User name" value={name} onChange={setName} isDisabled={account !== undefined} />
@@ -69,13 +51,8 @@ export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void
           <Segments label="Role" segments={ROLES} value={role} onChange={setRole} />
           <p className="text-[11.5px] text-faint">{ROLES.find(({ id }) => id === role)?.note}</p>
         </div>
-        {failure && (
-          <>
-            <FailureNote failure={failure} />
-            {account && (
-              <p className="text-muted">The account {account.name} is there already; going on makes the rest.</p>
-            )}
-          </>
+        {coming.isError && account && (
+          <p className="text-muted">The account {account.name} is there already; going on makes the rest.</p>
         )}
       </div>
     </Dialog>
@@ -88,20 +65,11 @@ function Arrived({ name, password, onClose }: { name: string; password: string; 
   return (
     <Dialog
       title={`${name} can come`}
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Close</Button>
-          <Button
-            look="primary"
-            icon={Copy}
-            onPress={() => void copyText(`${address}\nUser name: ${name}\nPassword: ${password}`, 'what to tell')}
-          >
-            Copy what to tell them
-          </Button>
-        </>
-      }
+      closing="Close"
+      deed="Copy what to tell them"
+      icon={Copy}
+      onDeed={() => void copyText(`${address}\nUser name: ${name}\nPassword: ${password}`, 'what to tell')}
     >
       <KeyValue
         rows={[

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { ErrorState } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { RecordDifference } from '../history/record-difference.tsx';
 
 /** Longer texts are not compared. */
@@ -10,7 +9,7 @@ const MAX_COMPARED_CHARS = 300_000;
 
 /** The resource at two moments, each the number of a commit. */
 export function Comparison({ id, before, after }: { id: string; before: number; after: number }) {
-  const { data, error } = useQuery({
+  const compared = useQuery({
     // What was does not change any more.
     queryKey: ['resource at two moments', id, before, after],
     queryFn: async ({ signal }) => {
@@ -25,8 +24,8 @@ export function Comparison({ id, before, after }: { id: string; before: number; 
       return { from, to };
     },
   });
-  if (error) return <ErrorState error={error} />;
-  if (!data) return <Skeleton rows={4} />;
+  const { data } = compared;
+  if (!data) return <Pending query={compared} rows={4} />;
   if (JSON.stringify([data.from, data.to]).length > MAX_COMPARED_CHARS) {
     return <p className="border-t border-line p-3 text-muted">Too large to be compared here.</p>;
   }

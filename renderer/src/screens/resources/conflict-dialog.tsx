@@ -22,18 +22,18 @@ export function ConflictDialog({ name, conflicts, onClose, onSettle }: ConflictD
   return (
     <Dialog
       title={`${name} was changed twice`}
-      isOpen
       onClose={onClose}
       width="large"
-      actions={
+      closing=""
+      foot={
         <>
           <Button onPress={() => all('theirs')}>Theirs everywhere</Button>
           <Button onPress={() => all('mine')}>Mine everywhere</Button>
-          <Button look="primary" isDisabled={!isSettled} onPress={() => onSettle({ ...chosen })}>
-            Go on to the review
-          </Button>
         </>
       }
+      deed="Go on to the review"
+      onDeed={() => onSettle({ ...chosen })}
+      isReady={isSettled}
     >
       <p className="mb-3 text-muted">
         Somebody else has changed these places since you began. Choose which side holds for each; what only one of you

@@ -1,17 +1,13 @@
-import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
+import { useChange } from '../../api/change.ts';
 import { type RecordPath, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { createPath, isTypeWord, kindOfWord } from '../../api/resource-kinds.ts';
 import { type TreeNode, type TreePlace, usePlace } from '../../api/tree.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select } from '../../parts/fields.tsx';
-import { toast } from '../../parts/toasts.tsx';
 import { useGo, useSearch } from '../../url.ts';
 import { useValue, ValueStore } from '../../value-store.ts';
 import { CurlNote } from './curl-note.tsx';
@@ -87,38 +83,29 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
       },
     [parent, word, value, subType],
   );
-  const creation = useMutation({
-    mutationFn: ({ path, body }: { path: RecordPath; body: unknown }) => send<PlatformRecord>('POST', path, body),
-    onSuccess: (record) => {
-      begun.set(undefined);
-      toast({ tone: 'ok', text: `${record.name} was created.` });
-      void queryClient.invalidateQueries();
-      go({ screen: 'resources', id: record.id }, { isReplacing: true });
+  const creation = useChange(
+    ({ path, body }: { path: RecordPath; body: unknown }) => send<PlatformRecord>('POST', path, body),
+    {
+      said: ({ name }) => `${name} was created.`,
+      onDone: ({ id }) => {
+        begun.set(undefined);
+        go({ screen: 'resources', id }, { isReplacing: true });
+      },
     },
-  });
+  );
   const failure = creation.error ? failureOf(creation.error) : undefined;
   const create = () => request && !creation.isPending && creation.mutate(request);
   const needsSubType = subTypes.length > 0 && subType === undefined;
   return (
     <Dialog
       title={`New ${kind.title}`}
-      isOpen
       onClose={onClose}
       width="medium"
       isAlert
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isPending={creation.isPending}
-            isDisabled={!request || value.name === '' || needsSubType}
-            onPress={create}
-          >
-            Create {kind.title}
-          </Button>
-        </>
-      }
+      deed={`Create ${kind.title}`}
+      onDeed={create}
+      isReady={request !== undefined && value.name !== '' && !needsSubType}
+      making={creation}
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below */}
       <div
@@ -161,7 +148,6 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
           value={value}
           onChange={(next) => write({ value: next })}
         />
-        {failure && <FailureNote failure={failure} />}
         {request && <CurlNote {...request} />}
       </div>
     </Dialog>

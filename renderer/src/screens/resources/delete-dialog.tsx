@@ -1,15 +1,11 @@
-import { useMutation } from '@tanstack/react-query';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
 import { kindOf, kindOfWord, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
 import { type TypeCounts, useBelow } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../parts/amounts.ts';
-import { Confirm } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { toast } from '../../parts/toasts.tsx';
 import { useGo } from '../../url.ts';
 import { CurlNote } from './curl-note.tsx';
 import { forgetDraft } from './use-draft.ts';
@@ -31,28 +27,29 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
   const count = below.data?.total ?? 0;
   const path = `/meta${recordPath(record)}`;
   const query = count > 0 ? { force: true } : undefined;
-  const deletion = useMutation({
-    mutationFn: () => {
+  const deletion = useChange(
+    () => {
       onDeleting();
       return send('DELETE', path, undefined, query);
     },
-    onSuccess: () => {
-      onClose();
-      forgetDraft(record.id);
-      toast({ tone: 'ok', text: `${record.name} was deleted. The history can bring it back.` });
-      go({ screen: 'resources', id: parentIdOf(record) });
-      void queryClient.invalidateQueries();
+    {
+      said: `${record.name} was deleted. The history can bring it back.`,
+      onDone: () => {
+        onClose();
+        forgetDraft(record.id);
+        go({ screen: 'resources', id: parentIdOf(record) });
+      },
     },
-  });
+  );
   return (
-    <Confirm
+    <Dialog
       title={`Delete ${kind.title} ${record.name}`}
-      isOpen
+      isAlert
       onClose={onClose}
       deed={count === 0 ? 'Delete it' : `Delete all ${(count + 1).toLocaleString('en')}`}
-      isDanger
-      isPending={deletion.isPending || below.isPending}
-      onConfirm={() => deletion.mutate()}
+      onDeed={deletion.mutate}
+      look="destroy"
+      making={{ ...deletion, isPending: deletion.isPending || below.isPending }}
     >
       {below.isPending ? (
         <Skeleton label="Looking for what goes with it" rows={2} />
@@ -82,12 +79,7 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
         </>
       )}
       <CurlNote method="DELETE" path={path} {...(query && { query })} />
-      {deletion.error && (
-        <div className="mt-3">
-          <FailureNote failure={failureOf(deletion.error)} />
-        </div>
-      )}
-    </Confirm>
+    </Dialog>
   );
 }
 

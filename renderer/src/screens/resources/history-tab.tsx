@@ -1,13 +1,12 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ShownCommit } from '../../../../server/contract/history.ts';
+import { useChange } from '../../api/change.ts';
 import { loadAs, send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
-import { EmptyState, ErrorState, FailureNote } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { useSearch } from '../../url.ts';
 import { Comparison } from './comparison.tsx';
 
@@ -29,15 +28,10 @@ export function HistoryTab({ id }: { id: string }) {
     initialPageParam: undefined as number | undefined, // the first page has none
     getNextPageParam: ({ next }) => next,
   });
-  const revert = useMutation({
-    mutationFn: (seq: number) => send('POST', `/inspect/history/${seq}/revert`, {}),
-    onSuccess: (_answer, seq) => {
-      toast({ tone: 'ok', text: `Commit ${seq} was taken back by a new one.` });
-      void queryClient.invalidateQueries();
-    },
+  const revert = useChange((seq: number) => send('POST', `/inspect/history/${seq}/revert`, {}), {
+    said: (_answer, seq) => `Commit ${seq} was taken back by a new one.`,
   });
-  if (history.error) return <ErrorState error={history.error} onRetry={() => void history.refetch()} />;
-  if (!history.data) return <Skeleton />;
+  if (!history.data) return <Pending query={history} />;
   const commits = history.data.pages.flatMap((page) => page.commits);
   if (commits.length === 0) {
     return <EmptyState title="Never changed" text="It is as it came with the first world of this instance." />;
@@ -50,11 +44,7 @@ export function HistoryTab({ id }: { id: string }) {
   const [from, to] = compared.toSorted((one, other) => one - other);
   return (
     <div className="flex flex-col">
-      {revert.error && (
-        <div className="p-3">
-          <FailureNote failure={failureOf(revert.error)} />
-        </div>
-      )}
+      <FailureNote error={revert.error} className="m-3" />
       {from !== undefined && to !== undefined && (
         <section aria-label="Comparison" className="border-b border-line">
           <div className="flex min-h-9 items-center gap-3 px-4">

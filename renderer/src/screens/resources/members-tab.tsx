@@ -1,14 +1,12 @@
-import { useMutation } from '@tanstack/react-query';
 import { UserPlus, X } from 'lucide-react';
 import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
 import type { TreeNode } from '../../api/tree.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { EmptyState, ErrorState, FailureNote } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { CurlNote } from './curl-note.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
@@ -18,16 +16,11 @@ export function MembersTab({ group }: { group: TreeNode }) {
   const path = `/${group.fqon}/groups/${group.id}/users`;
   const members = useWorld<PlatformRecord[]>(path, { expand: true });
   const [chosen, setChosen] = useState<string>();
-  const changing = useMutation({
-    mutationFn: ({ method, id }: { method: 'PATCH' | 'DELETE'; id: string }) =>
-      send(method, `/meta${path}`, undefined, { id }),
-    onSuccess: () => {
-      setChosen(undefined);
-      void queryClient.invalidateQueries();
-    },
-  });
-  if (members.error) return <ErrorState error={members.error} onRetry={() => void members.refetch()} />;
-  if (!members.data) return <Skeleton />;
+  const changing = useChange(
+    ({ method, id }: { method: 'PATCH' | 'DELETE'; id: string }) => send(method, `/meta${path}`, undefined, { id }),
+    { onDone: () => setChosen(undefined) },
+  );
+  if (!members.data) return <Pending query={members} />;
   return (
     <div className="flex max-w-3xl flex-col gap-3 p-4">
       <div className="flex items-end gap-2">
@@ -48,7 +41,7 @@ export function MembersTab({ group }: { group: TreeNode }) {
           Add to the group
         </Button>
       </div>
-      {changing.error && <FailureNote failure={failureOf(changing.error)} />}
+      <FailureNote error={changing.error} />
       {members.data.length === 0 ? (
         <EmptyState title="Nobody is in it yet" text="Members have what the group was granted." />
       ) : (

@@ -1,9 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { useContext, useEffect, useRef } from 'react';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { Select } from '../../parts/fields.tsx';
 import { FormContext } from './form-context.ts';
-import { providersFor } from './providers-for.ts';
+import { useProviders } from './providers-for.ts';
 
 /** Stands among the choices for none of them. */
 const NONE = 'none';
@@ -22,10 +21,7 @@ export interface ProviderFieldProps {
 /** Chooses among the providers that the place can use. */
 export function ProviderField({ label, type, value, onChange, error, isRequired }: ProviderFieldProps) {
   const { place, isNew } = useContext(FormContext);
-  const providers = useQuery({
-    ...providersFor(place?.id ?? '', type),
-    enabled: place !== undefined,
-  }).data;
+  const providers = useProviders(place?.id, type);
   const id = isJsonObject(value) && typeof value.id === 'string' ? value.id : undefined;
   // Where there is no choice there is nothing to ask.
   const only = isNew && isRequired && value === undefined && providers?.length === 1 ? providers[0]?.id : undefined;
@@ -34,11 +30,7 @@ export function ProviderField({ label, type, value, onChange, error, isRequired 
   useEffect(() => {
     if (only !== undefined) latest.current({ id: only });
   }, [only]);
-  const options = (providers ?? []).map((one) => ({
-    id: one.id,
-    text: one.name,
-    note: one.type.replace(/^.*Provider::/, ''),
-  }));
+  const options = [...(providers ?? [])];
   if (id !== undefined && !options.some((option) => option.id === id)) {
     options.unshift({ id, text: isJsonObject(value) && typeof value.name === 'string' ? value.name : id, note: '' });
   }

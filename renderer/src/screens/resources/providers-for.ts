@@ -1,7 +1,8 @@
-import { queryOptions } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
-import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
+import type { Option } from '../../parts/fields.tsx';
 
 /** The place that a resource is in, or will be. */
 export interface ParentPlace {
@@ -10,10 +11,16 @@ export interface ParentPlace {
   fqon: string;
 }
 
-/** The providers of a kind that a place can use: its own and those above it, whether one may view them or not. */
-export function providersFor(placeId: string, type: string) {
-  return queryOptions({
-    queryKey: [keys.world, 'providers for', placeId, type],
-    queryFn: async ({ signal }) => (await load(`/inspect/tree/${placeId}/providers`, { type }, signal)).rows,
-  });
+/** The providers of a kind that a place can use, to choose from: its own and those above it, whether one may view them or not. */
+export function useProviders(placeId: string | undefined, type: string): readonly Required<Option>[] | undefined {
+  const { data } = useRead(
+    keys.world,
+    `/inspect/tree/${placeId}/providers`,
+    { type },
+    { enabled: placeId !== undefined },
+  );
+  return useMemo(
+    () => data?.rows.map((one) => ({ id: one.id, text: one.name, note: one.type.replace(/^.*Provider::/, '') })),
+    [data],
+  );
 }

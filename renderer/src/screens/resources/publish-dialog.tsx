@@ -1,11 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import type { PublishPlace } from './publish-place.ts';
@@ -41,12 +38,11 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
     },
   });
   const plan = planning.data;
-  const carrying = useMutation({
-    mutationFn: () => send('POST', `${at}/carry`, { ...wish, seen: plan?.seen, overwrite: [...agreed] }),
-    onSuccess: ({ done, failed }) => {
-      void queryClient.invalidateQueries();
+  const carrying = useChange(() => send('POST', `${at}/carry`, { ...wish, seen: plan?.seen, overwrite: [...agreed] }), {
+    onDone: ({ done, failed }) => {
       if (failed) return;
-      toast({ tone: 'ok', text: `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.` });
+      const text = `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.`;
+      toast({ tone: 'ok', text });
       onClose();
     },
   });
@@ -59,42 +55,26 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   const isBlocked =
     todo.some(({ id, conflict, missing }) => missing !== undefined || (conflict !== undefined && !agreed.has(id))) ||
     (plan?.checks.some(({ isGood }) => !isGood) && !isUnticked);
-  const failure = carrying.error ?? planning.error;
   const failed = carrying.data?.failed;
-  const deed = direction === 'push' ? 'Push' : 'Pull';
+  const isPlanned = plan !== undefined && failed === undefined;
+  const deed = todo.length === 0 ? 'Nothing to do' : `${direction === 'push' ? 'Push' : 'Pull'} ${todo.length}`;
+  const showPlan = () => {
+    carrying.reset();
+    planning.mutate();
+  };
   return (
     <Dialog
       title={direction === 'push' ? `Push ${place.name} to a real platform` : `Pull ${place.name} from a real platform`}
-      isOpen
       onClose={onClose}
       width="large"
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          {plan && !failed ? (
-            <Button
-              look="primary"
-              isPending={carrying.isPending}
-              isDisabled={todo.length === 0 || isBlocked === true}
-              onPress={() => carrying.mutate()}
-            >
-              {todo.length === 0 ? 'Nothing to do' : `${deed} ${todo.length}`}
-            </Button>
-          ) : (
-            <Button
-              look="primary"
-              isPending={planning.isPending}
-              isDisabled={!wish.metaUrl || !wish.path || !wish.credentials.user || !password}
-              onPress={() => {
-                carrying.reset();
-                planning.mutate();
-              }}
-            >
-              Show the plan
-            </Button>
-          )}
-        </>
+      deed={isPlanned ? deed : 'Show the plan'}
+      onDeed={isPlanned ? carrying.mutate : showPlan}
+      isReady={
+        isPlanned
+          ? todo.length > 0 && !isBlocked
+          : [wish.metaUrl, wish.path, wish.credentials.user, password].every((text) => text !== '')
       }
+      making={{ isPending: (isPlanned ? carrying : planning).isPending, error: carrying.error ?? planning.error }}
     >
       <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         <TextField
@@ -121,18 +101,13 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
           onChange={change(setPassword)}
         />
       </div>
-      {failure && (
-        <div className="mt-3">
-          <FailureNote failure={failureOf(failure)} />
-        </div>
-      )}
       {failed && (
         <p role="alert" className="mt-3 text-error">
           {failed.step}: {failed.sentence}. Done: {carrying.data?.done.join(', ') || 'nothing'}; not done:{' '}
           {carrying.data?.notDone.join(', ')}. Show the plan again to go on from there.
         </p>
       )}
-      {plan && !failed && (
+      {isPlanned && (
         <PublishPlan plan={plan} agreed={agreed} onAgree={setAgreed} isUnticked={isUnticked} onUnticked={setUnticked} />
       )}
     </Dialog>

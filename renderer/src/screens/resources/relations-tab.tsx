@@ -1,14 +1,14 @@
 import { kindOfWord } from '../../api/resource-kinds.ts';
 import { type TreeRelation, useRelations } from '../../api/tree.ts';
-import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 
 /** Which resources this one names, and which name it. */
 export function RelationsTab({ id }: { id: string }) {
-  const { data, error, refetch } = useRelations(id);
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton />;
+  const relations = useRelations(id);
+  const { data } = relations;
+  if (!data) return <Pending query={relations} />;
   if (data.names.length + data.total === 0)
     return <EmptyState title="No relations" text="It names no other resource, and none names it." />;
   return (

@@ -1,16 +1,14 @@
-import { useMutation } from '@tanstack/react-query';
 import { RotateCcw, ShieldPlus, Users, X } from 'lucide-react';
 import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { queryClient } from '../../api/query-client.ts';
 import type { TreeNode } from '../../api/tree.ts';
 import { type Reference, useWorld } from '../../api/world.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { EmptyState, ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
 import { FilterField, Select } from '../../parts/fields.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { CurlNote } from './curl-note.tsx';
@@ -34,15 +32,13 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
   const [isGranting, setGranting] = useState(false);
   const [isGivingRoles, setGivingRoles] = useState(false);
   const path = (entitlement: Entitlement) => `/meta/${fqon}/entitlements/${entitlement.id}`;
-  const changing = useMutation({
-    mutationFn: ({ entitlement, identities }: { entitlement: Entitlement; identities: string[] | undefined }) =>
+  const changing = useChange(
+    ({ entitlement, identities }: { entitlement: Entitlement; identities: string[] | undefined }) =>
       identities === undefined
         ? send('DELETE', path(entitlement))
         : send('PUT', path(entitlement), written(entitlement, identities)),
-    onSuccess: () => void queryClient.invalidateQueries(),
-  });
-  if (list.error) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
-  if (!list.data) return <Skeleton />;
+  );
+  if (!list.data) return <Pending query={list} />;
   const shown = list.data.filter(({ properties }) => properties.action.includes(filter.trim().toLowerCase()));
   return (
     <div className="flex flex-col">
@@ -64,11 +60,7 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
         )}
         <p className="text-muted">What is granted here holds for everything below, too.</p>
       </div>
-      {changing.error && (
-        <div className="p-3">
-          <FailureNote failure={failureOf(changing.error)} />
-        </div>
-      )}
+      <FailureNote error={changing.error} className="m-3" />
       {list.data.length === 0 && (
         <EmptyState title="No rights to show" text="Seeing them takes the right entitlement.view here." />
       )}
@@ -135,31 +127,17 @@ function GrantDialog({ entitlements, pathOf, onClose }: GrantDialogProps) {
           ]),
         }
       : undefined;
-  const granting = useMutation({
-    mutationFn: (wish: NonNullable<typeof request>) => send(wish.method, wish.path, wish.body),
-    onSuccess: () => {
-      void queryClient.invalidateQueries();
-      onClose();
-    },
+  const granting = useChange((wish: NonNullable<typeof request>) => send(wish.method, wish.path, wish.body), {
+    onDone: onClose,
   });
   return (
     <Dialog
       title="Grant a right"
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isDisabled={!request}
-            isPending={granting.isPending}
-            onPress={() => request && granting.mutate(request)}
-          >
-            Grant it
-          </Button>
-        </>
-      }
+      deed="Grant it"
+      onDeed={() => request && granting.mutate(request)}
+      isReady={request !== undefined}
+      making={granting}
     >
       <div className="flex flex-col gap-3">
         <Select
@@ -174,7 +152,6 @@ function GrantDialog({ entitlements, pathOf, onClose }: GrantDialogProps) {
           value={identity}
           onChange={(node) => setIdentity(node?.id)}
         />
-        {granting.error && <FailureNote failure={failureOf(granting.error)} />}
         {request && <CurlNote {...request} />}
       </div>
     </Dialog>

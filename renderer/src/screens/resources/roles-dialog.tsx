@@ -1,19 +1,17 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { roleRows } from '../../../../server/contract/roles.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
+import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { keys, queryClient } from '../../api/query-client.ts';
+import { keys } from '../../api/query-client.ts';
 import type { TreeNode } from '../../api/tree.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { ErrorState, FailureNote } from '../../parts/empty-state.tsx';
+import { FailureNote } from '../../parts/empty-state.tsx';
 import { FilterField, Select, Switch } from '../../parts/fields.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { ROLE_CHOICES } from './roles.ts';
 
 type Roles = AnswerOf<typeof roleRows.readRoles>;
@@ -34,50 +32,36 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [choice, setChoice] = useState('viewer');
   const [filter, setFilter] = useState('');
-  const giving = useMutation({
-    mutationFn: () =>
+  const giving = useChange(
+    () =>
       send('PUT', at, {
         identities: [...chosen],
         ...(choice.startsWith('as ') ? { sameAs: choice.slice(3) } : { role: choice }),
       }),
-    onSuccess: () => {
-      toast({
-        tone: 'ok',
-        text: `${chosen.size === 1 ? 'One has' : `${chosen.size} have`} another role at ${resource.name}.`,
-      });
-      setChosen(new Set());
-      void queryClient.invalidateQueries();
+    {
+      said: `${chosen.size === 1 ? 'One has' : `${chosen.size} have`} another role at ${resource.name}.`,
+      onDone: () => setChosen(new Set()),
     },
-  });
+  );
   const holders = new Map(roles.data?.holders.map((one) => [one.id, one]));
   const people = [...(users.data ?? []), ...(groups.data ?? [])].filter(({ name }) => name.includes(filter.trim()));
   const options = [
     ...ROLE_CHOICES,
     ...(roles.data?.holders ?? []).map(({ id, name }) => ({ id: `as ${id}`, text: `Same as ${name}` })),
   ];
-  const error = roles.error ?? users.error;
   return (
     <Dialog
       title={`Roles at ${resource.name}`}
-      isOpen
       onClose={onClose}
       width="medium"
-      actions={
-        <>
-          <Button onPress={onClose}>Close</Button>
-          <Button
-            look="primary"
-            isDisabled={chosen.size === 0}
-            isPending={giving.isPending}
-            onPress={() => giving.mutate()}
-          >
-            {chosen.size === 0 ? 'Give it' : `Give it to ${chosen.size}`}
-          </Button>
-        </>
-      }
+      closing="Close"
+      deed={chosen.size === 0 ? 'Give it' : `Give it to ${chosen.size}`}
+      onDeed={giving.mutate}
+      isReady={chosen.size > 0}
+      making={giving}
     >
-      {error && <ErrorState error={error} onRetry={() => void roles.refetch()} />}
-      {!error && !roles.data && <Skeleton rows={4} label="Looking who may do what" />}
+      {!roles.data && <Pending query={roles} rows={4} label="Looking who may do what" />}
+      <FailureNote error={users.error} />
       {roles.data && (
         <>
           <div className="flex flex-wrap items-end gap-3">
@@ -106,11 +90,6 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
             })}
           </ul>
         </>
-      )}
-      {giving.error && (
-        <div className="mt-3">
-          <FailureNote failure={failureOf(giving.error)} />
-        </div>
       )}
     </Dialog>
   );

@@ -1,12 +1,12 @@
 import { KeyRound, RefreshCw, Ticket } from 'lucide-react';
 import { useState } from 'react';
+import { useWho } from '../../api/who.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useKeysAndTokens, useSessionUser } from './access-answers.ts';
+import { useKeysAndTokens } from './access-answers.ts';
 import { EndDialog, type Ending } from './end-dialog.tsx';
 import { KeyTable } from './key-table.tsx';
 import { type CredentialKind, NewCredentialDialog } from './new-credential-dialog.tsx';
@@ -17,11 +17,11 @@ import { TokenTable } from './token-table.tsx';
 export function AccessTab() {
   const [making, make] = useState<CredentialKind>();
   const [ending, end] = useState<Ending>();
-  const me = useSessionUser();
+  const me = useWho().data?.user;
   const users = useWorld<PlatformRecord[]>('/root/users', { expand: true }).data ?? [];
   const known = useKeysAndTokens();
   const { data } = known;
-  const instead = known.error ? <ErrorState error={known.error} onRetry={() => void known.refetch()} /> : <Skeleton />;
+  const instead = <Pending query={known} />;
   const reload = (
     <IconButton icon={RefreshCw} label="Read keys and tokens again" onPress={() => void known.refetch()} />
   );
@@ -72,15 +72,14 @@ export function AccessTab() {
       {making && me && (
         <NewCredentialDialog
           kind={making}
-          me={me}
-          users={users}
-          onClose={() => {
-            make(undefined);
-            void known.refetch();
-          }}
+          users={[
+            { id: me.id, name: `${me.name} (you)`, orgId: users.find(({ id }) => id === me.id)?.org.id },
+            ...users.filter(({ id }) => id !== me.id).map(({ id, name, org }) => ({ id, name, orgId: org.id })),
+          ]}
+          onClose={() => make(undefined)}
         />
       )}
-      {ending && <EndDialog ending={ending} onClose={() => end(undefined)} onEnded={() => void known.refetch()} />}
+      {ending && <EndDialog ending={ending} onClose={() => end(undefined)} />}
     </div>
   );
 }

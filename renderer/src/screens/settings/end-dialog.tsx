@@ -1,9 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { Confirm } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
-import { toast } from '../../parts/toasts.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 
 /** What is to be refused from now on. */
 export type Ending =
@@ -13,31 +10,26 @@ export type Ending =
 export interface EndDialogProps {
   ending: Ending;
   onClose(): void;
-  onEnded(): void;
 }
 
 /** Says what ending a key or token means, and ends it. */
-export function EndDialog({ ending, onClose, onEnded }: EndDialogProps) {
+export function EndDialog({ ending, onClose }: EndDialogProps) {
   const { kind, id, userName } = ending;
   const what = kind === 'key' ? 'API key' : 'access token';
-  const running = useMutation({
-    mutationFn: () =>
+  const ended = useChange(
+    () =>
       send('DELETE', kind === 'key' ? `/security/apiKeys/${encodeURIComponent(id)}` : `/inspect/access/tokens/${id}`),
-    onSuccess: () => {
-      toast({ tone: 'ok', text: `The ${what} of ${userName} is refused from now on.` });
-      onClose();
-      onEnded();
-    },
-  });
+    { said: `The ${what} of ${userName} is refused from now on.`, onDone: onClose },
+  );
   return (
-    <Confirm
+    <Dialog
       title={`End this ${what}`}
-      isOpen
+      isAlert
       onClose={onClose}
       deed="End it"
-      isDanger
-      isPending={running.isPending}
-      onConfirm={() => running.mutate()}
+      onDeed={ended.mutate}
+      look="destroy"
+      making={ended}
     >
       <p>
         Programs of {userName} that use <span className="mono break-all">{id}</span> are refused from now on. It cannot
@@ -51,11 +43,6 @@ export function EndDialog({ ending, onClose, onEnded }: EndDialogProps) {
           It is the first key of the root user. The next start of the platform puts it in force again.
         </p>
       )}
-      {running.error && (
-        <div className="mt-2">
-          <FailureNote failure={failureOf(running.error)} />
-        </div>
-      )}
-    </Confirm>
+    </Dialog>
   );
 }

@@ -1,23 +1,26 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
 import { durationText } from '../../parts/amounts.ts';
-import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { FailureNote } from '../../parts/empty-state.tsx';
 import { Select } from '../../parts/fields.tsx';
 import { KeyValue, type KeyValueRow } from '../../parts/key-value.tsx';
-import type { SessionUser } from './access-answers.ts';
+import { CurlNote } from '../resources/curl-note.tsx';
+import { ResourcePicker } from '../resources/resource-picker.tsx';
 
 export type CredentialKind = 'key' | 'token';
 
 export interface NewCredentialDialogProps {
   kind: CredentialKind;
-  me: SessionUser;
-  /** Whom else one may make it for. */
-  users: readonly { id: string; name: string; description?: string }[];
+  /** Whom one may make it for, the likeliest first; `orgId` is of the organization that an account stands in. */
+  users: readonly [CredentialUser, ...CredentialUser[]];
   onClose(): void;
+}
+
+export interface CredentialUser {
+  id: string;
+  name: string;
+  orgId?: string | undefined;
 }
 
 interface Made {
@@ -28,38 +31,23 @@ interface Made {
 const MS = 1000;
 
 /** Makes a key pair or a token for somebody, and shows it once. */
-export function NewCredentialDialog({ kind, me, users, onClose }: NewCredentialDialogProps) {
-  const [userId, setUserId] = useState(me.id);
+export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialogProps) {
+  const [userId, setUserId] = useState(users[0].id);
+  const [orgId, setOrgId] = useState<string>();
   const what = kind === 'key' ? 'API key' : 'access token';
-  const making = useMutation({
-    mutationFn: () => (kind === 'key' ? makeKey(userId) : makeToken(userId)),
-    // What it made is kept nowhere once the dialog is closed.
-    gcTime: 0,
-  });
+  // What it made is kept nowhere once the dialog is closed.
+  const making = useChange(() => (kind === 'key' ? makeKey(userId, orgId) : makeToken(userId)), { gcTime: 0 });
   const made = making.data;
-  const everybody = users.some(({ id }) => id === me.id) ? users : [me, ...users];
-  const options = everybody.map(({ id, name }) => ({ id, text: id === me.id ? `${name} (you)` : name }));
+  const home = users.find(({ id }) => id === userId)?.orgId;
   return (
     <Dialog
       title={made ? `The new ${what}` : `New ${what}`}
-      isOpen
       isAlert
       onClose={onClose}
       width="medium"
-      actions={
-        made ? (
-          <Button look="primary" onPress={onClose}>
-            I have kept it
-          </Button>
-        ) : (
-          <>
-            <Button onPress={onClose}>Cancel</Button>
-            <Button look="primary" isPending={making.isPending} onPress={() => making.mutate()}>
-              Make it
-            </Button>
-          </>
-        )
-      }
+      {...(made
+        ? { closing: '', deed: 'I have kept it', onDeed: onClose }
+        : { deed: 'Make it', onDeed: making.mutate, making })}
     >
       {made ? (
         <>
@@ -68,14 +56,26 @@ export function NewCredentialDialog({ kind, me, users, onClose }: NewCredentialD
         </>
       ) : (
         <>
-          <Select label="User" options={options} value={userId} onChange={setUserId} className="max-w-xs" />
-          <p className="mt-2 text-muted">
+          <Select
+            label="User"
+            options={users.map(({ id, name }) => ({ id, text: name }))}
+            value={userId}
+            onChange={setUserId}
+            className="max-w-xs"
+          />
+          <p className="my-2 text-muted">
             Whoever has it acts as this user. It is shown once, right after it was made.
           </p>
-          {making.error && (
-            <div className="mt-3">
-              <FailureNote failure={failureOf(making.error)} />
-            </div>
+          {kind === 'key' && (
+            <>
+              <ResourcePicker
+                label="For the organization (its own unless you choose)"
+                words={['orgs']}
+                value={orgId}
+                onChange={(node) => setOrgId(node?.id)}
+              />
+              <CurlNote method="POST" path={`/security/accounts/${userId}/apiKeys`} body={{ orgId: orgId ?? home }} />
+            </>
           )}
         </>
       )}
@@ -83,10 +83,8 @@ export function NewCredentialDialog({ kind, me, users, onClose }: NewCredentialD
   );
 }
 
-async function makeKey(userId: string): Promise<Made> {
-  const { apiKey, apiSecret } = await send('POST', '/inspect/access/keys', {
-    userId,
-  });
+async function makeKey(userId: string, orgId: string | undefined): Promise<Made> {
+  const { apiKey, apiSecret } = await send('POST', '/inspect/access/keys', { userId, orgId });
   const curl = `curl -u '${apiKey}:${apiSecret}' ${location.origin}/meta/users/self`;
   return {
     note: 'The secret is shown this once: copy it now.',

@@ -1,8 +1,7 @@
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { Copy } from '../../parts/copy.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { State } from '../../parts/state.tsx';
 import { AmountsTable } from './amounts-table.tsx';
 import { ConfigurationTable } from './configuration-table.tsx';
@@ -13,8 +12,9 @@ const CONFIG_COMMAND = 'terrarium config';
 
 /** The platform as it was started. */
 export function PlatformTab() {
-  const { data: status, error, refetch } = usePlatformStatus();
-  if (!status) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />;
+  const read = usePlatformStatus();
+  const status = read.data;
+  if (!status) return <Pending query={read} />;
   const { addresses, store, processes, engines } = status;
   const address = (name: string, url: string | undefined) => ({ name, value: url, copy: url, isMono: true });
   return (
@@ -86,8 +86,9 @@ export function PlatformTab() {
 
 /** What is kept and how it was configured: for the root user, who may read it. */
 function SetUp({ version }: { version: string }) {
-  const { data, error, refetch } = useSettings();
-  if (!data) return error ? <ErrorState error={error} onRetry={() => void refetch()} /> : <Skeleton />;
+  const settings = useSettings();
+  const { data } = settings;
+  if (!data) return <Pending query={settings} />;
   return (
     <>
       <SettingsGroup

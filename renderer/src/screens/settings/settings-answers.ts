@@ -1,5 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
-import { load } from '../../api/client.ts';
+import { useRead } from '../../api/read.ts';
 
 export type {
   ShownSetting as PlatformSetting,
@@ -8,9 +7,5 @@ export type {
 
 /** How the platform was set up and how much it keeps; sizes are looked up whenever one looks. For the root user. */
 export function useSettings() {
-  return useQuery({
-    queryKey: ['settings'],
-    queryFn: ({ signal }) => load('/inspect/settings', {}, signal),
-    staleTime: 0,
-  });
+  return useRead('settings', '/inspect/settings', {}, { staleTime: 0 });
 }
