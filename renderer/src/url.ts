@@ -54,6 +54,11 @@ export function hrefOf(place: Place, scope?: string): string {
   return `/ui${pathOf(place)}${printSearch({ ...(scope !== undefined && { scope }), ...place.search })}`;
 }
 
+/** The address of this place with these words after the `?`. */
+export function hrefHere(search: Search): string {
+  return `${location.pathname}${printSearch(search)}`;
+}
+
 /** The search words of the page, and how to change some of them. */
 export function useSearch(): [Search, (change: Search, options?: { isNewStep?: boolean }) => void] {
   // The router parses with parseSearch, so all values are text.

@@ -11,47 +11,64 @@ import {
   useState,
 } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
+import { hrefHere, hrefOf, type Place, useGo, useSearch } from '../url.ts';
 import { ErrorState, NoMatch } from './empty-state.tsx';
 import { GridHead } from './grid-head.tsx';
-import { columnTemplate, fittingColumns, type GridColumn, movedIndex } from './grid-layout.ts';
+import {
+  columnTemplate,
+  fittingColumns,
+  type GridColumn,
+  movedIndex,
+  parseSorting,
+  sortedRows,
+} from './grid-layout.ts';
 import { Skeleton } from './skeleton.tsx';
 import { useSteadyScroll } from './steady-scroll.ts';
 import { useWidth } from './width.ts';
 
 export type { GridColumn } from './grid-layout.ts';
 
+/** The rows of a list as they are read, e.g. by react-query. */
+export interface ListRows<Row> {
+  rows: readonly Row[];
+  isPending: boolean;
+  error: unknown;
+  refetch(): unknown;
+  /** Is there more to be had? */
+  hasMore?: boolean;
+  /** Reads it; another function: it can be called again. */
+  loadMore?: (() => void) | undefined;
+}
+
 export interface DataGridProps<Row> {
   /** What the rows are, e.g. `Invocations`. */
   label: string;
-  /** In the order of display. */
-  rows: readonly Row[];
+  list: ListRows<Row>;
   columns: readonly GridColumn<Row>[];
+  /** Columns that are not seen; one can be sorted by one of them all the same. */
+  hidden?: readonly string[];
   keyOf(row: Row): string;
-  /** Keep it in the address: `search.sel`. */
-  selectedKey: string | undefined;
-  /** A row was chosen with arrows or a click. */
-  onSelect(key: string, row: Row): void;
-  /** Enter or a double click. Default: nothing more than the selection. */
+  /** The word of the address that says which row is selected. Default: `sel`. */
+  word?: string;
+  /** Where another part of the address says it. */
+  selectedKey?: string | undefined;
+  /** A row was chosen with arrows or a click. Default: the address says so. */
+  onSelect?(key: string, row: Row): void;
+  /** Where the link of a row leads. Default: here, with it selected. */
+  placeOf?(row: Row): Place;
+  /** Enter or a double click. Default: goes to the place of the row, if it has one. */
   onOpen?(row: Row): void;
-  /** The address of a row: it can then be opened in a new tab and copied. */
-  hrefOf?(row: Row): string;
-  /** One has come near the last row, or there are too few to fill the view. Another function: it can be called again. */
-  onNearEnd?: (() => void) | undefined;
   /** Which rows are drawn now, those just outside of the view included: for lists whose rows come piece by piece. */
-  onDrawn?: ((first: number, last: number) => void) | undefined;
-  /** What the rows are sorted by (`parseSorting`), and what a press on a header makes of it; without it no header can be pressed. */
-  sort?: string | undefined;
-  onSort?(sort: string | undefined): void;
+  onDrawn?(first: number, last: number): void;
+  /** What rows are put in order by where the address does not say it, e.g. `-time`; empty: as they come. Without it they stay so. */
+  order?: string;
   /** 28 to 32 pixels. Default 30. */
   rowHeight?: number;
-  /** What is there while there are no rows. */
-  isLoading?: boolean;
-  error?: unknown;
-  onRetry?(): void;
-  /** Is a query or filter on? Then no rows means no match. */
-  isFiltered?: boolean;
-  onClearFilter?(): void;
-  /** Shown when there are no rows and no filter: an EmptyState with the next action. */
+  /** Words of the address that narrow the list: with one of them no rows means no match, and all can be taken back. */
+  narrowedBy?: readonly string[];
+  /** Is there anything at all, whatever it is narrowed to? Default: it may be. */
+  hasAny?: boolean;
+  /** Shown when there are no rows and nothing narrows them: an EmptyState with the next action. */
   empty: ReactNode;
 }
 
@@ -63,14 +80,32 @@ const NEAR_END_ROWS = 100;
  * opens. Rows that are added on top do not move what one reads, unless one is at the very top.
  */
 export function DataGrid<Row>(props: DataGridProps<Row>) {
-  const { label, rows, keyOf, selectedKey, onSelect, onOpen, hrefOf, rowHeight = 30 } = props;
+  const { label, list, keyOf, placeOf, order, word = 'sel', rowHeight = 30 } = props;
+  const go = useGo();
+  const [search, change] = useSearch();
+  const { selectedKey = search[word] } = props;
+  const onOpen = props.onOpen ?? ((row: Row) => placeOf && go(placeOf(row)));
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const [isFocused, setFocused] = useState(false);
   const widthPx = useWidth(scroller);
-  const columns = useMemo(() => fittingColumns(props.columns, widthPx), [props.columns, widthPx]);
+  const sort = order === undefined ? undefined : search.sort || order;
+  const rows = useMemo(
+    () => sortedRows(list.rows, props.columns, parseSorting(sort)),
+    [list.rows, props.columns, sort],
+  );
+  const columns = useMemo(() => {
+    const seen = props.hidden ? props.columns.filter((column) => !props.hidden?.includes(column.id)) : props.columns;
+    return fittingColumns(seen, widthPx);
+  }, [props.columns, props.hidden, widthPx]);
   const template = useMemo(() => columnTemplate(columns), [columns]);
+  const onSelect = useMemo(
+    () => props.onSelect ?? ((key: string) => change({ [word]: key })),
+    [props.onSelect, change, word],
+  );
+  const hrefTo = (row: Row) =>
+    placeOf ? hrefOf(placeOf(row), search.scope) : hrefHere({ ...search, [word]: keyOf(row) });
   const selectedIndex = useMemo(
     () => (selectedKey === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selectedKey)),
     [rows, keyOf, selectedKey],
@@ -95,13 +130,14 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     virtual.scrollToIndex(selectedIndex, { align: 'auto' });
   }, [selectedIndex, selectedKey, virtual]);
 
-  const { onNearEnd, onDrawn } = props;
+  const { onDrawn } = props;
+  const { loadMore } = list;
   const firstDrawn = virtual.getVirtualItems()[0]?.index ?? 0;
   const lastDrawn = virtual.getVirtualItems().at(-1)?.index ?? -1;
   useEffect(() => onDrawn?.(firstDrawn, lastDrawn), [firstDrawn, lastDrawn, onDrawn]);
   useEffect(() => {
-    if (lastDrawn >= rows.length - NEAR_END_ROWS) onNearEnd?.();
-  }, [lastDrawn, rows.length, onNearEnd]);
+    if (lastDrawn >= rows.length - NEAR_END_ROWS) loadMore?.();
+  }, [lastDrawn, rows.length, loadMore]);
 
   const choose = useCallback(
     (index: number) => {
@@ -123,7 +159,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     if (event.target !== body.current || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Enter') {
       const row = rows[selectedIndex];
-      if (row !== undefined) onOpen?.(row);
+      if (row !== undefined) onOpen(row);
       event.preventDefault();
     } else if (step(event.key)) event.preventDefault();
   };
@@ -142,7 +178,20 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     choose(index);
   };
 
-  const instead = insteadOfRows(props);
+  const isNarrowed = props.narrowedBy?.some((word) => search[word] !== undefined && search[word] !== '') === true;
+  const instead =
+    rows.length > 0 ? undefined : list.error ? (
+      <ErrorState error={list.error} onRetry={() => void list.refetch()} />
+    ) : list.isPending || list.hasMore ? (
+      <Skeleton label={`Loading ${label}`} rows={12} />
+    ) : isNarrowed && props.hasAny !== false ? (
+      <NoMatch
+        what={label.toLowerCase()}
+        onClear={() => change(Object.fromEntries(props.narrowedBy?.map((word) => [word, undefined]) ?? []))}
+      />
+    ) : (
+      props.empty
+    );
   const rowId = (index: number) => `${id}-row-${index}`;
   const isSelectedDrawn = virtual.getVirtualItems().some(({ index }) => index === selectedIndex);
   return (
@@ -154,7 +203,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
         aria-label={label}
         aria-rowcount={rows.length + 1}
         aria-colcount={columns.length}
-        aria-busy={props.isLoading === true}
+        aria-busy={list.isPending}
         aria-activedescendant={isSelectedDrawn ? rowId(selectedIndex) : undefined}
         tabIndex={0}
         className="group/grid min-w-fit outline-none"
@@ -162,7 +211,12 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
         onFocus={() => setFocused(true)}
         onBlur={() => setFocused(false)}
       >
-        <GridHead columns={columns} template={template} sort={props.sort} onSort={props.onSort} />
+        <GridHead
+          columns={columns}
+          template={template}
+          sort={search.sort}
+          onSort={order === undefined ? undefined : (next) => change({ sort: next })}
+        />
         {instead === undefined && (
           <div role="presentation" className="relative" style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map(({ index, start }) => {
@@ -182,21 +236,21 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
                   } ${isSelected && isFocused ? 'outline-2 outline-offset-[-2px] outline-transparent group-focus-visible/grid:outline-focus' : ''}`}
                   style={{ gridTemplateColumns: template, height: rowHeight, transform: `translateY(${start}px)` }}
                   onClick={(event) => onRowClick(event, index)}
-                  onDoubleClick={() => onOpen?.(row)}
+                  onDoubleClick={() => onOpen(row)}
                 >
                   {columns.map((column, columnIndex) => (
                     // biome-ignore lint/a11y/useSemanticElements lint/a11y/useFocusableInteractive: see above
                     <div
                       key={column.id}
                       role="gridcell"
-                      className={`truncate px-2 first:pl-3.5 ${column.align === 'end' ? 'text-right' : ''} ${column.isMono ? 'mono' : ''}`}
+                      className={`truncate px-2 first:pl-3.5 ${column.align === 'end' ? 'text-right' : ''} ${column.isMono ? 'mono' : ''} ${column.isMuted ? 'text-muted' : ''}`}
                     >
-                      {hrefOf && columnIndex === 0 ? (
-                        <a href={hrefOf(row)} tabIndex={-1} className="after:absolute after:inset-0">
-                          {column.cell(row)}
+                      {columnIndex === 0 ? (
+                        <a href={hrefTo(row)} tabIndex={-1} className="after:absolute after:inset-0">
+                          {cellOf(column, row)}
                         </a>
                       ) : (
-                        column.cell(row)
+                        cellOf(column, row)
                       )}
                     </div>
                   ))}
@@ -211,11 +265,6 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   );
 }
 
-/** What stands where the rows would be, when there are none. */
-function insteadOfRows<Row>(props: DataGridProps<Row>): ReactNode | undefined {
-  if (props.rows.length > 0) return undefined;
-  if (props.error) return <ErrorState error={props.error} {...(props.onRetry && { onRetry: props.onRetry })} />;
-  if (props.isLoading) return <Skeleton label={`Loading ${props.label}`} rows={12} />;
-  if (props.isFiltered) return <NoMatch what={props.label.toLowerCase()} onClear={() => props.onClearFilter?.()} />;
-  return props.empty;
+function cellOf<Row>(column: GridColumn<Row>, row: Row): ReactNode {
+  return column.cell ? column.cell(row) : column.text?.(row);
 }

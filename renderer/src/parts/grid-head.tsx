@@ -20,7 +20,7 @@ export function GridHead<Row>({ columns, template, sort, onSort }: GridHeadProps
       className="sticky top-0 z-10 grid h-7 items-center border-b border-line bg-bg text-[11.5px] text-faint"
       style={{ gridTemplateColumns: template }}
     >
-      {columns.map(({ id, header, align, sortBy }) => {
+      {columns.map(({ id, header, align, text, sortBy = text }) => {
         const isSorted = sorting?.column === id;
         const Arrow = sorting?.isDown ? ArrowDown : ArrowUp;
         return (

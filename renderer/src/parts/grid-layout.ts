@@ -7,12 +7,15 @@ export interface GridColumn<Row> {
   width: number | { share: number; minWidth?: number };
   align?: 'start' | 'end';
   isMono?: boolean;
-  /** What rows are put in order by; undefined: one cannot sort by it. Times as ISO text. */
+  /** What is in it, where that is a text or a number and nothing else. */
+  text?(row: Row): string | number | undefined;
+  isMuted?: boolean;
+  /** What rows are put in order by; default: their text. Without either one cannot sort by it. Times as ISO text. */
   sortBy?(row: Row): string | number | undefined;
   /** Where there is too little room the columns that have this go, the greatest first; the others stay. */
   gives?: number;
-  /** One line of text. What can be pressed inside needs `relative z-1` to lie above the link of the row. */
-  cell(row: Row): ReactNode;
+  /** One line; default: its text. What can be pressed inside needs `relative z-1` to lie above the link of the row. */
+  cell?(row: Row): ReactNode;
 }
 
 /** The columns as CSS grid wants them. */
@@ -109,7 +112,8 @@ export function sortedRows<Row>(
   columns: readonly GridColumn<Row>[],
   sorting: Sorting | undefined,
 ): readonly Row[] {
-  const sortBy = columns.find(({ id }) => id === sorting?.column)?.sortBy;
+  const column = columns.find(({ id }) => id === sorting?.column);
+  const sortBy = column?.sortBy ?? column?.text;
   if (!sorting || !sortBy) return rows;
   const sign = sorting.isDown ? -1 : 1;
   return rows.toSorted((one, other) => {

@@ -107,8 +107,7 @@ export function ColumnsMenu<Row>({ name, columns }: { name: string; columns: rea
   );
 }
 
-/** The columns that one has not hidden. */
-export function useShownColumns<Row>(name: string, columns: readonly GridColumn<Row>[]): readonly GridColumn<Row>[] {
-  const hidden = useValue(preferences).hiddenColumns[name];
-  return hidden ? columns.filter(({ id }, index) => index === 0 || !hidden.includes(id)) : columns;
+/** The columns that one has hidden. */
+export function useHiddenColumns(name: string): readonly string[] | undefined {
+  return useValue(preferences).hiddenColumns[name];
 }

@@ -1,219 +1,33 @@
-import { type ReactNode, useCallback, useEffect, useMemo } from 'react';
-import { momentOf } from '../../../../server/model/query-language.ts';
-import type { SavedView } from '../../preferences/preferences.ts';
+import type { ReactNode } from 'react';
 import { useSearch } from '../../url.ts';
-import { useNowMs } from '../amount.tsx';
-import { durationText } from '../amounts.ts';
-import { DataGrid, type GridColumn } from '../data-grid.tsx';
-import { parseSorting, sortedRows } from '../grid-layout.ts';
-import { Segments } from '../segments.tsx';
-import { SplitPane } from '../split-pane.tsx';
-import { type Condition, State } from '../state.tsx';
-import { ColumnsMenu, useShownColumns, ViewsMenu } from './list-bar.tsx';
-import { termsOf, toggledTerm, withTerms } from './query-terms.ts';
-import type { StripPoint } from './strip-slots.ts';
-import { type StripMark, TimeStrip } from './time-strip.tsx';
+import { DataGrid, type DataGridProps } from '../data-grid.tsx';
+import { SplitPane, type SplitPaneProps } from '../split-pane.tsx';
 
-/** The rows of a list as they are read. */
-export interface ListRows<Row> {
-  /** Newest first, or nearly so: they are shown in the order of the column `time`. */
-  rows: readonly Row[];
-  isPending: boolean;
-  hasMore: boolean;
-  error: unknown;
-  refetch(): void;
-  loadMore?: (() => void) | undefined;
+export interface ListPaneProps<Row>
+  extends DataGridProps<Row>,
+    Pick<SplitPaneProps, 'name' | 'detail' | 'detailLabel' | 'fixed' | 'width' | 'onClose'> {
+  /** Above the rows, beside the detail. */
+  head?: ReactNode;
 }
 
-/** How rows can be, each with what of the query finds those. */
-export interface RowState<Row> {
-  is: Condition;
-  /** After a number, e.g. `failed`. */
-  text: string;
-  term: string;
-  has(row: Row): boolean;
-}
-
-export interface ListPaneProps<Row> {
-  /** Under this name widths, columns and views are remembered. */
-  name: string;
-  /** What the rows are, e.g. `Invocations`. */
-  label: string;
-  list: ListRows<Row>;
-  /** One of them has the id `time`. */
-  columns: readonly GridColumn<Row>[];
-  keyOf(row: Row): string;
-  hrefOf(row: Row): string;
-  onOpen?(row: Row): void;
-  pointOf(row: Row): Omit<StripPoint, 'key'>;
-  states: readonly RowState<Row>[];
-  /** What happened and may explain what is seen. */
-  marks?: readonly StripMark[];
-  views: readonly SavedView[];
-  /** Is it narrowed by something else than the query, and are there rows otherwise? */
-  isFiltered: boolean;
-  onClearFilter(): void;
-  empty: ReactNode;
-  detailLabel: string;
-  detail: ReactNode | undefined;
-}
-
-/** Sorted by something else than time, so many are read to be sorted; a time that is asked for keeps them fewer. */
-const MAX_SORTED = 20_000;
-const TIMES = [
-  { id: '', text: 'All' },
-  { id: '1h', text: '1 h' },
-  { id: '10m', text: '10 min' },
-  { id: '1m', text: '1 min' },
-];
-const NO_MARKS: readonly StripMark[] = [];
-
-/** A list of what happened: a strip of it over time, times, counts by state, views and columns, then the rows, and one in detail. */
+/** A list and one of its rows in detail. */
 export function ListPane<Row>(props: ListPaneProps<Row>) {
-  const { name, label, list, keyOf, pointOf, states, detail, marks = NO_MARKS } = props;
-  const [{ q = '', sel, sort }, change] = useSearch();
-  const nowMs = Math.max(useNowMs(), Date.now() - 1_000);
-  const columns = useShownColumns(name, props.columns);
-  const range = useMemo(() => rangeOf(q, nowMs), [q, nowMs]);
-  const rows = useMemo(() => {
-    const { fromMs } = range;
-    // What was in the last minute when it was read may not be any more.
-    const inTime = fromMs === undefined ? list.rows : list.rows.filter((row) => pointOf(row).atMs >= fromMs);
-    return sortedRows(inTime, props.columns, parseSorting(sort) ?? { column: 'time', isDown: true });
-  }, [list.rows, props.columns, sort, range, pointOf]);
-  const points = useMemo(
-    () => list.rows.map((row) => ({ ...pointOf(row), key: keyOf(row) })),
-    [list.rows, pointOf, keyOf],
-  );
-  const oldest = useMemo(() => points.reduce((least, { atMs }) => Math.min(least, atMs), nowMs), [points, nowMs]);
-  const select = useCallback((key: string) => change({ sel: key }), [change]);
-  useAllForSorting(list, sort !== undefined && sort !== '' && !/^-?time$/.test(sort));
-  const setTime = (terms: readonly string[]) => change({ q: withTerms(q, 'time', terms) || undefined });
-  // Without an end what has come since the clock was read counts, too.
-  const slowest = slowestOf(points, range.fromMs ?? 0, range.toMs ?? Number.POSITIVE_INFINITY);
+  const { name, detail, detailLabel, fixed, width, onClose, head, ...grid } = props;
+  const [, change] = useSearch();
   return (
-    <>
-      <div className="flex min-h-9 shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3.5 py-1">
-        <Segments
-          label="Time"
-          segments={TIMES}
-          value={TIMES.find(({ id }) => termsOf(q, 'time').join() === (id === '' ? '' : `time:>${id}`))?.id ?? 'other'}
-          onChange={(id) => setTime(id === '' ? [] : [`time:>${id}`])}
-        />
-        <span className="flex items-center gap-1">
-          {states.map((state) => (
-            <StateCount
-              key={state.term}
-              state={state}
-              count={rows.reduce((sum, row) => sum + (state.has(row) ? 1 : 0), 0)}
-              isMore={list.hasMore}
-              isOn={termsOf(q, state.term.split(':')[0] ?? '').includes(state.term)}
-              onToggle={() => change({ q: toggledTerm(q, state.term) || undefined })}
-            />
-          ))}
-        </span>
-        {slowest?.tookMs !== undefined && (
-          <button type="button" className="link min-h-6 text-accent" onClick={() => select(slowest.key)}>
-            slowest {durationText(slowest.tookMs)}
-          </button>
-        )}
-        <span className="ml-auto flex items-center gap-2">
-          <ViewsMenu name={name} presets={props.views} />
-          <ColumnsMenu name={name} columns={props.columns} />
-        </span>
-      </div>
-      {points.length > 0 && (
-        <TimeStrip
-          what={label}
-          points={points}
-          marks={marks}
-          fromMs={range.fromMs ?? Math.min(oldest, nowMs - 60_000)}
-          toMs={range.toMs ?? nowMs}
-          onBrush={(from, to) => setTime([`time:>=${isoOf(from)}`, `time:<${isoOf(to)}`])}
-          onPick={select}
-        />
-      )}
-      <SplitPane
-        name={name}
-        detailLabel={props.detailLabel}
-        onClose={() => change({ sel: undefined })}
-        list={
-          <DataGrid
-            label={label}
-            rows={rows}
-            columns={columns}
-            keyOf={keyOf}
-            selectedKey={sel}
-            onSelect={select}
-            {...(props.onOpen && { onOpen: props.onOpen })}
-            hrefOf={props.hrefOf}
-            sort={sort}
-            onSort={(next) => change({ sort: next })}
-            onNearEnd={list.loadMore}
-            isLoading={list.isPending || (list.hasMore && rows.length === 0)}
-            error={list.error}
-            onRetry={list.refetch}
-            isFiltered={props.isFiltered}
-            onClearFilter={props.onClearFilter}
-            empty={props.empty}
-          />
-        }
-        detail={detail}
-      />
-    </>
-  );
-}
-
-/** Reads on while something else than time is sorted by: the greatest may be far back. */
-function useAllForSorting<Row>({ rows, hasMore, loadMore }: ListRows<Row>, isSorted: boolean): void {
-  const count = rows.length;
-  useEffect(() => {
-    if (isSorted && hasMore && count < MAX_SORTED) loadMore?.();
-  }, [isSorted, hasMore, count, loadMore]);
-}
-
-/** The part of the time that a query asks for. */
-function rangeOf(q: string, nowMs: number): { fromMs: number | undefined; toMs: number | undefined } {
-  const limit = (sign: RegExp) =>
-    termsOf(q, 'time').flatMap((term) => (sign.test(term) ? (momentOf(term.replace(sign, ''), nowMs) ?? []) : []))[0];
-  return { fromMs: limit(/^time:>=?/), toMs: limit(/^time:<=?/) };
-}
-
-function slowestOf(points: readonly StripPoint[], fromMs: number, toMs: number): StripPoint | undefined {
-  let slowest: StripPoint | undefined;
-  for (const point of points) {
-    if (point.tookMs === undefined || point.atMs < fromMs || point.atMs > toMs) continue;
-    if (!slowest || point.tookMs > (slowest.tookMs ?? 0)) slowest = point;
-  }
-  return slowest;
-}
-
-function isoOf(atMs: number): string {
-  return new Date(Math.round(atMs)).toISOString();
-}
-
-interface StateCountProps<Row> {
-  state: RowState<Row>;
-  count: number;
-  /** Are there more than were read? */
-  isMore: boolean;
-  isOn: boolean;
-  onToggle(): void;
-}
-
-function StateCount<Row>({ state: { is, text }, count, isMore, isOn, onToggle }: StateCountProps<Row>) {
-  return (
-    <button
-      type="button"
-      aria-pressed={isOn}
-      className={`inline-flex h-6 items-center rounded border px-1.5 hover:bg-raised ${isOn ? 'border-accent bg-accent-soft' : 'border-transparent'}`}
-      onClick={onToggle}
-    >
-      {/* None of them alarms nobody. */}
-      <State is={count === 0 ? 'idle' : is}>
-        {count.toLocaleString('en')}
-        {isMore && '+'} {text}
-      </State>
-    </button>
+    <SplitPane
+      name={name}
+      detail={detail}
+      {...(detailLabel !== undefined && { detailLabel })}
+      {...(fixed && { fixed })}
+      {...(width !== undefined && { width })}
+      onClose={onClose ?? (() => change({ sel: undefined }))}
+      list={
+        <>
+          {head}
+          <DataGrid {...grid} />
+        </>
+      }
+    />
   );
 }

@@ -53,20 +53,20 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   },
   {
     id: 'environment',
-    sortBy: ({ record }) => referenceName(record.properties.parent),
     gives: 5,
     header: 'Environment',
     width: { share: 2, minWidth: 110 },
-    cell: ({ record }) => <span className="text-muted">{referenceName(record.properties.parent)}</span>,
+    isMuted: true,
+    text: ({ record }) => referenceName(record.properties.parent),
   },
   {
     id: 'instances',
-    sortBy: ({ record }) => runningOf(record),
     gives: 4,
     header: 'Runs',
     width: 52,
     align: 'end',
-    cell: ({ record }) => `${runningOf(record)}/${wishedOf(record)}`,
+    text: ({ record }) => `${runningOf(record)}/${wishedOf(record)}`,
+    sortBy: ({ record }) => runningOf(record),
   },
   { id: 'cpu', gives: 3, header: 'CPU', width: 104, cell: ({ record }) => <CpuMeter record={record} /> },
   { id: 'memory', gives: 1, header: 'Memory', width: 116, cell: ({ record }) => <MemoryMeter record={record} /> },
@@ -77,9 +77,8 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
     header: 'Created',
     width: 84,
     align: 'end',
-    cell: ({ record }) => (
-      <span className="text-muted">{record.created && <Time at={record.created.timestamp} />}</span>
-    ),
+    isMuted: true,
+    cell: ({ record }) => record.created && <Time at={record.created.timestamp} />,
   },
   {
     id: 'actions',

@@ -1,14 +1,11 @@
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
-import { DataGrid } from '../../parts/data-grid.tsx';
-import { FilterField } from '../../parts/fields.tsx';
-import { parseSorting, sortedRows } from '../../parts/grid-layout.ts';
+import { FindField } from '../../parts/find-field.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { SplitPane } from '../../parts/split-pane.tsx';
+import { ListScreen } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { ScreenFrame } from '../../shell/screen-frame.tsx';
-import { hrefOf, useGo, usePlaceId, useSearch } from '../../url.ts';
+import { useGo, usePlaceId, useSearch } from '../../url.ts';
 import { CONTAINER_COLUMNS } from './container-columns.tsx';
 import { ContainerDetail } from './container-detail.tsx';
 import { referenceName } from './container-place.ts';
@@ -36,21 +33,24 @@ export default function ContainersScreen() {
   ];
   const rows = useMemo(() => {
     const text = q.trim().toLowerCase();
-    const some = all.filter(
+    return all.filter(
       ({ record }) => (show === 'all' || (show === 'running') === isUp(record)) && textOf(record).includes(text),
     );
-    return sortedRows(some, CONTAINER_COLUMNS, parseSorting(sort));
-  }, [all, show, q, sort]);
+  }, [all, show, q]);
   const filters = useMemo(
     () => ({ show: show === 'all' ? undefined : show, q: q || undefined, sort }),
     [show, q, sort],
   );
-  const select = useCallback((id: string) => go({ screen: 'containers', id, search: filters }), [go, filters]);
+  const placeOf = useCallback(
+    ({ record }: ContainerRow) => ({ screen: 'containers' as const, id: record.id, search: filters }),
+    [filters],
+  );
+  const close = () => go({ screen: 'containers', search: filters });
 
   const isReady = engines?.some(({ state }) => state === 'ready');
   const isAway = engines !== undefined && !isReady && !engines.some(({ state }) => state === 'connecting');
   return (
-    <ScreenFrame
+    <ListScreen
       title="Containers"
       bar={
         <>
@@ -60,11 +60,9 @@ export default function ContainersScreen() {
             value={show}
             onChange={(next) => change({ show: next === 'all' ? undefined : next })}
           />
-          <FilterField
+          <FindField
             label="Find containers"
             placeholder="Name, image or environment"
-            value={q}
-            onChange={(next) => change({ q: next || undefined })}
             className="max-w-64 min-w-28 flex-1"
           />
         </>
@@ -78,43 +76,24 @@ export default function ContainersScreen() {
           New container
         </PlaceLink>
       }
-    >
-      {isAway && all.length > 0 && <NoEngineBanner engines={engines} />}
-      <SplitPane
-        name="containers"
-        detailLabel="Container"
-        onClose={() => go({ screen: 'containers', search: filters })}
-        list={
-          <DataGrid
-            label="Containers"
-            rows={rows}
-            columns={CONTAINER_COLUMNS}
-            sort={sort}
-            onSort={(next) => change({ sort: next })}
-            keyOf={keyOf}
-            selectedKey={chosenId}
-            onSelect={select}
-            hrefOf={({ record }) => hrefOf({ screen: 'containers', id: record.id, search: filters }, scopeId)}
-            rowHeight={32}
-            isLoading={list.isPending}
-            error={list.error}
-            onRetry={list.refetch}
-            isFiltered={all.length > 0}
-            onClearFilter={() => change({ show: undefined, q: undefined })}
-            empty={isAway ? <NoEngine engines={engines} /> : <NoContainers />}
-          />
-        }
-        detail={
-          chosen && (
-            <ContainerDetail
-              key={chosen.record.id}
-              row={chosen}
-              onClose={() => go({ screen: 'containers', search: filters })}
-            />
-          )
-        }
-      />
-    </ScreenFrame>
+      above={isAway && all.length > 0 && <NoEngineBanner engines={engines} />}
+      name="containers"
+      label="Containers"
+      list={{ ...list, rows }}
+      columns={CONTAINER_COLUMNS}
+      order=""
+      keyOf={keyOf}
+      selectedKey={chosenId}
+      onSelect={(_id, row) => go(placeOf(row))}
+      placeOf={placeOf}
+      rowHeight={32}
+      narrowedBy={['show', 'q']}
+      hasAny={all.length > 0}
+      empty={isAway ? <NoEngine engines={engines} /> : <NoContainers />}
+      onClose={close}
+      detailLabel="Container"
+      detail={chosen && <ContainerDetail key={chosen.record.id} row={chosen} onClose={close} />}
+    />
   );
 }
 

@@ -13,6 +13,8 @@ export interface RecordDifferenceProps {
 /** A resource at two moments side by side, to read: its code as code, its variables by name, the rest as JSON. */
 export function RecordDifference({ label, before, after }: RecordDifferenceProps) {
   const { code, variables, rest } = useMemo(() => partsOf(before, after), [before, after]);
+  // Beside what was not there nothing needs to be.
+  const layout = before === undefined || after === undefined ? 'unified' : 'sides';
   if (!code && variables.length === 0 && !rest) return <p className="p-3 text-muted">Nothing differs but the time.</p>;
   return (
     <div className="flex flex-col">
@@ -21,7 +23,7 @@ export function RecordDifference({ label, before, after }: RecordDifferenceProps
         <section aria-label="Code">
           <h4 className="eyebrow px-3 pt-2 pb-1">Code</h4>
           <div className="h-72 border-y border-line">
-            <DiffEditor label={`${label}: code`} {...code} language="javascript" layout="sides" />
+            <DiffEditor label={`${label}: code`} {...code} language="javascript" layout={layout} />
           </div>
         </section>
       )}
@@ -29,7 +31,7 @@ export function RecordDifference({ label, before, after }: RecordDifferenceProps
         <section aria-label="Record">
           {(code || variables.length > 0) && <h4 className="eyebrow px-3 pt-2 pb-1">The rest of the record</h4>}
           <div className="h-72 border-y border-line">
-            <DiffEditor label={label} {...rest} language="json" layout="sides" />
+            <DiffEditor label={label} {...rest} language="json" layout={layout} />
           </div>
         </section>
       )}

@@ -1,16 +1,15 @@
 import { Camera } from 'lucide-react';
-import { useCallback } from 'react';
 import { Button } from '../../parts/button.tsx';
-import { SplitPane } from '../../parts/split-pane.tsx';
-import { ScreenFrame } from '../../shell/screen-frame.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FindField } from '../../parts/find-field.tsx';
+import { ListScreen } from '../../shell/list-screen.tsx';
 import { useSearch } from '../../url.ts';
-import { CommitFilter } from './commit-filter.tsx';
-import { CommitList } from './commit-list.tsx';
-import { FoundCommits } from './found-commits.tsx';
+import { COLUMNS, COLUMNS_BESIDE, keyOfCommit } from './commit-columns.tsx';
 import { InstanceMenu } from './instance-menu.tsx';
 import { MomentDetail } from './moment-detail.tsx';
 import { SnapshotsDialog } from './snapshots-dialog.tsx';
 import { TimeLine } from './time-line.tsx';
+import { useCommitList } from './use-commit-list.ts';
 import { useSnapshots, useSpan } from './use-commits.ts';
 
 const SEQ = /^\d{1,15}$/;
@@ -22,12 +21,21 @@ export default function HistoryScreen() {
   const snapshots = useSnapshots();
   const { oldest = 0, newest = 0 } = span.data ?? {};
   const at = sel !== undefined && SEQ.test(sel) ? Math.min(newest, Math.max(oldest, Number(sel))) : undefined;
-  const select = useCallback((seq: string) => change({ sel: seq }), [change]);
+  const commits = useCommitList(span);
+  const isNarrowed = find.trim() !== '' || scope !== undefined;
+  const close = () => change({ sel: undefined, rec: undefined });
   const openDialog = (name: string | undefined) => change({ dialog: name });
   return (
-    <ScreenFrame
+    <ListScreen
       title="History"
-      bar={<CommitFilter />}
+      bar={
+        <FindField
+          label="Find commits"
+          placeholder="Find commits: what, who, path, type or id"
+          word="find"
+          className="max-w-lg min-w-32 flex-1"
+        />
+      }
       actions={
         <>
           <Button icon={Camera} onPress={() => openDialog('snapshots')}>
@@ -36,39 +44,46 @@ export default function HistoryScreen() {
           <InstanceMenu open={dialog} onOpen={openDialog} />
         </>
       }
+      above={
+        span.data && (
+          <TimeLine
+            oldest={oldest}
+            newest={newest}
+            at={at}
+            snapshots={snapshots.data ?? []}
+            onChange={(seq) => change({ sel: seq === undefined ? undefined : String(seq) })}
+          />
+        )
+      }
+      name="history"
+      width={600}
+      label="Commits"
+      {...commits}
+      columns={sel === undefined ? COLUMNS : COLUMNS_BESIDE}
+      keyOf={keyOfCommit}
+      narrowedBy={['find']}
+      empty={
+        isNarrowed ? (
+          <EmptyState
+            title="Nothing has changed here"
+            text="No commit that is kept is about what the scope at the top narrows to. Choose all organizations to see the others."
+          />
+        ) : (
+          <EmptyState
+            title="Nothing has changed yet"
+            text="The world is as it was made. Each change shows up here and can be taken back."
+          />
+        )
+      }
+      onClose={close}
+      detailLabel="Moment"
+      detail={
+        at !== undefined && span.data ? (
+          <MomentDetail seq={at} oldest={oldest} newest={newest} onClose={close} />
+        ) : undefined
+      }
     >
-      {span.data && (
-        <TimeLine
-          oldest={oldest}
-          newest={newest}
-          at={at}
-          snapshots={snapshots.data ?? []}
-          onChange={(seq) => change({ sel: seq === undefined ? undefined : String(seq) })}
-        />
-      )}
-      <SplitPane
-        name="history"
-        width={600}
-        detailLabel="Moment"
-        list={
-          find.trim() === '' && scope === undefined ? (
-            <CommitList span={span} selected={sel} onSelect={select} />
-          ) : (
-            <FoundCommits text={find} selected={sel} onSelect={select} />
-          )
-        }
-        detail={
-          at !== undefined && span.data ? (
-            <MomentDetail
-              seq={at}
-              oldest={oldest}
-              newest={newest}
-              onClose={() => change({ sel: undefined, rec: undefined })}
-            />
-          ) : undefined
-        }
-      />
       {dialog === 'snapshots' && <SnapshotsDialog snapshots={snapshots} onClose={() => openDialog(undefined)} />}
-    </ScreenFrame>
+    </ListScreen>
   );
 }

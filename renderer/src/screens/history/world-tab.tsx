@@ -1,12 +1,12 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { CommitResource } from '../../../../server/model/commit.ts';
 import { load, loadAs } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
 import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { FilterField } from '../../parts/fields.tsx';
+import { FindField } from '../../parts/find-field.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { useSearch } from '../../url.ts';
@@ -15,64 +15,46 @@ import type { OutlinePage } from './history-answers.ts';
 const PAGE = 500;
 /** What belongs to the past never grows old: such keys begin with no word that events are about. */
 const PAST = 'past-world';
+const rowsOf = ({ resources }: OutlinePage) => resources;
 const keyOf = ({ id }: CommitResource) => id;
 const COLUMNS: readonly GridColumn<CommitResource>[] = [
-  { id: 'path', header: 'Path', width: { share: 2, minWidth: 140 }, cell: ({ path }) => path },
+  { id: 'path', header: 'Path', width: { share: 2, minWidth: 140 }, text: ({ path }) => path },
   {
     id: 'type',
     header: 'Type',
     width: { share: 1, minWidth: 120 },
-    cell: ({ type }) => <span className="text-muted">{type}</span>,
+    isMuted: true,
+    text: ({ type }) => type,
   },
 ];
 
 /** The world as it was at a moment: every resource by its path, and the record of the chosen one. */
 export function WorldTab({ seq }: { seq: number }) {
   const [{ q, rec }, change] = useSearch();
-  const outline = useInfiniteQuery({
+  const outline = usePages({
     queryKey: [PAST, seq, 'outline', q ?? ''],
-    queryFn: ({ pageParam, signal }) =>
-      load('/inspect/world/outline', { at: seq, q: q || undefined, offset: pageParam, limit: PAGE }, signal),
-    initialPageParam: 0,
-    getNextPageParam: ({ total }: OutlinePage, pages) => {
+    read: (offset = 0, signal) =>
+      load('/inspect/world/outline', { at: seq, q: q || undefined, offset, limit: PAGE }, signal),
+    nextOf: ({ total }, pages) => {
       const read = pages.reduce((sum, { resources }) => sum + resources.length, 0);
       return read < total ? read : undefined;
     },
-    // While one drags along the time line, the list changes instead of flickering.
-    placeholderData: keepPreviousData,
+    rowsOf,
   });
-  const rows = useMemo(() => outline.data?.pages.flatMap(({ resources }) => resources) ?? [], [outline.data]);
   const total = outline.data?.pages[0]?.total;
-  const { hasNextPage, isFetching, fetchNextPage } = outline;
-  const onNearEnd = useMemo(
-    () => (hasNextPage && !isFetching ? () => void fetchNextPage() : undefined),
-    [hasNextPage, isFetching, fetchNextPage],
-  );
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex shrink-0 items-center gap-2 border-b border-line px-3 py-1.5">
-        <FilterField
-          label="Filter what there was"
-          placeholder="Path, type or id"
-          value={q ?? ''}
-          onChange={(text) => change({ q: text || undefined })}
-          className="flex-1"
-        />
+        <FindField label="Filter what there was" placeholder="Path, type or id" hasKey={false} className="flex-1" />
         {total !== undefined && <span className="text-muted">{counted(total, 'resource')}</span>}
       </div>
       <DataGrid
         label="Resources then"
-        rows={rows}
+        list={outline}
         columns={COLUMNS}
         keyOf={keyOf}
-        selectedKey={rec}
-        onSelect={(id) => change({ rec: id })}
-        onNearEnd={onNearEnd}
-        isLoading={outline.isPending}
-        error={outline.error}
-        onRetry={() => void outline.refetch()}
-        isFiltered={Boolean(q)}
-        onClearFilter={() => change({ q: undefined })}
+        word="rec"
+        narrowedBy={['q']}
         empty={<EmptyState title="Nothing was there" text="The world had no resource at this moment." />}
       />
       {rec !== undefined && <RecordThen seq={seq} id={rec} onClose={() => change({ rec: undefined })} />}

@@ -1,25 +1,31 @@
 import { lineQuery } from '../../../../server/model/recorded-part-queries.ts';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import type { RowState } from '../../parts/list/list-pane.tsx';
 import { timeColumn } from '../../parts/list/time-column.tsx';
 import { State } from '../../parts/state.tsx';
-import type { SavedView } from '../../preferences/preferences.ts';
+import type { Happening } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { PartList } from './part-list.tsx';
 import { type RecordedLine, useLogLines } from './use-parts.ts';
 
 const isError = ({ stream }: RecordedLine) => stream === 'stderr';
-const pointOf = (line: RecordedLine) => ({ atMs: Date.parse(line.at), hasFailed: isError(line) });
-const STATES: readonly RowState<RecordedLine>[] = [
-  { is: 'ok', text: 'stdout', term: 'stream:stdout', has: (line) => !isError(line) },
-  { is: 'error', text: 'stderr', term: 'stream:stderr', has: isError },
-];
-const VIEWS: readonly SavedView[] = [
-  { name: 'Standard error', search: { q: 'stream:stderr' } },
-  { name: 'Last ten minutes', search: { q: 'time:>10m' } },
-];
+const HAPPENED: Happening<RecordedLine> = {
+  pointOf: (line) => ({ atMs: Date.parse(line.at), hasFailed: isError(line) }),
+  states: [
+    { is: 'ok', text: 'stdout', term: 'stream:stdout', has: (line) => !isError(line) },
+    { is: 'error', text: 'stderr', term: 'stream:stderr', has: isError },
+  ],
+  views: [
+    { name: 'Standard error', search: { q: 'stream:stderr' } },
+    { name: 'Last ten minutes', search: { q: 'time:>10m' } },
+  ],
+  query: {
+    read: lineQuery,
+    example: 'stream:stderr lambda:webform "no such lead"',
+    suggestions: ['stream:stderr', 'time:>10m', 'lambda:', 'trace:', 'text:"some text"'],
+  },
+};
 const COLUMNS: readonly GridColumn<RecordedLine>[] = [
   timeColumn(({ at }) => at),
   {
@@ -32,11 +38,10 @@ const COLUMNS: readonly GridColumn<RecordedLine>[] = [
   },
   {
     id: 'lambda',
-    sortBy: ({ lambdaName }) => lambdaName,
     gives: 1,
     header: 'Lambda',
     width: { share: 1, minWidth: 110 },
-    cell: ({ lambdaName }) => lambdaName,
+    text: ({ lambdaName }) => lambdaName,
   },
   {
     id: 'text',
@@ -65,12 +70,7 @@ export function LineList() {
       label="Log lines"
       list={useLogLines({ q: q || undefined, scope, lambda })}
       columns={COLUMNS}
-      pointOf={pointOf}
-      states={STATES}
-      views={VIEWS}
-      read={lineQuery}
-      example='stream:stderr lambda:webform "no such lead"'
-      suggestions={['stream:stderr', 'time:>10m', 'lambda:', 'trace:', 'text:"some text"']}
+      happened={HAPPENED}
       firstTab="logs"
       empty={
         <EmptyState title="Nothing has been printed yet" text="Whatever a lambda prints stands here at once.">

@@ -3,29 +3,31 @@ import { outboundQuery } from '../../../../server/model/recorded-part-queries.ts
 import { Duration } from '../../parts/amount.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import type { RowState } from '../../parts/list/list-pane.tsx';
 import { timeColumn } from '../../parts/list/time-column.tsx';
 import { Badge, State } from '../../parts/state.tsx';
-import type { SavedView } from '../../preferences/preferences.ts';
+import type { Happening } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { PartList } from './part-list.tsx';
 import { type RecordedCall, useOutboundCalls } from './use-parts.ts';
 
-const pointOf = (call: RecordedCall) => ({
-  atMs: Date.parse(call.startedAt),
-  tookMs: call.durationMs,
-  hasFailed: isFailedCall(call),
-});
-const STATES: readonly RowState<RecordedCall>[] = [
-  { is: 'ok', text: 'answered', term: 'is:ok', has: (call) => !isFailedCall(call) },
-  { is: 'error', text: 'came to nothing', term: 'is:failed', has: isFailedCall },
-];
-const VIEWS: readonly SavedView[] = [
-  { name: 'Came to nothing', search: { q: 'is:failed' } },
-  { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-took' } },
-  { name: 'Caught by the CRM stand-in', search: { q: 'caught:crm' } },
-];
+const HAPPENED: Happening<RecordedCall> = {
+  pointOf: (call) => ({ atMs: Date.parse(call.startedAt), tookMs: call.durationMs, hasFailed: isFailedCall(call) }),
+  states: [
+    { is: 'ok', text: 'answered', term: 'is:ok', has: (call) => !isFailedCall(call) },
+    { is: 'error', text: 'came to nothing', term: 'is:failed', has: isFailedCall },
+  ],
+  views: [
+    { name: 'Came to nothing', search: { q: 'is:failed' } },
+    { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-took' } },
+    { name: 'Caught by the CRM stand-in', search: { q: 'caught:crm' } },
+  ],
+  query: {
+    read: outboundQuery,
+    example: 'is:failed url:crm.example dur:>200',
+    suggestions: ['is:failed', 'time:>10m', 'dur:>200', 'caught:crm', 'method:post', 'body:"some text"'],
+  },
+};
 const COLUMNS: readonly GridColumn<RecordedCall>[] = [
   {
     id: 'status',
@@ -37,11 +39,10 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
   timeColumn(({ startedAt }) => startedAt),
   {
     id: 'lambda',
-    sortBy: ({ lambdaName }) => lambdaName,
     gives: 1,
     header: 'Lambda',
     width: { share: 1, minWidth: 110 },
-    cell: ({ lambdaName }) => lambdaName,
+    text: ({ lambdaName }) => lambdaName,
   },
   {
     id: 'method',
@@ -53,11 +54,10 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
   },
   {
     id: 'url',
-    sortBy: ({ url }) => url,
     header: 'Address',
     width: { share: 3, minWidth: 160 },
     isMono: true,
-    cell: ({ url }) => url,
+    text: ({ url }) => url,
   },
   {
     id: 'took',
@@ -89,12 +89,7 @@ export function OutboundList() {
       label="Outbound calls"
       list={useOutboundCalls({ q: q || undefined, scope, lambda })}
       columns={COLUMNS}
-      pointOf={pointOf}
-      states={STATES}
-      views={VIEWS}
-      read={outboundQuery}
-      example="is:failed url:crm.example dur:>200"
-      suggestions={['is:failed', 'time:>10m', 'dur:>200', 'caught:crm', 'method:post', 'body:"some text"']}
+      happened={HAPPENED}
       firstTab="outbound"
       empty={
         <EmptyState

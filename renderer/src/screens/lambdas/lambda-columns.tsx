@@ -64,8 +64,8 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     header: 'Place',
     width: { share: 2, minWidth: 150 },
     gives: 4,
-    sortBy: placeTextOf,
-    cell: (row) => <span className="text-muted">{placeTextOf(row)}</span>,
+    isMuted: true,
+    text: placeTextOf,
   },
   {
     id: 'error',
@@ -100,9 +100,8 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     align: 'end',
     gives: 5,
     sortBy: ({ record }) => record.modified?.timestamp,
-    cell: ({ record: { modified } }) => (
-      <span className="text-muted">{modified && <Time at={modified.timestamp} />}</span>
-    ),
+    isMuted: true,
+    cell: ({ record: { modified } }) => modified && <Time at={modified.timestamp} />,
   },
 ];
 

@@ -1,19 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { parentIdOf } from '../../api/resource-kinds.ts';
 import { searchOptions } from '../../api/tree.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
-import { useKeys } from '../../keys/use-keys.ts';
 import { Button } from '../../parts/button.tsx';
-import { DataGrid } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { FilterField } from '../../parts/fields.tsx';
-import { parseSorting, sortedRows } from '../../parts/grid-layout.ts';
+import { FindField } from '../../parts/find-field.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { SplitPane } from '../../parts/split-pane.tsx';
-import { ScreenFrame } from '../../shell/screen-frame.tsx';
-import { hrefOf, useGo, usePlaceId, useSearch } from '../../url.ts';
+import { ListScreen } from '../../shell/list-screen.tsx';
+import { useGo, usePlaceId, useSearch } from '../../url.ts';
 import { GoneLambda } from './gone-lambda.tsx';
 import { LAMBDA_COLUMNS, type LambdaRow, placeTextOf } from './lambda-columns.tsx';
 import { NewLambdaDialog } from './new-lambda-dialog.tsx';
@@ -25,62 +21,24 @@ const keyOf = ({ record }: LambdaRow) => record.id;
 /** Every lambda, and a workbench for one of them. */
 export default function LambdasScreen() {
   const id = usePlaceId();
-  const [{ scope: scopeId, q = '', sort, new: created }, change] = useSearch();
+  const [{ q = '', sort, new: created }, change] = useSearch();
   const go = useGo();
   const { scope } = useScope();
   const lambdas = useLambdaRows();
-  const rows = useMemo(
-    () => sortedRows(matching(lambdas.rows, q), LAMBDA_COLUMNS, parseSorting(sort)),
-    [lambdas.rows, q, sort],
-  );
+  const rows = useMemo(() => matching(lambdas.rows, q), [lambdas.rows, q]);
   const keptQuery = useMemo(() => ({ ...(q !== '' && { q }), ...(sort !== undefined && { sort }) }), [q, sort]);
-  const select = useCallback((next: string) => go({ screen: 'lambdas', id: next, search: keptQuery }), [go, keptQuery]);
+  const placeOf = useCallback(
+    ({ record }: LambdaRow) => ({ screen: 'lambdas' as const, id: record.id, search: keptQuery }),
+    [keptQuery],
+  );
   const chosen = lambdas.records.find((lambda) => lambda.id === id);
   const nameOfGone = useLastName(id, chosen);
-  const filter = useRef<HTMLDivElement>(null);
-  useKeys([{ keys: '/', does: 'Filter the lambdas', run: () => filter.current?.querySelector('input')?.focus() }]);
-  const clear = () => change({ q: undefined });
   // Where there is one environment, that is where.
   const environments = useQuery(searchOptions({ words: ['environments'], scope: scope.id, limit: 2 })).data;
   const onlyEnvironment = environments?.total === 1 ? environments.rows[0]?.id : undefined;
   const create = () => change({ new: 'lambda' }, { isNewStep: true });
-  const list = (
-    <>
-      <div ref={filter} className="border-b border-line p-2">
-        <FilterField
-          label="Filter the lambdas"
-          placeholder="Name, place or error"
-          value={q}
-          onChange={(next) => change({ q: next === '' ? undefined : next })}
-        />
-      </div>
-      <DataGrid
-        label="Lambdas"
-        rows={rows}
-        columns={LAMBDA_COLUMNS}
-        keyOf={keyOf}
-        selectedKey={id}
-        onSelect={select}
-        hrefOf={({ record }) => hrefOf({ screen: 'lambdas', id: record.id, search: keptQuery }, scopeId)}
-        sort={sort}
-        onSort={(next) => change({ sort: next })}
-        isLoading={lambdas.isPending}
-        error={lambdas.error}
-        onRetry={lambdas.refetch}
-        isFiltered={q !== '' && lambdas.records.length > 0}
-        onClearFilter={clear}
-        empty={
-          <EmptyState title="No lambdas" text="A lambda runs your code when it is called. There is none here yet.">
-            <Button icon={Plus} onPress={create}>
-              New lambda
-            </Button>
-          </EmptyState>
-        }
-      />
-    </>
-  );
   return (
-    <ScreenFrame
+    <ListScreen
       title="Lambdas"
       bar={<span className="text-muted">{rows.length}</span>}
       actions={
@@ -88,24 +46,43 @@ export default function LambdasScreen() {
           New lambda
         </Button>
       }
+      name="lambdas"
+      label="Lambdas"
+      head={
+        <div className="border-b border-line p-2">
+          <FindField label="Filter the lambdas" placeholder="Name, place or error" />
+        </div>
+      }
+      list={{ ...lambdas, rows }}
+      columns={LAMBDA_COLUMNS}
+      order=""
+      keyOf={keyOf}
+      selectedKey={id}
+      onSelect={(_id, row) => go(placeOf(row))}
+      placeOf={placeOf}
+      narrowedBy={['q']}
+      hasAny={lambdas.records.length > 0}
+      empty={
+        <EmptyState title="No lambdas" text="A lambda runs your code when it is called. There is none here yet.">
+          <Button icon={Plus} onPress={create}>
+            New lambda
+          </Button>
+        </EmptyState>
+      }
+      fixed="list"
+      width={340}
+      onClose={() => go({ screen: 'lambdas', search: keptQuery })}
+      detailLabel="Workbench"
+      detail={
+        chosen ? (
+          <Workbench key={chosen.id} lambda={chosen} />
+        ) : id === undefined ? undefined : lambdas.isPending ? (
+          <Skeleton />
+        ) : (
+          <GoneLambda key={id} id={id} name={nameOfGone} />
+        )
+      }
     >
-      <SplitPane
-        name="lambdas"
-        fixed="list"
-        width={340}
-        onClose={() => go({ screen: 'lambdas', search: keptQuery })}
-        list={list}
-        detailLabel="Workbench"
-        detail={
-          chosen ? (
-            <Workbench key={chosen.id} lambda={chosen} />
-          ) : id === undefined ? undefined : lambdas.isPending ? (
-            <Skeleton />
-          ) : (
-            <GoneLambda key={id} id={id} name={nameOfGone} />
-          )
-        }
-      />
       {created !== undefined && (
         <NewLambdaDialog
           parentId={
@@ -116,7 +93,7 @@ export default function LambdasScreen() {
           onClose={() => change({ new: undefined })}
         />
       )}
-    </ScreenFrame>
+    </ListScreen>
   );
 }
 

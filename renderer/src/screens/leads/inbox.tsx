@@ -1,15 +1,14 @@
 import { useMemo } from 'react';
 import { parseQuery, type QueryField } from '../../../../server/model/query-language.ts';
-import { useMarks } from '../../api/marks.ts';
 import { Button } from '../../parts/button.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { ListPane, type RowState } from '../../parts/list/list-pane.tsx';
+import type { Happened } from '../../parts/list/happened-pane.tsx';
 import { timeColumn } from '../../parts/list/time-column.tsx';
 import { State } from '../../parts/state.tsx';
-import type { SavedView } from '../../preferences/preferences.ts';
+import { HappenedList, type ListQuery } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { hrefOf, useSearch } from '../../url.ts';
+import { useSearch } from '../../url.ts';
 import { LeadDetail } from './lead-detail.tsx';
 import { Marked, MarkWanted } from './marked-text.tsx';
 import type { Lead, useLeads } from './use-leads.ts';
@@ -29,20 +28,19 @@ const FIELDS: readonly QueryField<Lead>[] = [
   { name: 'execution', valueOf: ({ executionId }) => executionId },
 ];
 const textsOf = ({ fields, id }: Lead) => [`${id} ${fields.map(({ value }) => value).join(' ')}`];
-const readQuery = (text: string) => parseQuery(text, { fields: FIELDS, textsOf, nowMs: Date.now() });
+const readQuery = (text: string, nowMs: number) => parseQuery(text, { fields: FIELDS, textsOf, nowMs });
 
-/** What is wrong with a query of the inbox, if anything is. */
-export function faultOf(text: string) {
-  const query = readQuery(text);
-  return query.ok ? undefined : query.fault;
-}
-
-/** Words that a query of the inbox may begin with. */
-export const suggestions = FIELDS.map(({ name }) => `${name}:`);
+/** What the inbox can be asked. */
+export const LEAD_QUERY: ListQuery & { what: string } = {
+  what: 'leads',
+  read: readQuery,
+  example: 'company:engines email:ada',
+  suggestions: FIELDS.map(({ name }) => `${name}:`),
+};
 
 /** The leads that fit the query; all of them for one that cannot be read. */
 export function fitting(leads: readonly Lead[] | undefined, q: string): readonly Lead[] {
-  const query = readQuery(q);
+  const query = readQuery(q, Date.now());
   return (query.ok && q !== '' ? leads?.filter(query.matches) : leads) ?? NONE;
 }
 
@@ -72,11 +70,8 @@ const EMAIL: GridColumn<Lead> = {
   gives: 1,
   header: 'Email',
   width: { share: 2, minWidth: 120 },
-  cell: ({ mapped }) => (
-    <span className="text-muted">
-      <Marked>{mapped.email ?? ''}</Marked>
-    </span>
-  ),
+  isMuted: true,
+  cell: ({ mapped }) => <Marked>{mapped.email ?? ''}</Marked>,
 };
 const SENDER: GridColumn<Lead> = {
   id: 'lambda',
@@ -84,11 +79,8 @@ const SENDER: GridColumn<Lead> = {
   gives: 3,
   header: 'Sent by',
   width: { share: 1, minWidth: 110 },
-  cell: ({ sender }) => (
-    <span className="text-muted">
-      <Marked>{sender?.lambdaName ?? '-'}</Marked>
-    </span>
-  ),
+  isMuted: true,
+  cell: ({ sender }) => <Marked>{sender?.lambdaName ?? '-'}</Marked>,
 };
 const OID: GridColumn<Lead> = {
   id: 'oid',
@@ -98,15 +90,17 @@ const OID: GridColumn<Lead> = {
   cell: (lead) => <CrmState lead={lead} />,
 };
 const COLUMNS = [OID, TIME, NAME, COMPANY, EMAIL, SENDER];
-const STATES: readonly RowState<Lead>[] = [
-  { is: 'ok', text: 'taken', term: 'is:taken', has: ({ refused }) => !refused },
-  { is: 'error', text: 'refused', term: 'is:refused', has: ({ refused }) => refused !== undefined },
-];
-const VIEWS: readonly SavedView[] = [
-  { name: 'Refused', search: { q: 'is:refused' } },
-  { name: 'Last ten minutes', search: { q: 'time:>10m' } },
-];
-const pointOf = ({ receivedAt, refused }: Lead) => ({ atMs: Date.parse(receivedAt), hasFailed: refused !== undefined });
+const HAPPENED: Happened<Lead> = {
+  pointOf: ({ receivedAt, refused }) => ({ atMs: Date.parse(receivedAt), hasFailed: refused !== undefined }),
+  states: [
+    { is: 'ok', text: 'taken', term: 'is:taken', has: ({ refused }) => !refused },
+    { is: 'error', text: 'refused', term: 'is:refused', has: ({ refused }) => refused !== undefined },
+  ],
+  views: [
+    { name: 'Refused', search: { q: 'is:refused' } },
+    { name: 'Last ten minutes', search: { q: 'time:>10m' } },
+  ],
+};
 
 /** What the CRM makes of it: taken, under the right organization or another one, or refused. */
 function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {
@@ -117,31 +111,19 @@ function CrmState({ lead: { oid, sender, refused } }: { lead: Lead }) {
 
 /** What the CRM stand-in has caught, and one of it in detail. */
 export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
-  const marks = useMarks();
-  const [{ q = '', sel, sort, scope }, change] = useSearch();
+  const [{ q = '', sel }, change] = useSearch();
   const rows = useMemo(() => fitting(leads.data, q), [leads.data, q]);
   const chosen = leads.data?.find(({ id }) => id === sel);
   return (
     <MarkWanted query={q}>
-      <ListPane
+      <HappenedList
+        {...HAPPENED}
         name="leads"
         label="Leads"
-        list={{
-          rows,
-          isPending: leads.isPending,
-          hasMore: false,
-          error: leads.error,
-          refetch: () => void leads.refetch(),
-        }}
+        list={{ ...leads, rows }}
         columns={COLUMNS}
         keyOf={keyOf}
-        pointOf={pointOf}
-        states={STATES}
-        marks={marks}
-        views={VIEWS}
-        hrefOf={({ id }) => hrefOf({ screen: 'leads', search: { q, sort, sel: id } }, scope)}
-        isFiltered={q !== ''}
-        onClearFilter={() => change({ q: undefined })}
+        narrowedBy={['q']}
         empty={
           <EmptyState
             title="The inbox is empty"

@@ -1,9 +1,9 @@
-import { QueryBar } from '../../parts/query-bar.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
+import { ListQueryBar } from '../../shell/list-screen.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useSearch } from '../../url.ts';
 import { ClearInbox } from './clear-inbox.tsx';
-import { faultOf, fitting, Inbox, suggestions } from './inbox.tsx';
+import { fitting, Inbox, LEAD_QUERY } from './inbox.tsx';
 import { OutboundRulesTab } from './outbound-rules-tab.tsx';
 import { useLeads } from './use-leads.ts';
 import { useOutboundRules } from './use-outbound-rules.ts';
@@ -17,11 +17,7 @@ export default function LeadsScreen() {
   return (
     <ScreenFrame
       title="Leads"
-      bar={
-        !isRules && (
-          <QueryBar what="leads" faultOf={faultOf} example="company:engines email:ada" suggestions={suggestions} />
-        )
-      }
+      bar={!isRules && <ListQueryBar {...LEAD_QUERY} />}
       actions={
         !isRules && (
           <>

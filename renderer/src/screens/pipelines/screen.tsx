@@ -3,15 +3,14 @@ import { useCallback, useMemo } from 'react';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
+import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState, FailureNote } from '../../parts/empty-state.tsx';
-import { FilterField } from '../../parts/fields.tsx';
+import { FindField } from '../../parts/find-field.tsx';
 import { Segments } from '../../parts/segments.tsx';
-import { SplitPane } from '../../parts/split-pane.tsx';
 import { State } from '../../parts/state.tsx';
+import { ListScreen } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { ScreenFrame } from '../../shell/screen-frame.tsx';
-import { hrefOf, useSearch } from '../../url.ts';
+import { useSearch } from '../../url.ts';
 import { ProjectsTable } from './projects-table.tsx';
 import { RunDetail } from './run-detail.tsx';
 import { conditionOf, outcomeOf, stateWord } from './run-words.ts';
@@ -40,7 +39,7 @@ const COLUMNS: readonly GridColumn<RunSummary>[] = [
     width: { share: 1, minWidth: 110 },
     cell: ({ project }) => <span className="font-medium">{project.path}</span>,
   },
-  { id: 'branch', header: 'Branch', width: { share: 1, minWidth: 100 }, isMono: true, cell: ({ branch }) => branch },
+  { id: 'branch', header: 'Branch', width: { share: 1, minWidth: 100 }, isMono: true, text: ({ branch }) => branch },
   {
     id: 'outcome',
     header: 'Outcome',
@@ -61,13 +60,12 @@ const COLUMNS: readonly GridColumn<RunSummary>[] = [
     header: 'Began',
     width: 96,
     align: 'end',
-    cell: ({ startedAtMs }) => (
-      <span className="text-muted">
-        <Time at={startedAtMs} />
-      </span>
-    ),
+    isMuted: true,
+    cell: ({ startedAtMs }) => <Time at={startedAtMs} />,
   },
 ];
+/** Beside a run, which says the others. */
+const COLUMNS_BESIDE = COLUMNS.filter(({ id }) => id !== 'project' && id !== 'outcome');
 
 /** Projects above the runs of their pipelines: from the branch to the app behind an address. */
 export default function PipelinesScreen() {
@@ -83,17 +81,12 @@ export default function PipelinesScreen() {
     run: () => starting.mutate(),
   };
   const select = useCallback((id: string) => change({ sel: id, job: undefined }), [change]);
+  const close = () => change({ sel: undefined, job: undefined, find: undefined });
   return (
-    <ScreenFrame
+    <ListScreen
       title="Pipelines"
       bar={
-        <FilterField
-          label="Find runs"
-          placeholder="Find runs by project, branch or commit"
-          value={q}
-          onChange={(next) => change({ q: next || undefined })}
-          className="w-full max-w-md"
-        />
+        <FindField label="Find runs" placeholder="Find runs by project, branch or commit" className="w-full max-w-md" />
       }
       actions={
         <>
@@ -108,64 +101,51 @@ export default function PipelinesScreen() {
           </span>
         </>
       }
-    >
-      <FailureNote error={starting.error} className="mx-4 my-2" />
-      <ProjectsTable runs={everywhere} sample={sample} />
-      <SplitPane
-        name="pipeline-runs"
-        fixed="list"
-        width={400}
-        detailLabel="Run"
-        list={
-          <DataGrid
-            label="Runs"
-            rows={rows}
-            columns={sel === undefined ? COLUMNS : COLUMNS.filter(({ id }) => id !== 'project' && id !== 'outcome')}
-            keyOf={keyOf}
-            selectedKey={sel}
-            onSelect={select}
-            hrefOf={({ id }) => hrefOf({ screen: 'pipelines', search: { sel: id, q, show, project } }, scope)}
-            isLoading={runs.isPending}
-            error={runs.error}
-            onRetry={() => void runs.refetch()}
-            isFiltered={
-              q !== '' || show !== 'all' || project !== undefined || (scope !== undefined && everywhere.length > 0)
-            }
-            onClearFilter={() => change({ q: undefined, show: undefined, project: undefined, scope: undefined })}
-            empty={
-              <EmptyState
-                title="No pipeline has run yet"
-                text={
-                  <>
-                    The sample app has a pipeline that builds an image and hands it to the deployment lambda. It runs on
-                    this machine, as <code>{SAMPLE_COMMAND}</code>
-                    <Copy text={SAMPLE_COMMAND} what="command" className="scale-90" /> does.
-                  </>
-                }
-              >
-                <Button
-                  look="primary"
-                  icon={Play}
-                  isPending={sample.isStarting}
-                  isDisabled={sample.isRunning}
-                  onPress={sample.run}
-                >
-                  Run the sample app's pipeline
-                </Button>
-                <PlaceLink to={{ screen: 'home' }} className="link self-center">
-                  First steps
-                </PlaceLink>
-              </EmptyState>
-            }
-          />
-        }
-        detail={
-          sel === undefined ? undefined : (
-            <RunDetail key={sel} id={sel} onClose={() => change({ sel: undefined, job: undefined, find: undefined })} />
-          )
-        }
-      />
-    </ScreenFrame>
+      above={
+        <>
+          <FailureNote error={starting.error} className="mx-4 my-2" />
+          <ProjectsTable runs={everywhere} sample={sample} />
+        </>
+      }
+      name="pipeline-runs"
+      fixed="list"
+      width={400}
+      onClose={close}
+      label="Runs"
+      list={{ ...runs, rows }}
+      columns={sel === undefined ? COLUMNS : COLUMNS_BESIDE}
+      keyOf={keyOf}
+      onSelect={select}
+      narrowedBy={['q', 'show', 'project', 'scope']}
+      hasAny={everywhere.length > 0}
+      empty={
+        <EmptyState
+          title="No pipeline has run yet"
+          text={
+            <>
+              The sample app has a pipeline that builds an image and hands it to the deployment lambda. It runs on this
+              machine, as <code>{SAMPLE_COMMAND}</code>
+              <Copy text={SAMPLE_COMMAND} what="command" className="scale-90" /> does.
+            </>
+          }
+        >
+          <Button
+            look="primary"
+            icon={Play}
+            isPending={sample.isStarting}
+            isDisabled={sample.isRunning}
+            onPress={sample.run}
+          >
+            Run the sample app's pipeline
+          </Button>
+          <PlaceLink to={{ screen: 'home' }} className="link self-center">
+            First steps
+          </PlaceLink>
+        </EmptyState>
+      }
+      detailLabel="Run"
+      detail={sel === undefined ? undefined : <RunDetail key={sel} id={sel} onClose={close} />}
+    />
   );
 }
 

@@ -6,7 +6,7 @@ import { Time } from '../../parts/amount.tsx';
 import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { State } from '../../parts/state.tsx';
-import { hrefOf, useGo, useSearch } from '../../url.ts';
+import { useSearch } from '../../url.ts';
 import { AddressLink, ContainerState } from '../containers/container-columns.tsx';
 import { NewMenu } from './new-menu.tsx';
 import { type LiveFacts, useLiveFacts } from './use-live-facts.ts';
@@ -34,7 +34,8 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     gives: 1,
     header: 'Type',
     width: 120,
-    cell: ({ node }) => <span className="text-muted">{node && kindOfWord(node.word).title}</span>,
+    isMuted: true,
+    text: ({ node }) => node && kindOfWord(node.word).title,
   },
   {
     id: 'state',
@@ -61,7 +62,8 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     gives: 4,
     header: 'Description',
     width: { share: 3, minWidth: 120 },
-    cell: ({ node }) => <span className="text-muted">{node?.description}</span>,
+    isMuted: true,
+    text: ({ node }) => node?.description,
   },
   {
     id: 'inside',
@@ -79,7 +81,8 @@ const COLUMNS: readonly GridColumn<Row>[] = [
     header: 'Changed',
     width: 104,
     align: 'end',
-    cell: ({ node }) => <span className="text-muted">{node && <Time at={node.modified} />}</span>,
+    isMuted: true,
+    cell: ({ node }) => node && <Time at={node.modified} />,
   },
 ];
 /** Where nothing inside has a state or an address, nobody is told of them. */
@@ -89,8 +92,7 @@ const keyOf = ({ key }: Row) => key;
 /** What is directly inside a place; also of a place with 100,000 things in it only what one looks at is read. Enter goes there. */
 export function ChildrenTable({ place }: { place: TreePlace }) {
   const { id } = place.resource;
-  const [{ sel, scope }, change] = useSearch();
-  const go = useGo();
+  const [{ sel }, change] = useSearch();
   const [asked, setAsked] = useState<ReadonlySet<number>>(() => new Set([0]));
   const numbers = useMemo(() => [...asked].sort((one, other) => one - other), [asked]);
   const { pages, isPending, error, refetch } = useQueries({
@@ -124,7 +126,6 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     });
     return all;
   }, [unread, numbers, pages, facts]);
-  const select = useCallback((key: string) => change({ sel: key }), [change]);
   // One has gone to a row before it was read, e.g. with End: what it is goes into the address once it is known.
   const reached = sel === undefined ? undefined : rows[Number(/^row (\d+)$/.exec(sel)?.[1] ?? -1)]?.node?.id;
   useEffect(() => {
@@ -134,17 +135,12 @@ export function ChildrenTable({ place }: { place: TreePlace }) {
     <div className="flex h-full min-h-0 flex-col">
       <DataGrid
         label="Inside"
-        rows={rows}
+        list={{ rows, isPending, error, refetch }}
         columns={facts.size > 0 ? COLUMNS : PLAIN_COLUMNS}
         keyOf={keyOf}
         selectedKey={reached ?? sel}
-        onSelect={select}
         onDrawn={onDrawn}
-        onOpen={({ node }) => node && go({ screen: 'resources', id: node.id })}
-        hrefOf={({ node }) => hrefOf({ screen: 'resources', id: node?.id ?? id }, scope)}
-        isLoading={isPending}
-        error={error}
-        onRetry={refetch}
+        placeOf={({ node }) => ({ screen: 'resources', id: node?.id ?? id })}
         empty={
           <EmptyState title="Nothing inside yet" text="What is created in this place shows up here.">
             <NewMenu place={place} />

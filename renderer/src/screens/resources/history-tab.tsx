@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ShownCommit } from '../../../../server/contract/history.ts';
 import { useChange } from '../../api/change.ts';
 import { loadAs, send } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
 import { keys } from '../../api/query-client.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -16,23 +16,24 @@ interface HistoryPage {
   next?: number;
 }
 
+const rowsOf = ({ commits }: HistoryPage) => commits;
+
 /** Every commit that changed the resource; two can be compared, one taken back. Works for one that is gone, too. */
 export function HistoryTab({ id }: { id: string }) {
   const [{ sel, compare }, change] = useSearch();
   const opened = numberIn(sel);
   const compared = (compare ?? '').split('-').flatMap((text) => numberIn(text) ?? []);
-  const history = useInfiniteQuery({
+  const history = usePages({
     queryKey: [keys.history, 'of', id],
-    queryFn: ({ signal, pageParam }) =>
-      loadAs<HistoryPage>('/inspect/history', { resource: id, before: pageParam }, signal),
-    initialPageParam: undefined as number | undefined, // the first page has none
-    getNextPageParam: ({ next }) => next,
+    read: (before, signal) => loadAs<HistoryPage>('/inspect/history', { resource: id, before }, signal),
+    nextOf: ({ next }) => next,
+    rowsOf,
   });
   const revert = useChange((seq: number) => send('POST', `/inspect/history/${seq}/revert`, {}), {
     said: (_answer, seq) => `Commit ${seq} was taken back by a new one.`,
   });
   if (!history.data) return <Pending query={history} />;
-  const commits = history.data.pages.flatMap((page) => page.commits);
+  const { rows: commits } = history;
   if (commits.length === 0) {
     return <EmptyState title="Never changed" text="It is as it came with the first world of this instance." />;
   }
@@ -95,9 +96,9 @@ export function HistoryTab({ id }: { id: string }) {
           </li>
         ))}
       </ol>
-      {history.hasNextPage && (
+      {history.hasMore && (
         <div className="p-3">
-          <Button isPending={history.isFetchingNextPage} onPress={() => void history.fetchNextPage()}>
+          <Button isPending={history.isReadingMore} onPress={() => history.loadMore?.()}>
             Look further back
           </Button>
         </div>

@@ -1,5 +1,6 @@
 import { EmptyState, NoMatch } from '../../parts/empty-state.tsx';
-import { FilterField, Switch } from '../../parts/fields.tsx';
+import { Switch } from '../../parts/fields.tsx';
+import { FindField } from '../../parts/find-field.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { useSearch } from '../../url.ts';
 import { isFound, isSet, valueText } from './setting-text.ts';
@@ -23,13 +24,7 @@ export function ConfigurationTable({ settings }: { settings: readonly PlatformSe
   return (
     <>
       <div className="flex w-full flex-wrap items-center gap-3">
-        <FilterField
-          label="Filter the settings"
-          placeholder="Name, flag, variable or purpose"
-          value={q}
-          onChange={(text) => change({ q: text || undefined })}
-          className="w-72"
-        />
+        <FindField label="Filter the settings" placeholder="Name, flag, variable or purpose" className="w-72" />
         <Switch isSelected={show === CHANGED} onChange={(isOn) => change({ show: isOn ? CHANGED : undefined })}>
           Only what is not as it comes
         </Switch>

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import contract from '../../../../docs/contract.md?raw';
 import { Copy } from '../../parts/copy.tsx';
 import { EmptyState, NoMatch } from '../../parts/empty-state.tsx';
-import { FilterField } from '../../parts/fields.tsx';
+import { FindField } from '../../parts/find-field.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { hrefOf, useSearch } from '../../url.ts';
 import { asDecisionId, type Choice, type ContractDecision, choiceOf, contractSections, isAbout } from './decisions.ts';
@@ -42,11 +42,10 @@ export default function DecisionsTab() {
   return (
     <div className="flex max-w-5xl flex-col gap-5 px-5 pb-5">
       <div className="sticky top-0 z-10 flex flex-wrap items-center gap-3 bg-bg py-3">
-        <FilterField
+        <FindField
           label="Search the decisions"
           placeholder="Id or words: D-155, rate limit"
-          value={q}
-          onChange={(text) => change({ q: text || undefined, id: undefined })}
+          also={{ id: undefined }}
           className="w-80"
         />
         <p className="text-muted" role="status">

@@ -1,0 +1,43 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+
+export interface PagesOptions<Page, Row> {
+  queryKey: readonly unknown[];
+  /** @param from what `nextOf` said of the page before; undefined for the first */
+  read(from: number | undefined, signal: AbortSignal): Promise<Page>;
+  /** Where the next page begins; undefined: there is none. */
+  nextOf(last: Page, pages: readonly Page[]): number | undefined;
+  /** The same function each time. */
+  rowsOf(page: Page): readonly Row[];
+  /** Default: yes. */
+  enabled?: boolean;
+}
+
+/** A list that is read page by page, as one comes near its end. While another one is being read the last one is shown. */
+export function usePages<Page, Row>({ queryKey, read, nextOf, rowsOf, enabled = true }: PagesOptions<Page, Row>) {
+  const pages = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: undefined as number | undefined, // the first page has none
+    getNextPageParam: nextOf,
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+  const { data, hasNextPage, isFetching, fetchNextPage } = pages;
+  const rows = useMemo(() => data?.pages.flatMap(rowsOf) ?? [], [data, rowsOf]);
+  const loadMore = useMemo(
+    () => (hasNextPage && !isFetching ? () => void fetchNextPage() : undefined),
+    [hasNextPage, isFetching, fetchNextPage],
+  );
+  return {
+    data,
+    rows,
+    // A page without rows may have a next one.
+    isPending: pages.isPending || (rows.length === 0 && isFetching),
+    hasMore: hasNextPage,
+    isReadingMore: pages.isFetchingNextPage,
+    error: pages.error,
+    refetch: pages.refetch,
+    loadMore,
+  };
+}

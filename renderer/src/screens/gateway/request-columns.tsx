@@ -1,0 +1,68 @@
+import type { RecordedRequest } from '../../api/traffic.ts';
+import { Duration } from '../../parts/amount.tsx';
+import type { GridColumn } from '../../parts/data-grid.tsx';
+import { timeColumn } from '../../parts/list/time-column.tsx';
+import { Badge } from '../../parts/state.tsx';
+import { StatusState } from './status-state.tsx';
+
+export const keyOfRequest = ({ seq }: RecordedRequest) => String(seq);
+
+/** What tells requests apart. */
+export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
+  {
+    id: 'status',
+    sortBy: (row) => row.status,
+    header: 'Status',
+    width: 128,
+    cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
+  },
+  timeColumn((row) => row.at, { gives: 3 }),
+  {
+    id: 'method',
+    gives: 2,
+    sortBy: (row) => row.method,
+    header: 'Method',
+    width: 76,
+    cell: ({ method }) => <Badge>{method}</Badge>,
+  },
+  {
+    id: 'target',
+    header: 'Target',
+    width: { share: 3, minWidth: 160 },
+    isMono: true,
+    text: ({ target }) => target,
+  },
+  {
+    id: 'took',
+    sortBy: (row) => row.durationMs,
+    gives: 4,
+    header: 'Took',
+    width: 84,
+    align: 'end',
+    cell: ({ durationMs }) => <Duration ms={durationMs} />,
+  },
+  {
+    id: 'behind',
+    sortBy: (row) => row.upstreamMs,
+    gives: 6,
+    header: 'Behind it',
+    width: 92,
+    align: 'end',
+    isMuted: true,
+    cell: ({ upstreamMs }) => <Duration ms={upstreamMs} />,
+  },
+  {
+    id: 'by',
+    gives: 5,
+    header: 'Answered by',
+    width: 112,
+    cell: (request) => <AnsweredBy request={request} />,
+  },
+];
+
+/** The invocation, a container, or the gateway itself, which refused it. */
+function AnsweredBy({ request: { plane, executionId, endpointId, upstreamMs } }: { request: RecordedRequest }) {
+  if (executionId !== undefined) return <span className="mono text-accent">{executionId.slice(0, 8)}</span>;
+  if (plane === 'control') return <span className="text-muted">platform</span>;
+  return <span className="text-muted">{endpointId !== undefined && upstreamMs > 0 ? 'container' : 'gateway'}</span>;
+}
