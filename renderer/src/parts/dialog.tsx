@@ -78,19 +78,18 @@ function Parts({
     if (body.current?.contains(document.activeElement)) return;
     (firstFieldIn(body.current) ?? deedIn(foot.current))?.focus();
   }, []);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.defaultPrevented || !isFieldOfOneLine(event.target)) return;
+  const onKeyDown = ({ key, target, currentTarget, nativeEvent }: KeyboardEvent) => {
     // What is typed into a dialog upon this one comes by here, too.
-    const deed = event.currentTarget.contains(event.target) ? deedIn(foot.current) : undefined;
-    if (!deed) return;
-    event.preventDefault();
-    // A number is taken with this very key: the deed has to know it.
-    setTimeout(() => deed.click());
+    if (key !== 'Enter' || !isFieldOfOneLine(target) || !currentTarget.contains(target)) return;
+    // A number is taken with this very key, and may keep it to itself: the deed comes after it.
+    setTimeout(() => {
+      if (!nativeEvent.defaultPrevented) deedIn(foot.current)?.click();
+    });
   };
   return (
     <>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below */}
-      <div ref={body} onKeyDown={onKeyDown} className="min-h-0 flex-1 overflow-auto p-4">
+      <div ref={body} onKeyDownCapture={onKeyDown} className="min-h-0 flex-1 overflow-auto p-4">
         {children}
         <FailureNote error={making?.error} className="mt-3" />
       </div>
