@@ -115,6 +115,26 @@ describe('a change of the definition (D-057, D-114)', () => {
     expect(answerOf(await bed.invoke(id, gate.url))).toBe('new');
   });
 
+  it('is loaded ahead by a process that waits, where the lambda had one', async () => {
+    const bed = await start();
+    const id = bed.lambda(TELL_PID);
+    const before = Number(answerOf(await bed.invoke(id)));
+    const log = () => bed.service.log(id, {}).join('\n');
+    await vi.waitFor(() => expect(bed.service.stats().spares).toBeGreaterThan(0), { timeout: 5_000 });
+    bed.change(id, 'console.log("it is here"); exports.run = () => "new"');
+    await vi.waitFor(() => expect(log()).toContain('it is here'), { timeout: 5_000 });
+    await vi.waitFor(() => expect(isAlive(before)).toBe(false));
+    const next = await bed.invoke(id);
+    expect([answerOf(next), next.cold]).toEqual(['new', false]);
+
+    await vi.waitFor(() => expect(bed.service.stats().spares).toBeGreaterThan(0), { timeout: 5_000 });
+    bed.change(id, 'throw new Error("half a thought")');
+    await vi.waitFor(() => expect(log()).toContain('no process is ready: index.js failed to load: half a thought'), {
+      timeout: 5_000,
+    });
+    expect(failureOf(await bed.invoke(id))).toMatch(/^load: .*half a thought/);
+  });
+
   it('holds for variables that are inherited, too', async () => {
     const bed = await start();
     bed.put('environment', 'root', 'Resource::Environment', { env: { COLOUR: 'red' } });

@@ -59,6 +59,11 @@ export class LambdaPool {
     return this.#definition.preWarm > 0;
   }
 
+  /** Has it a process that can be given calls? */
+  get hasProcess(): boolean {
+    return this.#hasWorkers;
+  }
+
   /** What holds from the next invocation on. */
   get definition(): LambdaDefinition {
     return this.#definition;
@@ -118,11 +123,13 @@ export class LambdaPool {
   /** From the next invocation on this definition holds; running ones finish with the old (D-057, D-114). */
   update(definition: LambdaDefinition): void {
     const before = this.#definition;
+    const isReplaced = before.fingerprint !== definition.fingerprint && this.#hasWorkers;
     this.#definition = definition;
     if (before.isDebugged && !definition.isDebugged) this.#endDebugging(before.fingerprint);
     this.#retireOld();
     for (const worker of this.#workers) if (!this.#isCurrent(worker)) worker.process.withdraw();
     this.#keepWarm();
+    if (isReplaced) this.#loadAhead();
   }
 
   /** Ends everything at once; what runs or waits ends with that failure. Resolves when all processes are gone. */
@@ -223,6 +230,13 @@ export class LambdaPool {
 
   #startFor(calls: number): void {
     for (let left = Math.min(calls - this.#starting, this.#room); left > 0; left -= 1) void this.#start();
+  }
+
+  /** A lambda that had a process when it was edited has one again before it is called, if that takes nothing but a spare. */
+  #loadAhead(): void {
+    const { code, isIsolated, isDebugged } = this.#definition;
+    if (code.kind === 'inline' && !isIsolated && !isDebugged && !this.#closedFor && this.#host.hasSpare())
+      this.#startFor(1);
   }
 
   #keepWarm(): void {

@@ -143,6 +143,7 @@ export class LambdaService implements LambdaInvoker {
       limits: this.#limits,
       nowMs: options.nowMs,
       open: (...wish) => this.#open(...wish),
+      hasSpare: () => this.#processes.stats.spares > 0,
       hasPlace: () => this.#processes.hasPlace,
       awaitedSinceMs: () => this.#processes.awaitedSinceMs,
       makeRoom: () => this.#processes.makeRoom(),
@@ -205,7 +206,10 @@ export class LambdaService implements LambdaInvoker {
       if (before && !after && isLambda(before)) this.#forget(before.id);
     }
     const lambdas = changes.flatMap(({ after }) => (after && isLambda(after) ? [after] : []));
-    for (const { id } of lambdas) this.#processes.expect(id);
+    for (const { id } of lambdas) {
+      this.#processes.expect(id);
+      if (this.#known.get(id)?.pool?.hasProcess) this.#look(id);
+    }
     this.#warm(lambdas);
     for (const [lambdaId, { pool }] of this.#known) if (pool?.keepsWarm) this.#look(lambdaId);
   }

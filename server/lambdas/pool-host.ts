@@ -17,6 +17,8 @@ export interface PoolHost {
     adopt: (process: LambdaProcess) => void,
     isWanted: () => boolean,
   ): Promise<OpenedProcess | undefined>;
+  /** Is there a process that waits for its lambda? */
+  hasSpare(): boolean;
   /** Is there a place for a process that nobody waits for? */
   hasPlace(): boolean;
   /** Since when another process has been waited for, by whichever lambda, without anybody leaving for it. */
