@@ -34,11 +34,20 @@ export class Terrarium {
     this.gatewayUrl = gatewayUrl;
   }
 
-  /** @param cli path of the command line; `seed`: what the new world holds */
-  static async start(cli: string, folder: string, seed = 'empty'): Promise<Terrarium> {
+  /** @param cli path of the command line; `seed`: what a new world holds; `data`: where it is kept, a new folder unless given */
+  static async start(cli: string, folder: string, seed = 'empty', data?: string): Promise<Terrarium> {
     const place = mkdtempSync(join(folder, 'terrarium-'));
     const readyFile = join(place, 'ready.json');
-    const args = ['start', '--headless', '--data', join(place, 'data'), '--seed', seed, '--ready-file', readyFile];
+    const args = [
+      'start',
+      '--headless',
+      '--data',
+      data ?? join(place, 'data'),
+      '--seed',
+      seed,
+      '--ready-file',
+      readyFile,
+    ];
     const ports = ['--base-port', '0', '--gateway-port', '0', '--crm-port', '0', '--scm-port', '0'];
     const child = spawn(process.execPath, [cli, ...args, ...ports, '--containers-engine', 'none'], {
       cwd: place,
