@@ -1,14 +1,29 @@
 // How long a container takes from `POST containers` to its first byte through the gateway, beside a bare `docker run` of the same
-// image and its first byte through the published port: in turns, on one engine. Look at the ratio; the figures are this machine's.
-import { execFile } from 'node:child_process';
+// image and its first byte through the published port: in turns, on one engine. And how many requests a second reach a container
+// through the gateway at 50 connections, beside an nginx that proxies the same (Debian: apt-get install nginx-light; without one that
+// row is left out). Look at the ratios; the figures are this machine's.
+import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { type Emulator, startEmulator } from '../server/emulator.ts';
+import { load, median } from './speed/calls.ts';
+import { type Line, printLines } from './speed/goals.ts';
+import { type Load, putLoad } from './speed/load.ts';
+import { hasNginx, importNginx, SERVE_NGINX, startProxy } from './speed/nginx.ts';
 
+const SELF = fileURLToPath(import.meta.url);
 const ROUNDS = 15;
-const IMAGE = process.argv[2] ?? 'terrarium-test/busybox:1';
+const PROXY_ROUNDS = 7;
+const PROXY_ROUND_MS = 1_000;
+const PROXY_CONNECTIONS = 50;
 const PORT = 8080;
 /** Where containers find each other by name: the engine takes longer to start one there. */
 const NETWORK = `terrarium-bench-${process.pid}`;
+const NGINX_IMAGE = `${NETWORK}:nginx`;
 const SERVE = `mkdir -p /www && echo hello > /www/index.html && exec httpd -f -p ${PORT} -h /www`;
 const LIMIT_MS = 30_000;
 const RETRY_MS = 10;
@@ -29,10 +44,10 @@ async function firstByte(url: string): Promise<void> {
   throw new Error(`${url} did not answer within ${LIMIT_MS} ms`);
 }
 
-async function bare(network: string): Promise<number> {
+async function bare(image: string, network: string): Promise<number> {
   const startedMs = performance.now();
   const limits = ['--memory', '64m', '--cpus', '1', '--network', network];
-  const id = await docker('run', '-d', ...limits, '-p', `127.0.0.1::${PORT}`, IMAGE, '/bin/sh', '-c', SERVE);
+  const id = await docker('run', '-d', ...limits, '-p', `127.0.0.1::${PORT}`, image, '/bin/sh', '-c', SERVE);
   const published = await docker('port', id, String(PORT));
   await firstByte(`http://${published}/`);
   const tookMs = performance.now() - startedMs;
@@ -40,8 +55,16 @@ async function bare(network: string): Promise<number> {
   return tookMs;
 }
 
-/** One platform with an environment and an API; each call publishes one container more, and takes it away again. */
-async function prepare(emulator: Emulator): Promise<() => Promise<number>> {
+interface Published {
+  url: string;
+  /** From the request until the first byte. */
+  tookMs: number;
+  /** Takes it away again. */
+  end(): Promise<void>;
+}
+
+/** One platform with an environment and an API; each call publishes one container more. */
+async function prepare(emulator: Emulator): Promise<(image: string, cmd: string) => Promise<Published>> {
   const { apiKey, apiSecret = '' } = emulator.rootCredentials;
   const authorization = `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`;
   const call = async (method: string, path: string, body?: unknown) => {
@@ -65,16 +88,16 @@ async function prepare(emulator: Emulator): Promise<() => Promise<number>> {
   });
   const api = await call('POST', `/bench/environments/${environment.id}/apis`, { name: 'bench' });
   let count = 0;
-  return async () => {
+  return async (image, cmd) => {
     const name = `app-${count++}`;
     const startedMs = performance.now();
     const container = await call('POST', `/bench/environments/${environment.id}/containers`, {
       name,
       properties: {
         container_type: 'DOCKER',
-        image: IMAGE,
+        image,
         provider,
-        cmd: SERVE,
+        cmd,
         memory: 64,
         port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: PORT }],
       },
@@ -88,22 +111,24 @@ async function prepare(emulator: Emulator): Promise<() => Promise<number>> {
         container_port_name: 'web',
       },
     });
-    await firstByte(`${endpoint.properties.public_url}/`);
-    const tookMs = performance.now() - startedMs;
-    await call('DELETE', `/root/apiendpoints/${endpoint.id}`);
-    await call('DELETE', `/root/containers/${container.id}`);
-    return tookMs;
+    const url = `${endpoint.properties.public_url}/`;
+    await firstByte(url);
+    const end = async () => {
+      await call('DELETE', `/root/apiendpoints/${endpoint.id}`);
+      await call('DELETE', `/root/containers/${container.id}`);
+    };
+    return { url, tookMs: performance.now() - startedMs, end };
   };
 }
 
-const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-const spread = (values: number[]) => `${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)} ms`;
-
-const emulator = await startEmulator({ seed: 'empty' });
-try {
-  const published = await prepare(emulator);
-  await docker('network', 'create', NETWORK);
-  const ways = { bare: () => bare('bridge'), named: () => bare(NETWORK), ours: published };
+async function startLines(publish: Awaited<ReturnType<typeof prepare>>): Promise<Line[]> {
+  const image = await testImage();
+  const ours = async () => {
+    const { tookMs, end } = await publish(image, SERVE);
+    await end();
+    return tookMs;
+  };
+  const ways = { bare: () => bare(image, 'bridge'), named: () => bare(image, NETWORK), ours };
   const took: Record<keyof typeof ways, number[]> = { bare: [], named: [], ours: [] };
   // The first of each warms the engine up.
   for (let round = 0; round <= ROUNDS; round++) {
@@ -113,14 +138,76 @@ try {
       await pause(300); // what was taken away ends meanwhile
     }
   }
-  const [bareMs, namedMs, oursMs] = [median(took.bare), median(took.named), median(took.ours)];
-  console.log(`docker run, to its first byte:               median ${bareMs.toFixed(0)} ms (${spread(took.bare)})`);
-  console.log(`the same on a network of its own, as ours:   median ${namedMs.toFixed(0)} ms (${spread(took.named)})`);
-  console.log(`POST containers, to it through the gateway:  median ${oursMs.toFixed(0)} ms (${spread(took.ours)})`);
-  console.log(
-    `ratio: ${(oursMs / bareMs).toFixed(2)} (goal: at most 1.3); on such a network ${(oursMs / namedMs).toFixed(2)}`,
-  );
-} finally {
-  await emulator.stop();
-  await docker('network', 'rm', NETWORK).catch(() => undefined);
+  const line = { what: 'POST containers to first byte', measured: median(took.ours), unit: 'ms' };
+  return [
+    { ...line, beside: { name: 'docker run', measured: median(took.bare) } },
+    {
+      ...line,
+      beside: { name: 'docker run on such a network', measured: median(took.named) },
+      goal: { atMost: 1.3 },
+    },
+  ];
 }
+
+async function proxyLines(
+  publish: Awaited<ReturnType<typeof prepare>>,
+  folder: string,
+  loader: ChildProcess,
+): Promise<Line[]> {
+  if (!hasNginx()) {
+    console.error('there is no nginx (Debian: apt-get install nginx-light): the row of the proxy is left out');
+    return [];
+  }
+  await importNginx(NGINX_IMAGE);
+  const ends: (() => unknown)[] = [];
+  try {
+    const { url, end } = await publish(NGINX_IMAGE, SERVE_NGINX);
+    ends.push(end);
+    const bareId = await docker('run', '-d', '-p', `127.0.0.1::${PORT}`, NGINX_IMAGE, '/bin/sh', '-c', SERVE_NGINX);
+    ends.push(() => docker('rm', '-f', '-v', bareId));
+    const proxy = await startProxy(folder, Number(/:(\d+)$/.exec(await docker('port', bareId, String(PORT)))?.[1]));
+    ends.push(() => proxy.child.kill());
+    const { port, pathname } = new URL(url);
+    const wishes = { nginx: { port: proxy.port, path: '/' }, ours: { port: Number(port), path: pathname } };
+    const perSecond: Record<keyof typeof wishes, number[]> = { nginx: [], ours: [] };
+    const rest = { method: 'GET', connections: PROXY_CONNECTIONS, durationMs: PROXY_ROUND_MS };
+    for (let round = 0; round <= PROXY_ROUNDS; round++) {
+      for (const who of ['nginx', 'ours'] as const) {
+        const loaded = await load(loader, { ...wishes[who], ...rest });
+        if (loaded.refused > 0) throw new Error(`${who}: ${loaded.refused} refused`);
+        if (round > 0) perSecond[who].push(loaded.perSecond);
+      }
+    }
+    const beside = { name: 'nginx', measured: median(perSecond.nginx) };
+    const what = `proxy to a container, ${PROXY_CONNECTIONS} connections`;
+    return [{ what, measured: median(perSecond.ours), unit: '/s', beside, goal: { atLeast: 0.5 } }];
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+async function main(only: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'terrarium-bench-'));
+  const loader = fork(SELF, ['load']);
+  const emulator = await startEmulator({ seed: 'empty' });
+  try {
+    const publish = await prepare(emulator);
+    await docker('network', 'create', NETWORK);
+    const lines: Line[] = [];
+    if (only !== 'proxy') lines.push(...(await startLines(publish)));
+    if (only !== 'start') lines.push(...(await proxyLines(publish, folder, loader)));
+    printLines(lines);
+  } finally {
+    loader.disconnect();
+    await emulator.stop();
+    await docker('network', 'rm', NETWORK).catch(() => undefined);
+    await docker('rmi', '--force', NGINX_IMAGE).catch(() => undefined);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+const [role = ''] = process.argv.slice(2);
+if (role === 'load') {
+  process.on('message', (wish) => void putLoad(wish as Load).then((loaded) => process.send?.(loaded))); // our own wishes
+  process.on('disconnect', () => process.exit());
+} else await main(role);

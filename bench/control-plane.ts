@@ -97,10 +97,14 @@ async function reads(folder: string, loader: ChildProcess, ends: (() => unknown)
     for (let count = 0; count < LISTED; count += 1)
       await platform.ask('POST', create.path, JSON.parse((create.body ?? '').replace('{n}', String(count))));
     const [first] = await platform.ask<{ id: string }[]>('GET', list);
+    const paths: Record<string, string> = {
+      'read one': `/meta/root/lambdas/${first?.id}`,
+      [`list ${LISTED}, expanded`]: list,
+    };
     platforms.push({
       name,
       platform,
-      paths: { 'read one': `/meta/root/lambdas/${first?.id}`, [`list ${LISTED}, expanded`]: list },
+      paths,
     });
   }
   const lines: Line[] = [];
