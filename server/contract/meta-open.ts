@@ -1,4 +1,7 @@
+import { resourceTypes } from '../model/registry.ts';
+import type { ResourceType } from '../model/resource-type.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import { shapeOf } from '../model/types/schema-parts.ts';
 import { env } from './meta-global.ts';
 import { type Parameter, required, uuid } from './parameter.ts';
 import { anyRecord, changedRecord, embed, listAnswer, listQuery, newRecord, patch, removal, whole } from './records.ts';
@@ -95,14 +98,17 @@ export const openRows = rowsOf('Resources of any type', {
 });
 
 /** What can be moved (D-131), and what has variables besides organizations (D-112). */
-export const MOVABLE = ['containers', 'lambdas'] as const satisfies readonly TypeWord[];
-export const WITH_ENV = [
-  'workspaces',
-  'environments',
-  'containers',
-  'jobs',
-  'lambdas',
-] as const satisfies readonly TypeWord[];
+export const MOVABLE = wordsWhere(({ verbs }) => verbs?.includes('migrate'));
+export const WITH_ENV = wordsWhere(({ word, properties }) => word !== 'orgs' && 'env' in shapeOf(properties));
+
+/** Lists below a resource that hold what names it rather than its children: they only refer to it (D-004). */
+export const referringLists = resourceTypes.flatMap(({ word, listedBelow = {} }) =>
+  (Object.keys(listedBelow) as TypeWord[]).map((parent) => [parent, word] as const),
+); // they are words of types by their type
+
+function wordsWhere(isOne: (type: ResourceType) => boolean | undefined): TypeWord[] {
+  return resourceTypes.filter(isOne).map(({ word }) => word);
+}
 
 const moves = {
   only: { word: MOVABLE },

@@ -1,7 +1,7 @@
 import { resourceTypes, typeOfWord } from '../model/registry.ts';
 import type { ResourceType } from '../model/resource-type.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { filled, openRows } from './meta-open.ts';
+import { filled, openRows, referringLists } from './meta-open.ts';
 import {
   changedRecord,
   embed,
@@ -19,15 +19,6 @@ import {
 import { gone, ok, type Row, type Rows } from './row.ts';
 import { namingOf } from './type-naming.ts';
 
-/** Lists below a resource that hold what names it rather than its children: they only refer to it (D-004, D-055, D-062, D-072, D-073). */
-export const referringLists: readonly (readonly [parent: TypeWord, word: TypeWord])[] = [
-  ['providers', 'containers'],
-  ['lambdas', 'apiendpoints'],
-  ['containers', 'apiendpoints'],
-  ['users', 'groups'],
-  ['groups', 'users'],
-];
-
 /** What lists of some types understand besides (D-065, D-066, D-015). */
 const LIST_QUERIES: Partial<Record<TypeWord, Row['query']>> = {
   providers: { type: providerType, showcredentials: showCredentials },
@@ -41,9 +32,9 @@ export const recordRows: Rows = Object.fromEntries(
   resourceTypes.flatMap((type) => [
     ...ownedRows(type),
     ...type.parents.flatMap((parent) => childRows(type, typeOfWord(parent), true)),
-    ...referringLists
-      .filter(([, word]) => word === type.word)
-      .flatMap(([parent]) => childRows(type, typeOfWord(parent), false)),
+    ...referringLists.flatMap(([parent, child]) =>
+      child === type.word ? childRows(type, typeOfWord(parent), false) : [],
+    ),
   ]),
 );
 

@@ -1,5 +1,5 @@
 import { listedOnlyWords } from '../model/type-words.ts';
-import { referringLists } from './meta-records.ts';
+import { referringLists } from './meta-open.ts';
 import { type Row, type Rows, rowsOf, type Verb } from './row.ts';
 
 /*

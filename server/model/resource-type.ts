@@ -126,6 +126,12 @@ export interface ResourceType {
   release?(record: StoredResource, view: WorldView): void;
   /** The stored properties as a client sees them; `parent`, live state and hidden ones are dealt with by the renderer. Default: as stored. */
   present?(record: StoredResource, context: ReadContext): JsonObject;
+  /** Lists of this type below a resource of that word which hold what the two relate otherwise than as parent and child (D-004, D-186). */
+  readonly listedBelow?: Readonly<
+    Partial<Record<TypeWord, (above: StoredResource, view: WorldView) => readonly StoredResource[]>>
+  >;
+  /** Of what can be moved: the properties that a promotion carries over to a resource that is there already (D-133). */
+  readonly promoted?: readonly string[];
   /** What `?embed=` knows (D-037): word to the records that take the property's place. */
   readonly embed?: Readonly<Record<string, (record: StoredResource, view: WorldView) => StoredResource[]>>;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { decodeSource } from '../model/base64-text.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { typeOfWord } from '../model/registry.ts';
+import { shapeOf } from '../model/types/schema-parts.ts';
 import type { Ground } from './ground.ts';
 import type { PlatformRecord } from './platform.ts';
 
@@ -70,7 +70,7 @@ export function portablesOf(
 
 function portableOf(kind: Kind, name: string, record: PlatformRecord, left: (sentence: string) => void): Portable {
   const { properties: schema, serverSet = [] } = typeOfWord(WORDS[kind]);
-  const shape = schema instanceof z.ZodObject ? schema.shape : {};
+  const shape = shapeOf(schema);
   const isCarried = (property: string) => Object.hasOwn(shape, property) && !STAYING[kind].includes(property);
   const ignored = new Set([...STAYING[kind], ...serverSet, 'parent', 'apiendpoints']);
   const properties: JsonObject = {};

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { PlatformError } from '../model/errors.ts';
 import { nearestNames } from '../model/nearest.ts';
 import { typeOfWord } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { HOME_KEY } from '../model/types/brand-keys.ts';
+import { shapeOf } from '../model/types/schema-parts.ts';
 
 /** Members of every record that a list can be filtered by besides its properties (D-187). */
 const MEMBERS = ['name', 'description', 'id', 'parent'];
@@ -21,7 +21,7 @@ const OF_WORDS: Partial<Record<TypeWord, readonly string[]>> = {
 export function demandFilters(names: readonly string[], word: TypeWord | 'resources'): void {
   if (word === 'resources') return;
   const { properties: schema, serverSet, hidden = [] } = typeOfWord(word);
-  const shape = schema instanceof z.ZodObject ? schema.shape : {};
+  const shape = shapeOf(schema);
   const ofTable = [...Object.keys(shape), ...serverSet].filter((name) => !hidden.includes(name));
   const known = [...MEMBERS, ...(OF_WORDS[word] ?? []), ...ofTable];
   const isKnown = (name: string) => known.includes(name) || (word === 'users' && HOME_KEY.test(name));

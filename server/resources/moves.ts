@@ -266,24 +266,10 @@ function following(record: StoredResource, source: StoredResource, copy: StoredR
   return { ...record, properties: Object.fromEntries(properties) };
 }
 
-/** What a promotion carries over to a resource that is there already: code or image, env, labels, port mappings, mounts (D-133). */
-const CARRIED = [
-  'code',
-  'code_type',
-  'package_url',
-  'compressed',
-  'handler',
-  'runtime',
-  'image',
-  'env',
-  'labels',
-  'port_mappings',
-  'volumes',
-  'secrets',
-];
-
+/** The properties of a resource that is there already, with those that a promotion carries over (D-133). */
 function carriedOver(existing: StoredResource, source: StoredResource): JsonObject {
-  const kept = Object.entries(existing.properties).filter(([name]) => !CARRIED.includes(name));
-  const carried = Object.entries(source.properties).filter(([name]) => CARRIED.includes(name));
+  const { promoted = [] } = typeOf(source);
+  const kept = Object.entries(existing.properties).filter(([name]) => !promoted.includes(name));
+  const carried = Object.entries(source.properties).filter(([name]) => promoted.includes(name));
   return Object.fromEntries([...kept, ...carried]);
 }

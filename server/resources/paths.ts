@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { referringLists } from '../contract/meta-records.ts';
+import { referringLists } from '../contract/meta-open.ts';
 import { PlatformError } from '../model/errors.ts';
 import { findOrganization } from '../model/hierarchy.ts';
 import { isUuid, parseUuid } from '../model/ids.ts';

@@ -2,8 +2,8 @@ import { fqonOf, owningOrganization } from '../model/hierarchy.ts';
 import { derivedId, type Uuid } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
+import { membersOf } from '../model/types/group.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { membersOf } from './accounts.ts';
 
 /** The organization's one built-in directory (D-179): its id is derived from the organization's. */
 export function directoryId(organization: StoredResource): Uuid {
@@ -56,7 +56,7 @@ export class AccountForms {
 
   /** Links of the accounts in a group. */
   members(group: StoredResource) {
-    return membersOf(this.#view, group).map((user) => this.accountLink(user));
+    return membersOf(group, this.#view).map((user) => this.accountLink(user));
   }
 
   organization(organization: StoredResource) {

@@ -5,7 +5,8 @@ import type { Caller } from '../model/caller.ts';
 import { invalid, PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
-import { findUser, isRootUser, memberIds } from './accounts.ts';
+import { memberIds } from '../model/types/group.ts';
+import { findUser, isRootUser } from './accounts.ts';
 import type { SecurityDesk } from './security-desk.ts';
 
 /** Accounts and the membership of groups (D-178, D-179). */

@@ -4,7 +4,7 @@ import { lineage, ORGANIZATION, owningOrganization } from '../model/hierarchy.ts
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
-import { GROUP } from '../model/types/group.ts';
+import { GROUP, groupsOf } from '../model/types/group.ts';
 import type { WorldView } from '../model/world-view.ts';
 
 /** The user behind an account: one id serves both (D-072). */
@@ -17,22 +17,6 @@ export function findUser(view: WorldView, id: Uuid): StoredResource | undefined 
 export function findGroup(view: WorldView, id: Uuid): StoredResource | undefined {
   const found = view.find(id);
   return found?.type === GROUP ? found : undefined;
-}
-
-/** The groups a user is in, in whichever organization (D-071). */
-export function groupsOf(view: WorldView, userId: Uuid): StoredResource[] {
-  return view.referrers(userId).filter((referrer) => referrer.type === GROUP && memberIds(referrer).includes(userId));
-}
-
-/** The users in a group, in its order. */
-export function membersOf(view: WorldView, group: StoredResource): StoredResource[] {
-  return memberIds(group).flatMap((id) => findUser(view, id) ?? []);
-}
-
-/** Ids of the users in a group, in its order, as stored. */
-export function memberIds(group: StoredResource): Uuid[] {
-  const users = group.properties.users;
-  return Array.isArray(users) ? users.filter((id) => typeof id === 'string') : [];
 }
 
 /** Was the account disabled (D-179)? Held in the hidden, server-set property `disabled` of its user. */
@@ -67,6 +51,6 @@ export function organizationFor(view: WorldView, user: StoredResource, orgId: Uu
 
 /** The user as the caller of a request. */
 export function callerOf(view: WorldView, user: StoredResource, scheme: Caller['scheme']): Caller {
-  const groupIds = groupsOf(view, user.id).map((group) => group.id);
+  const groupIds = groupsOf(user, view).map((group) => group.id);
   return { userId: user.id, name: user.name, isRoot: isRootUser(view, user.id), groupIds, scheme };
 }

@@ -8,7 +8,8 @@ import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { owningOrganization } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
-import { callerOf, findUser, groupsOf, isDisabled, isUsableIn } from './accounts.ts';
+import { groupsOf } from '../model/types/group.ts';
+import { callerOf, findUser, isDisabled, isUsableIn } from './accounts.ts';
 import { tooManyAttempts } from './attempt-limiter.ts';
 import { formDecoded, readAuthorization } from './authorization-header.ts';
 import type { SecurityDesk, SecurityOptions } from './security-desk.ts';
@@ -69,7 +70,7 @@ export function tokenRoutes({ options, gate, finders, forms, self }: SecurityDes
     const shown = forms(req);
     return {
       account: shown.account(user),
-      groups: groupsOf(view, user.id).map((group) => shown.groupLink(group)),
+      groups: groupsOf(user, view).map((group) => shown.groupLink(group)),
       rights: [...actionsOf(where)].filter((action) => judge.may(caller, action, where.id)),
       orgId: where.id,
     };

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
 import { decodeText } from '../model/base64-text.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
 import { type Json, type JsonObject, memberOf } from '../model/json.ts';
@@ -10,6 +9,7 @@ import type { ResourceType } from '../model/resource-type.ts';
 import { replaceSecrets } from '../model/secrets.ts';
 import { fullNameOf } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import { shapeOf } from '../model/types/schema-parts.ts';
 import { entriesOf, identityWords } from './seed-grants.ts';
 import { LITERAL } from './seed-scope.ts';
 
@@ -70,8 +70,4 @@ function defaultsOf(type: ResourceType): JsonObject {
   );
   knownDefaults.set(type, defaults);
   return defaults;
-}
-
-function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
-  return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {}; // members of ours are classic types
 }

@@ -9,6 +9,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 import { CONTAINER } from './container.ts';
+import { endpointsOf } from './embedded.ts';
 import { demandFreeRoute } from './endpoint-conflicts.ts';
 import { pluginsSchema } from './endpoint-plugins.ts';
 import { locationOf, publicUrlOf } from './gateway-address.ts';
@@ -131,6 +132,8 @@ export const apiendpoint: ResourceType = {
   parents: ['apis'],
   unknownParentStatus: 422,
   verbs: ['invoke'],
+  // D-062.
+  listedBelow: { lambdas: endpointsOf, containers: endpointsOf },
   properties,
   first: { resource: '/', implementation_type: 'lambda' },
   serverSet: ['provider', 'location_id', 'upstream_url', 'public_url'],

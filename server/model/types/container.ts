@@ -3,6 +3,7 @@ import { typeIdOf } from '../type-names.ts';
 import { definition, liveProperties, mountedVolumes, presentDefinition } from './container-definition.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { presentPortMappings } from './port-mappings.ts';
+import { providerIdOf } from './provider-rules.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -35,5 +36,11 @@ export const container: ResourceType = {
     };
   },
 
+  // Of all organizations (D-055).
+  listedBelow: {
+    providers: (above, view) =>
+      view.referrers(above.id).filter((one) => one.type === CONTAINER && providerIdOf(one) === above.id),
+  },
+  promoted: ['image', 'env', 'labels', 'port_mappings', 'volumes', 'secrets'],
   embed: { apiendpoints: endpointsOf, provider: embeddedProvider, volumes: mountedVolumes },
 };

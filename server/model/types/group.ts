@@ -29,6 +29,11 @@ export function memberIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
   return Array.isArray(users) ? users.flatMap((sent) => memberId(sent) ?? []) : [];
 }
 
+/** The users in a group, in its order. */
+export function membersOf(record: StoredResource, view: WorldView): StoredResource[] {
+  return memberIds(record).flatMap((id) => view.find(id) ?? []);
+}
+
 /** The groups that a user is a member of; one may also name the user because a right on it was granted. */
 export function groupsOf(user: StoredResource, view: WorldView): StoredResource[] {
   return view.referrers(user.id).filter((one) => one.type === GROUP && memberIds(one).includes(user.id));
@@ -50,6 +55,8 @@ export const group: ResourceType = {
       .register(formFacts, { label: 'Members', order: 1 }),
   }),
   serverSet: [],
+  // D-072.
+  listedBelow: { users: groupsOf },
 
   admit: (draft) => ({ properties: { ...draft.properties, users: [...new Set(memberIds(draft))] } }),
 
@@ -66,7 +73,6 @@ export const group: ResourceType = {
   },
 
   present(record, { view, link }) {
-    const users = memberIds(record).flatMap((id) => view.find(id) ?? []);
-    return { ...record.properties, users: users.map(link) };
+    return { ...record.properties, users: membersOf(record, view).map(link) };
   },
 };

@@ -120,5 +120,6 @@ export const lambda: ResourceType = {
     demandMounts(draft, context, { mayBeRelative: true });
     return { properties: draft.properties };
   },
+  promoted: ['code', 'code_type', 'package_url', 'compressed', 'handler', 'runtime', 'env', 'secrets'],
   embed: { apiendpoints: endpointsOf, provider: embeddedProvider },
 };

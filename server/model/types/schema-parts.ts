@@ -53,3 +53,8 @@ export const dnsName = {
   maxLength: 63,
   hint: 'consist of lower-case letters, digits and inner hyphens, at most 63 characters',
 };
+
+/** The members of an object's schema; none of another one. */
+export function shapeOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
+  return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {}; // members of ours are classic types
+}

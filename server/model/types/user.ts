@@ -6,7 +6,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { secretFacts } from '../secret-facts.ts';
 import { typeIdOf, USER } from '../type-names.ts';
 import { brandKeys, findBrandKey, HOME_KEY } from './brand-keys.ts';
-import { groupsOf } from './group.ts';
+import { groupsOf, membersOf } from './group.ts';
 import { typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -55,6 +55,8 @@ export const user: ResourceType = {
   hidden: ['disabled'],
   ownProperties: ['password', 'firstName', 'lastName', 'email', 'phoneNumber'],
   nameScope: 'world',
+  // D-073.
+  listedBelow: { groups: membersOf },
 
   admit({ id, properties: sent }, { view, previous }) {
     const { email } = typed(properties, { properties: sent });
