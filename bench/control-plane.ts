@@ -140,14 +140,14 @@ async function growth(folder: string, loader: ChildProcess, ends: (() => unknown
   const platforms: { name: string; platform: Terrarium; lambda: string }[] = [];
   for (const size of [SMALL, LARGE]) {
     const data = mkdtempSync(join(folder, 'world-'));
-    await (await Terrarium.start(CLI, folder, 'empty', data)).end();
+    await (await Terrarium.start(CLI, folder, { data })).end();
     const { lambda } = await growWorld(data, size);
     // Written once by itself, so that what is measured opens a file of its own and not one that was edited by hand.
-    const first = await Terrarium.start(CLI, folder, 'empty', data);
+    const first = await Terrarium.start(CLI, folder, { data });
     await first.ask('POST', '/meta/root/orgs', { name: 'one-more' });
     await first.end();
     const beganMs = performance.now();
-    const platform = await Terrarium.start(CLI, folder, 'empty', data);
+    const platform = await Terrarium.start(CLI, folder, { data });
     await platform.ask('GET', '/meta/root');
     const startMs = performance.now() - beganMs;
     ends.push(() => platform.end());

@@ -26,6 +26,8 @@ const ROUND_MS = 400;
 const WARM_UP_ANSWERS = 1_500;
 const SETTLE_MS = 3_000;
 const OURS = 'Terrarium';
+/** The same with nothing recorded. */
+const UNRECORDED = 'unrecorded';
 
 /** What is sent, and over how many connections. */
 const KINDS = [
@@ -124,6 +126,14 @@ function loadLines(servers: readonly Server[]): Line[] {
     const worst = of(ours, `${kind} 50`, 'p99Ms');
     lines.push({ what: `${kind}, 50 connections, p99`, measured: worst, unit: 'ms', goal: { atMost: p99Ms } });
   }
+  const unrecorded = named(UNRECORDED);
+  for (const { name } of KINDS) {
+    if (!unrecorded) break;
+    const key = `${name} 10`;
+    const line = { what: `${name}, 10 connections, all recorded`, measured: of(ours, key, 'perSecond'), unit: '/s' };
+    const beside = { name: UNRECORDED, measured: of(unrecorded, key, 'perSecond') };
+    lines.push({ ...line, beside, goal: { atLeast: 0.8 } });
+  }
   const usedMb = memoryMb(ours.child.pid);
   if (usedMb !== undefined)
     lines.push({ what: 'memory after that load', measured: usedMb, unit: 'MB', goal: { atMost: 300 } });
@@ -141,7 +151,7 @@ async function startLines(folder: string, rounds: number): Promise<Line[]> {
     express.push(performance.now() - otherMs);
     other.child.disconnect();
     const beganMs = performance.now();
-    const platform = await Terrarium.start(CLI, folder, 'demo');
+    const platform = await Terrarium.start(CLI, folder, { seed: 'demo' });
     await platform.ask('GET', '/meta/root');
     ours.push(performance.now() - beganMs);
     if (round === rounds - 1) {
@@ -195,14 +205,15 @@ async function main(args: readonly string[]): Promise<void> {
       ends.push(() => endPeer(serving));
       servers.push({ ...serving, path: '/', rounds: new Map() });
     }
-    const serve = async (name: string, cli: string): Promise<Terrarium> => {
-      const platform = await Terrarium.start(cli, folder);
+    const serve = async (name: string, cli: string, more: readonly string[] = []): Promise<Terrarium> => {
+      const platform = await Terrarium.start(cli, folder, { more });
       ends.push(() => platform.end());
       const { path } = await platform.publish();
       servers.push({ name, child: platform.child, port: platform.gatewayPort, path, rounds: new Map() });
       return platform;
     };
     if (CLI_BEFORE) await serve('before', CLI_BEFORE);
+    if (!isShort || args.includes('load')) await serve(UNRECORDED, CLI, ['--records-keep', 'nothing']);
     const platform = await serve(OURS, CLI);
     await measure(servers, loader, rounds, isShort ? 2 : 3);
     printServers(servers);

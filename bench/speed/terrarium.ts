@@ -34,8 +34,18 @@ export class Terrarium {
     this.gatewayUrl = gatewayUrl;
   }
 
-  /** @param cli path of the command line; `seed`: what a new world holds; `data`: where it is kept, a new folder unless given */
-  static async start(cli: string, folder: string, seed = 'empty', data?: string): Promise<Terrarium> {
+  /**
+   * @param cli path of the command line
+   * @param how.seed what a new world holds, nothing unless given
+   * @param how.data where it is kept, a new folder unless given
+   * @param how.more further options
+   */
+  static async start(
+    cli: string,
+    folder: string,
+    how: { seed?: string; data?: string; more?: readonly string[] } = {},
+  ): Promise<Terrarium> {
+    const { seed = 'empty', data, more = [] } = how;
     const place = mkdtempSync(join(folder, 'terrarium-'));
     const readyFile = join(place, 'ready.json');
     const args = [
@@ -49,7 +59,7 @@ export class Terrarium {
       readyFile,
     ];
     const ports = ['--base-port', '0', '--gateway-port', '0', '--crm-port', '0', '--scm-port', '0'];
-    const child = spawn(process.execPath, [cli, ...args, ...ports, '--containers-engine', 'none'], {
+    const child = spawn(process.execPath, [cli, ...args, ...ports, '--containers-engine', 'none', ...more], {
       cwd: place,
       // As a script of npm it ends when whoever started it does.
       env: { PATH: process.env.PATH, npm_lifecycle_event: 'bench', ...KEY },

@@ -149,8 +149,12 @@ export class Exchange {
     return headers;
   }
 
-  /** Sends the answer; does nothing when the client has gone. HEAD, 204 and 304 have no body. */
-  send(answer: Answer, version: string, options: { isLast: boolean }): void {
+  /**
+   * Sends the answer; does nothing when the client has gone. HEAD, 204 and 304 have no body.
+   *
+   * @param options.stallMs the client is cut off when it takes nothing of the answer for so long
+   */
+  send(answer: Answer, version: string, options: { isLast: boolean; stallMs: number }): void {
     const { request, response } = this;
     const { status, headers: own, body, executionId } = answer;
     this.#executionId = executionId;
@@ -167,9 +171,22 @@ export class Exchange {
     headers.push('Content-Length', String(Buffer.byteLength(body)));
     this.#answer = { headers, body: captured(body) };
     response.writeHead(status, headers);
-    if (typeof body === 'string' || body.length > ONE_PIECE_BYTES) response.end(body);
+    if (body.length > ONE_PIECE_BYTES) this.#endPatiently(body, options.stallMs);
+    else if (typeof body === 'string') response.end(body);
     // Head and body as one text are one write, as two pieces a list of them; in Latin-1 each byte stays what it is.
     else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'), 'latin1');
+  }
+
+  /** A client that does not read holds the answer in memory. */
+  #endPatiently(body: string | Uint8Array, stallMs: number): void {
+    const { response } = this;
+    const { socket } = response;
+    response.end(body);
+    if (!socket || socket.writableLength === 0) return;
+    // Progress begins it anew; the server closes a connection that it ends for.
+    socket.setTimeout(stallMs);
+    // Ahead of the server's own, which sets the time for the next request.
+    response.prependOnceListener('finish', () => socket.setTimeout(0));
   }
 
   /** What the recorder is told once the exchange is over. */

@@ -1,16 +1,24 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
 import { GatewayUnderTest, text } from './gateway-for-tests.ts';
 
 const HOST = 'Host: localhost\r\n';
+const ANSWER_STALL_MS = 500;
 
 let jar: GatewayUnderTest;
 beforeEach(async () => {
   jar = new GatewayUnderTest({
-    limits: { requestBodyBytes: 1000, headersTimeoutMs: 100, requestTimeoutMs: 200, drainTimeoutMs: 60_000 },
+    limits: {
+      requestBodyBytes: 1000,
+      headersTimeoutMs: 100,
+      requestTimeoutMs: 200,
+      answerStallMs: ANSWER_STALL_MS,
+      drainTimeoutMs: 60_000,
+    },
   });
   await jar.start();
   const echo = jar.lambda(({ body }) => text(Buffer.from(body).toString()));
@@ -251,5 +259,23 @@ describe('a client', () => {
     const over = jar.nextTraffic();
     socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`);
     expect(await over).toMatchObject({ status: 200, isComplete: false });
+  });
+
+  it('that takes nothing of an answer is cut off; one that has taken it waits for the next as long as that takes', async () => {
+    const large = jar.lambda(() => text('x'.repeat(20_000_000)));
+    const late = jar.lambda(async () => {
+      await wait(2 * ANSWER_STALL_MS);
+      return text('late');
+    });
+    jar.endpoint(jar.api('large'), large, { resource: '/' });
+    jar.endpoint(jar.api('late'), late, { resource: '/' });
+    const deaf = await open();
+    deaf.pause();
+    const over = jar.nextTraffic();
+    deaf.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`);
+    expect(await over).toMatchObject({ status: 200, isComplete: false });
+    const last = `GET /late HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
+    const got = await jar.sendRaw(`GET /large HTTP/1.1\r\n${HOST}\r\n${last}`);
+    expect(got.slice(-4)).toBe('late');
   });
 });

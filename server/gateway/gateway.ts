@@ -207,7 +207,7 @@ export class Gateway {
   }
 
   #send(exchange: Exchange, answer: Answer): void {
-    exchange.send(answer, this.#options.version, { isLast: this.#isStopping });
+    exchange.send(answer, this.#options.version, { isLast: this.#isStopping, stallMs: this.#limits.answerStallMs });
   }
 
   /** An answer could not even be sent: the connection is of no more use. */

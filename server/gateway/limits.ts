@@ -14,6 +14,8 @@ export interface GatewayLimits {
   headersTimeoutMs: number;
   /** For a whole request to arrive. */
   requestTimeoutMs: number;
+  /** For a client to take more of an answer that waits for it. */
+  answerStallMs: number;
   /** For a connection without a request. */
   keepAliveTimeoutMs: number;
   /** For requests and asynchronous calls under way to end when the gateway stops. */
@@ -28,6 +30,7 @@ export const defaultLimits: GatewayLimits = {
   resultLifetimeS: 24 * 60 * 60,
   headersTimeoutMs: 20_000,
   requestTimeoutMs: 120_000,
+  answerStallMs: 60_000,
   keepAliveTimeoutMs: 5_000,
   drainTimeoutMs: 3_500,
 };
