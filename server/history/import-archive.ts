@@ -11,7 +11,7 @@ import { typeOf } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
 import { USER } from '../model/type-names.ts';
 import { inTurns } from '../store/turns.ts';
-import { changesBetween, sharingRecords } from '../store/world-difference.ts';
+import { changesInTurns, sharingRecords } from '../store/world-difference.ts';
 import { lawfulWorld, viewOf, type WorldLaws } from './foreign-world.ts';
 import { readArchive } from './read-archive.ts';
 import { causeOf, type Difference, differenceBetween, type TimeMachine, type Undoing } from './time-machine.ts';
@@ -89,7 +89,7 @@ async function planImport<L>(path: string, target: ArchiveTarget<L>) {
     resources.set(renamed.id, kept ?? unmaskedRecord(renamed, present.get(renamed.id)));
   });
   const world = await sharingRecords(await lawfulWorld(resources, present, target.laws), present);
-  const changed = changesBetween(present, world).put.map(({ id }) => id);
+  const changed = (await changesInTurns(present, world)).put.map(({ id }) => id);
   const runs = changed.length > 0 ? codeToRun(await viewOf(world.values()), changed) : [];
   const hidden: CommitResource[] = [];
   await inTurns(world.values(), (one) => hasHidden(one) && hidden.push(described(one, world)));

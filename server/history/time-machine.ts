@@ -8,7 +8,7 @@ import type { StoredResource } from '../model/record.ts';
 import { pathOf } from '../model/resource-path.ts';
 import { USER } from '../model/type-names.ts';
 import { planRevert } from '../store/revert.ts';
-import { changesBetween, type WorldDifference } from '../store/world-difference.ts';
+import { changesBetween, changesInTurns, type WorldDifference } from '../store/world-difference.ts';
 import type { Moment, PastWorld } from '../store/world-history.ts';
 import { operationsBetween } from '../store/world-patch.ts';
 import type { WorldStore } from '../store/world-store.ts';
@@ -88,7 +88,10 @@ export class TimeMachine {
    * of it may be less now: throws 409 then.
    */
   async bringBack(resources: Resources, cause: Cause): Promise<Commit | undefined> {
-    const changes = changesBetween(this.store.world.resources, resources);
+    return this.#withChanges(resources, (changes) => this.#bringBack(changes, cause));
+  }
+
+  async #bringBack(changes: WorldDifference, cause: Cause): Promise<Commit | undefined> {
     const offences = changes.put.flatMap((record) => {
       const message = this.#laws.offenceNow(record);
       return message === undefined
@@ -111,7 +114,14 @@ export class TimeMachine {
 
   /** Makes the world what the records say, in one commit. */
   async become(resources: Resources, cause: Cause): Promise<Commit | undefined> {
-    return this.store.commit(changesBetween(this.store.world.resources, resources), cause);
+    return this.#withChanges(resources, (changes) => this.store.commit(changes, cause));
+  }
+
+  /** Hands on what makes the present world another one, at a moment at which it does. */
+  async #withChanges<T>(resources: Resources, take: (changes: WorldDifference) => Promise<T>): Promise<T> {
+    const { seq, world } = this.store;
+    const changes = await changesInTurns(world.resources, resources);
+    return take(this.store.seq === seq ? changes : changesBetween(world.resources, resources));
   }
 }
 

@@ -24,6 +24,18 @@ export function changesBetween(
   return { put, remove };
 }
 
+/** The same of worlds of which the first may change meanwhile; others have their turn. Whoever wants to rely on it looks whether it has. */
+export async function changesInTurns(
+  from: ReadonlyMap<Uuid, StoredResource>,
+  to: ReadonlyMap<Uuid, StoredResource>,
+): Promise<WorldDifference> {
+  const put: StoredResource[] = [];
+  const remove: Uuid[] = [];
+  await inTurns(to, ([id, record]) => from.get(id) !== record && put.push(record));
+  await inTurns(from.keys(), (id) => !to.has(id) && remove.push(id));
+  return { put, remove };
+}
+
 /**
  * A world that was read from a file, with the present records in place of those that equal them: what `changesBetween`
  * wants. It takes its time, and lets others have their turn.
@@ -35,7 +47,8 @@ export async function sharingRecords(
   const shared = new Map<Uuid, StoredResource>();
   await inTurns(world, ([id, record]) => {
     const now = present.get(id);
-    shared.set(id, now && isDeepStrictEqual(now, record) ? now : record);
+    // Its own id, too, where it is here: what is the same is found sooner than what only reads the same.
+    shared.set(now?.id ?? id, now && isDeepStrictEqual(now, record) ? now : record);
   });
   return shared;
 }

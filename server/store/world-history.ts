@@ -3,6 +3,7 @@ import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { Journal } from './journal.ts';
+import { inTurns } from './turns.ts';
 import type { LiveWorld } from './world-file.ts';
 import { applyChanges, tryOperations } from './world-patch.ts';
 
@@ -57,8 +58,10 @@ export class WorldHistory {
    */
   async worldAt(moment: Moment): Promise<PastWorld> {
     let { seq } = this.#world;
-    const resources = new Map(this.#world.resources);
-    await this.#journal.settled();
+    // At this moment all of it, which takes a millisecond; in its places while others have their turn.
+    const records = [...this.#world.resources.values()];
+    const resources = new Map<Uuid, StoredResource>();
+    await Promise.all([this.#journal.settled(), inTurns(records, (record) => resources.set(record.id, record))]);
     if ('seq' in moment && moment.seq === seq) return { seq, resources };
     if ('seq' in moment && moment.seq > seq) throw await this.#unknown(`commit ${moment.seq}`, moment);
     for await (const commit of this.commits(seq + 1)) {
