@@ -2,11 +2,7 @@ import type { Instance } from './engine.ts';
 import { type Known, verdictOn } from './status.ts';
 
 /** One instance as people see it. */
-export interface InstanceView
-  extends Pick<
-    Instance,
-    'id' | 'state' | 'image' | 'startedAtMs' | 'exitCode' | 'wasKilledForMemory' | 'error' | 'ipAddress' | 'addresses'
-  > {
+export interface InstanceView extends Omit<Instance, 'health'> {
   /** What its health checks say, the engine's and ours; `none` when it has none. */
   health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
   /** Is it made from the definition of now? In a rolling update the old ones are not. */
@@ -19,15 +15,7 @@ export function instanceViews(
   { health, hasHealthChecks, revision }: Pick<Known, 'health' | 'hasHealthChecks'> & { revision: string },
 ): InstanceView[] {
   return instances.map((one) => ({
-    id: one.id,
-    state: one.state,
-    image: one.image,
-    startedAtMs: one.startedAtMs,
-    exitCode: one.exitCode,
-    wasKilledForMemory: one.wasKilledForMemory,
-    error: one.error,
-    ipAddress: one.ipAddress,
-    addresses: one.addresses,
+    ...one,
     health: hasHealthChecks || one.health !== 'none' ? verdictOn(one, health) : 'none',
     isCurrent: one.revision === revision,
   }));

@@ -30,29 +30,29 @@ import { watchInstances } from './watch-instances.ts';
 
 /** A Docker daemon, or Podman's service, as a container engine. */
 export class DockerEngine implements ContainerEngine {
-  readonly #world: WorldMark;
-  readonly #connection: DockerConnection;
+  protected readonly world: WorldMark;
+  protected readonly connection: DockerConnection;
   readonly #instances: DockerInstances;
 
   constructor({ connection, ...world }: WorldMark & { connection: DockerConnection }) {
-    this.#world = world;
-    this.#connection = connection;
+    this.world = world;
+    this.connection = connection;
     this.#instances = new DockerInstances(world, connection);
   }
 
   get address(): string {
-    return this.#connection.address.url;
+    return this.connection.address.url;
   }
 
   async ping(): Promise<string> {
-    const { Version: version, Components: parts } = await this.#connection.ask((docker) => docker.version());
+    const { Version: version, Components: parts } = await this.connection.ask((docker) => docker.version());
     // Podman speaks Docker's language, and says so.
     const isPodman = (parts ?? []).some(({ Name }) => Name.startsWith('Podman'));
     return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
   }
 
   async beat(): Promise<void> {
-    await this.#connection.ask((docker) => docker.ping());
+    await this.connection.ask((docker) => docker.ping());
   }
 
   list(recordId?: Uuid): Promise<Instance[]> {
@@ -90,11 +90,11 @@ export class DockerEngine implements ContainerEngine {
   }
 
   clear(options: ClearOptions): Promise<Leftovers> {
-    return clearWorld(this.#connection, this.#world.worldId, options);
+    return clearWorld(this.connection, this.world.worldId, options);
   }
 
   sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
-    return sweepWorlds(this.#connection, isGone);
+    return sweepWorlds(this.connection, isGone);
   }
 
   prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
@@ -104,35 +104,35 @@ export class DockerEngine implements ContainerEngine {
   async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
     const found = await this.#instances.list(recordId);
     return readLogs(
-      this.#connection,
+      this.connection,
       found.map(({ id }) => id),
       options,
     );
   }
 
   follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
-    return followLogs(this.#connection, this.#world.worldId, recordId, onLine);
+    return followLogs(this.connection, this.world.worldId, recordId, onLine);
   }
 
-  stats(instanceId: string): Promise<InstanceStats> {
-    return readStats(this.#connection, instanceId);
+  async stats(instanceId: string): Promise<InstanceStats> {
+    return readStats(this.connection, await this.containerOf(instanceId));
   }
 
-  exec(instanceId: string, command: readonly string[]): Promise<ExecResult> {
-    return execute(this.#connection, instanceId, command);
+  async exec(instanceId: string, command: readonly string[]): Promise<ExecResult> {
+    return execute(this.connection, await this.containerOf(instanceId), command);
   }
 
-  openShell(instanceId: string, size: TerminalSize): Promise<Shell> {
-    return openShell(this.#connection, instanceId, size);
+  async openShell(instanceId: string, size: TerminalSize): Promise<Shell> {
+    return openShell(this.connection, await this.containerOf(instanceId), size);
   }
 
   pull(image: string, options: PullOptions): Promise<void> {
-    return pullImage(this.#connection, image, options);
+    return pullImage(this.connection, image, options);
   }
 
   async findImage(image: string): Promise<string | undefined> {
     try {
-      return bareId((await this.#connection.ask((docker) => docker.getImage(image).inspect())).Id);
+      return bareId((await this.connection.ask((docker) => docker.getImage(image).inspect())).Id);
     } catch (failure) {
       if (failure instanceof EngineRefusal) return undefined;
       throw failure;
@@ -140,11 +140,16 @@ export class DockerEngine implements ContainerEngine {
   }
 
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
-    return watchInstances(this.#connection, ownedBy(this.#world.worldId), onEvent);
+    return watchInstances(this.connection, ownedBy(this.world.worldId), onEvent);
   }
 
   close(): void {
-    this.#connection.close();
+    this.connection.close();
+  }
+
+  /** The container that an instance is: itself. */
+  protected async containerOf(instanceId: string): Promise<string> {
+    return instanceId;
   }
 
   /**
@@ -201,7 +206,7 @@ export class DockerEngine implements ContainerEngine {
 
   async #pull(image: string, { signal, onPull }: ApplyOptions): Promise<void> {
     try {
-      await pullImage(this.#connection, image, { signal, ...(onPull && { onProgress: onPull }) });
+      await pullImage(this.connection, image, { signal, ...(onPull && { onProgress: onPull }) });
     } finally {
       onPull?.(undefined);
     }

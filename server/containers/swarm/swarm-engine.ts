@@ -1,33 +1,13 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Owner } from '../../machine/owner.ts';
 import type { Uuid } from '../../model/ids.ts';
 import type { LogLine } from '../../model/invocation.ts';
-import type { DockerConnection } from '../docker/docker-connection.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
-import { DockerInstances } from '../docker/docker-instances.ts';
-import { execute } from '../docker/execute.ts';
-import { type PullOptions, pullImage } from '../docker/image-pull.ts';
-import { readStats } from '../docker/instance-stats.ts';
-import { identityIn, LABEL, marksOf, ownedBy, type WorldMark } from '../docker/labels.ts';
+import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
 import { StampedLines } from '../docker/output.ts';
-import { openShell } from '../docker/shell.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
-import type {
-  ApplyOptions,
-  ClearOptions,
-  ContainerEngine,
-  EngineEvent,
-  ExecResult,
-  Instance,
-  InstanceStats,
-  Leftovers,
-  LogOptions,
-  Shell,
-  TerminalSize,
-  Workload,
-} from '../engine.ts';
+import type { ApplyOptions, EngineEvent, Instance, LogOptions, Workload } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
 import { NewestLines } from '../newest-lines.ts';
 import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
@@ -72,48 +52,34 @@ type Task = z.output<typeof task>;
  * A Docker swarm as a container engine (D-082): a record is a service, its replicas are the instances, and where they run is the
  * swarm's affair. A rolling update is the swarm's own, new tasks first. Ports are reached on the node that was connected to.
  */
-export class SwarmEngine implements ContainerEngine {
-  readonly #world: WorldMark;
-  readonly #connection: DockerConnection;
-  readonly #daemon: DockerEngine;
-
-  constructor({ connection, ...world }: WorldMark & { connection: DockerConnection }) {
-    this.#world = world;
-    this.#connection = connection;
-    this.#daemon = new DockerEngine({ ...world, connection });
+export class SwarmEngine extends DockerEngine {
+  override get address(): string {
+    return `${this.connection.address.url} (swarm)`;
   }
 
-  get address(): string {
-    return `${this.#connection.address.url} (swarm)`;
-  }
-
-  async ping(): Promise<string> {
-    const version = await this.#daemon.ping();
-    const { Swarm: swarm } = await this.#connection.ask((docker) => docker.info());
+  override async ping(): Promise<string> {
+    const version = await super.ping();
+    const { Swarm: swarm } = await this.connection.ask((docker) => docker.info());
     if (swarm?.ControlAvailable === true) return `${version}, swarm`;
     throw new EngineUnreachable(
-      `the Docker daemon at ${this.#connection.address.url} manages no swarm: run \`docker swarm init\` there, or give the provider the config.url of a manager`,
+      `the Docker daemon at ${this.connection.address.url} manages no swarm: run \`docker swarm init\` there, or give the provider the config.url of a manager`,
     );
   }
 
-  beat(): Promise<void> {
-    return this.#daemon.beat();
-  }
-
-  async list(recordId?: Uuid): Promise<Instance[]> {
+  override async list(recordId?: Uuid): Promise<Instance[]> {
     const found = await Promise.all((await this.#services(recordId)).map((one) => this.#instancesOf(one)));
     return found.flat();
   }
 
-  async apply(workload: Workload, options: ApplyOptions): Promise<void> {
+  override async apply(workload: Workload, options: ApplyOptions): Promise<void> {
     options.signal.throwIfAborted();
     const [present] = await this.#services(workload.recordId);
     const isOfNow = present?.Spec.Labels[LABEL.revision] === workload.revision;
     const isAsWished = isOfNow && present?.Spec.Mode.Replicated?.Replicas === workload.instances;
     if (!isAsWished) {
       await this.#ensureNetwork(workload.environmentId);
-      const definition = serviceDefinition(this.#world, workload, await this.#configsFor(workload));
-      await this.#connection.ask((docker) =>
+      const definition = serviceDefinition(this.world, workload, await this.#configsFor(workload));
+      await this.connection.ask((docker) =>
         present
           ? docker.getService(present.ID).update({ ...definition, version: present.Version.Index })
           : docker.createService(definition),
@@ -123,37 +89,25 @@ export class SwarmEngine implements ContainerEngine {
     if (!isOfNow && present) await Promise.all(made.map((one) => options.whenReady(one)));
   }
 
-  async remove(recordId: Uuid): Promise<void> {
+  override async remove(recordId: Uuid): Promise<void> {
     for (const { ID } of await this.#services(recordId)) {
-      await this.#connection.ask((docker) => docker.getService(ID).remove());
+      await this.connection.ask((docker) => docker.getService(ID).remove());
     }
     await this.#untilGone(recordId);
-    const filters = ownedBy(this.#world.worldId, recordId);
-    const configs = await this.#connection.ask((docker) => docker.listConfigs({ filters }));
+    const filters = ownedBy(this.world.worldId, recordId);
+    const configs = await this.connection.ask((docker) => docker.listConfigs({ filters }));
     for (const { ID } of configs) {
-      await this.#connection.ask((docker) => docker.getConfig(ID).remove()).catch(() => undefined); // still in use: the next time
+      await this.connection.ask((docker) => docker.getConfig(ID).remove()).catch(() => undefined); // still in use: the next time
     }
   }
 
-  clear(options: ClearOptions): Promise<Leftovers> {
-    return this.#daemon.clear(options);
-  }
-
-  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
-    return this.#daemon.sweep(isGone);
-  }
-
-  prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
-    return new DockerInstances(this.#world, this.#connection).prune(kept);
-  }
-
-  async logs(recordId: Uuid, { sinceMs, tail, stderr }: LogOptions): Promise<LogLine[]> {
+  override async logs(recordId: Uuid, { sinceMs, tail, stderr }: LogOptions): Promise<LogLine[]> {
     const lines = new NewestLines();
     for (const { ID } of await this.#services(recordId)) {
       const reader = new StampedLines((line) => lines.add(line));
       const since = sinceMs > 0 ? { since: Math.floor(sinceMs / 1000) } : {};
       const newest = tail === undefined ? {} : { tail };
-      const output = await this.#connection.ask((docker) =>
+      const output = await this.connection.ask((docker) =>
         docker.getService(ID).logs({ follow: false, stdout: true, stderr, timestamps: true, ...since, ...newest }),
       );
       for await (const chunk of Buffer.isBuffer(output) ? [output] : output) reader.push(Buffer.from(chunk));
@@ -165,11 +119,11 @@ export class SwarmEngine implements ContainerEngine {
       .sort((one, other) => one.atMs - other.atMs);
   }
 
-  async follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
+  override async follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
     const [found] = await this.#services(recordId);
     if (!found) return () => undefined;
     const reader = new StampedLines((line) => onLine(found.ID, line));
-    const stream = await this.#connection.ask((docker) =>
+    const stream = await this.connection.ask((docker) =>
       docker.getService(found.ID).logs({ follow: true, stdout: true, stderr: true, timestamps: true, tail: 0 }),
     );
     stream.on('data', (chunk: Buffer) => reader.push(chunk));
@@ -177,51 +131,27 @@ export class SwarmEngine implements ContainerEngine {
     return () => Object(stream).destroy?.();
   }
 
-  async stats(instanceId: string): Promise<InstanceStats> {
-    return readStats(this.#connection, await this.#containerOf(instanceId));
-  }
-
-  async exec(instanceId: string, command: readonly string[]): Promise<ExecResult> {
-    return execute(this.#connection, await this.#containerOf(instanceId), command);
-  }
-
-  async openShell(instanceId: string, size: TerminalSize): Promise<Shell> {
-    return openShell(this.#connection, await this.#containerOf(instanceId), size);
-  }
-
-  pull(image: string, options: PullOptions): Promise<void> {
-    return pullImage(this.#connection, image, options);
-  }
-
-  findImage(image: string): Promise<string | undefined> {
-    return this.#daemon.findImage(image);
-  }
-
-  watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
-    return watchInstances(this.#connection, swarmContainersOf(this.#world.worldId), onEvent);
-  }
-
-  close(): void {
-    this.#connection.close();
+  override watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
+    return watchInstances(this.connection, swarmContainersOf(this.world.worldId), onEvent);
   }
 
   /** The swarm ends tasks after it has forgotten the service; until then their network is in use. */
   async #untilGone(recordId: Uuid): Promise<void> {
-    const { label } = swarmContainersOf(this.#world.worldId);
+    const { label } = swarmContainersOf(this.world.worldId);
     const filters = { label: [...label, `${LABEL.record}=${recordId}`] };
     for (const untilMs = Date.now() + END_LIMIT_MS; Date.now() < untilMs; await pause(WATCH_INTERVAL_MS)) {
-      const left = await this.#connection.ask((docker) => docker.listContainers({ all: true, filters }));
+      const left = await this.connection.ask((docker) => docker.listContainers({ all: true, filters }));
       if (left.length === 0) return;
     }
   }
 
   async #services(recordId?: Uuid): Promise<Service[]> {
-    const filters = ownedBy(this.#world.worldId, recordId);
-    return z.array(service).parse(await this.#connection.ask((docker) => docker.listServices({ filters })));
+    const filters = ownedBy(this.world.worldId, recordId);
+    return z.array(service).parse(await this.connection.ask((docker) => docker.listServices({ filters })));
   }
 
   async #tasksOf({ ID }: Service): Promise<Task[]> {
-    const found = await this.#connection.ask((docker) => docker.listTasks({ filters: { service: [ID] } }));
+    const found = await this.connection.ask((docker) => docker.listTasks({ filters: { service: [ID] } }));
     return z
       .array(task)
       .parse(found)
@@ -258,7 +188,7 @@ export class SwarmEngine implements ContainerEngine {
         .filter(({ PublishedPort }) => PublishedPort > 0)
         .map(({ TargetPort, PublishedPort }) => ({
           containerPort: TargetPort,
-          host: this.#connection.address.publishedHost,
+          host: this.connection.address.publishedHost,
           port: PublishedPort,
         })),
     };
@@ -286,11 +216,11 @@ export class SwarmEngine implements ContainerEngine {
   }
 
   async #ensureNetwork(environmentId: Uuid): Promise<void> {
-    const Name = swarmNetworkName(this.#world.worldId, environmentId);
-    const present = await this.#connection.ask((docker) => docker.listNetworks({ filters: { name: [Name] } }));
+    const Name = swarmNetworkName(this.world.worldId, environmentId);
+    const present = await this.connection.ask((docker) => docker.listNetworks({ filters: { name: [Name] } }));
     if (present.some((one) => one.Name === Name)) return;
-    const Labels = { ...marksOf(this.#world), [LABEL.environment]: environmentId };
-    await this.#connection
+    const Labels = { ...marksOf(this.world), [LABEL.environment]: environmentId };
+    await this.connection
       .ask((docker) =>
         docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'overlay', Attachable: true, Labels }),
       )
@@ -301,28 +231,28 @@ export class SwarmEngine implements ContainerEngine {
 
   /** Given files as configs of the swarm, which gets them to whichever node a task runs on. */
   async #configsFor({ recordId, files }: Workload): Promise<object[]> {
-    const Labels = { ...marksOf(this.#world), [LABEL.record]: recordId };
+    const Labels = { ...marksOf(this.world), [LABEL.record]: recordId };
     return Promise.all(
       files.map(async ({ path, content }) => {
         const digest = createHash('sha256').update(path).update(content).digest('hex').slice(0, 24);
         const Name = `${recordId.slice(0, 8)}-${digest}`;
-        const [present] = await this.#connection.ask((docker) => docker.listConfigs({ filters: { name: [Name] } }));
+        const [present] = await this.connection.ask((docker) => docker.listConfigs({ filters: { name: [Name] } }));
         const Data = Buffer.from(content).toString('base64');
         // Its type knows the members of what is listed only.
         const ConfigID =
-          present?.ID ?? Object(await this.#connection.ask((docker) => docker.createConfig({ Name, Data, Labels }))).id;
+          present?.ID ?? Object(await this.connection.ask((docker) => docker.createConfig({ Name, Data, Labels }))).id;
         return { ConfigID, ConfigName: Name, File: { Name: path, UID: '0', GID: '0', Mode: 0o444 } };
       }),
     );
   }
 
   /** The container of a task, if that runs on the node that we are connected to. Throws EngineRefusal. */
-  async #containerOf(taskId: string): Promise<string> {
-    const found = task.parse(await this.#connection.ask((docker) => docker.getTask(taskId).inspect()));
+  protected override async containerOf(taskId: string): Promise<string> {
+    const found = task.parse(await this.connection.ask((docker) => docker.getTask(taskId).inspect()));
     const id = found.Status.ContainerStatus?.ContainerID;
     const isHere =
       id !== undefined &&
-      (await this.#connection.ask((docker) => docker.getContainer(id).inspect()).catch(() => undefined));
+      (await this.connection.ask((docker) => docker.getContainer(id).inspect()).catch(() => undefined));
     if (isHere && id !== undefined) return id;
     throw new EngineRefusal('missing', `task ${taskId} runs on another node of the swarm: ask that one's daemon`);
   }
