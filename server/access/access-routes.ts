@@ -5,6 +5,7 @@ import { type Gate, serve } from '../http/serve.ts';
 import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
+import { timeOf } from '../model/iso-time.ts';
 import { demandRight } from '../model/rights.ts';
 import { USER } from '../model/type-names.ts';
 import { isDisabled, organizationFor } from '../security/accounts.ts';
@@ -89,8 +90,4 @@ export function accessRoutes({ credentials, firstKey }: AccessOptions, gate: Gat
 
 function newest<T>(oldestFirst: readonly T[]): T[] {
   return oldestFirst.slice(-MAX_SHOWN).reverse();
-}
-
-function timeOf(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

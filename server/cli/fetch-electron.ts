@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { isAlive } from '../machine/processes.ts';
+import { jsonIn } from '../model/json.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A hundred megabytes over a line of two megabits. */
@@ -91,7 +93,7 @@ async function runFetch(folder: string, { env, signal, limitMs, onProgress }: Re
   });
   child.on('error', () => undefined); // it tells of the signal, and of nothing that `close` does not
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const { success, data } = progressSchema.safeParse(parsed(line));
+    const { success, data } = progressSchema.safeParse(jsonIn(line));
     if (success) onProgress(data);
   });
   const said = text(child.stderr);
@@ -100,14 +102,6 @@ async function runFetch(folder: string, { env, signal, limitMs, onProgress }: Re
   if (exitCode === 0) return;
   if (late.aborted) throw new Error(`it took longer than ${Math.round(limitMs / 1_000)} s`);
   throw new Error((await said).trim().split('\n', 1)[0] || 'its installer ended without a word');
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Two that unpack at a time would get into each other's way. Throws where another one is at it, or nothing can be written. */
@@ -119,18 +113,8 @@ async function takeLock(lock: string): Promise<void> {
       const { code, message } = failure as NodeJS.ErrnoException;
       if (code !== 'EEXIST') throw new Error(message);
       const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
-      if (isLast || isAlive(holder)) throw new Error(`process ${holder} is fetching it`);
+      if (isLast || (holder > 0 && isAlive(holder))) throw new Error(`process ${holder} is fetching it`);
       await rm(lock, { force: true });
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

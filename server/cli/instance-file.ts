@@ -1,10 +1,12 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { UserError } from '../config.ts';
 import { IN_MEMORY } from '../config-schema.ts';
 import type { Emulator } from '../emulator.ts';
+import { readKept } from '../machine/kept-file.ts';
+import { isAlive } from '../machine/processes.ts';
 import { writeWhole } from '../machine/write-whole.ts';
 import { reasonOf } from '../model/reason.ts';
 
@@ -52,31 +54,11 @@ export async function writeInstanceFile(emulator: Emulator, pid: number): Promis
 export async function removeInstanceFile({ dataDir }: Emulator, pid: number): Promise<void> {
   if (dataDir === IN_MEMORY) return;
   const file = join(dataDir, FILE);
-  const { data } = instanceSchema.safeParse(parsed(await readFile(file, 'utf8').catch(() => undefined)));
-  if (data?.pid === pid) await rm(file, { force: true });
+  if ((await readKept(file, instanceSchema))?.pid === pid) await rm(file, { force: true });
 }
 
 /** The platform that was last started on a data folder; undefined when it has ended, whether it could say so or not. */
 export async function findInstance(dataDir: string): Promise<InstanceRecord | undefined> {
-  const text = await readFile(join(dataDir, FILE), 'utf8').catch(() => undefined);
-  const { success, data } = instanceSchema.safeParse(parsed(text));
-  return success && isAlive(data.pid) ? data : undefined;
-}
-
-/** Does a process of this id live? */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'; // alive, but somebody else's
-  }
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const kept = await readKept(join(dataDir, FILE), instanceSchema);
+  return kept && isAlive(kept.pid) ? kept : undefined;
 }

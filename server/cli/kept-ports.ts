@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { IN_MEMORY } from '../config-schema.ts';
 import type { ConfigWithOrigins } from '../config-sources.ts';
 import type { Emulator } from '../emulator.ts';
+import { readKept } from '../machine/kept-file.ts';
 
 /** In the data folder: the ports that the platform had last. */
 const FILE = 'ports.json';
@@ -24,21 +25,13 @@ export async function keepPorts({ dataDir, baseUrl, gatewayUrl, crmUrl, scmUrl }
 
 /** The configuration of a named instance, with the ports that it had last where any free one would do and they still are free. */
 export async function withKeptPorts({ config, origins }: ConfigWithOrigins): Promise<ConfigWithOrigins> {
-  const kept = portsSchema.safeParse(await readKept(config.data)).data;
+  const kept = await readKept(join(config.data, FILE), portsSchema);
   if (!kept) return { config, origins };
   const ports = { ...kept };
   for (const key of ['basePort', 'gatewayPort', 'crmPort', 'scmPort'] as const) {
     if (config[key] !== 0 || !(await isFree(config.host, kept[key]))) ports[key] = config[key];
   }
   return { config: { ...config, ...ports }, origins };
-}
-
-async function readKept(dataDir: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(join(dataDir, FILE), 'utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 function isFree(host: string, port: number): Promise<boolean> {

@@ -5,6 +5,7 @@ import { text as readText } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { AnswerOf, BodyOf, PathOf, Row } from '../contract/row.ts';
 import type { ErrorDetail } from '../model/errors.ts';
+import { jsonIn } from '../model/json.ts';
 import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith, NO } from './exit-with.ts';
 
@@ -77,7 +78,7 @@ export class PlatformClient {
     const [verb = '', pattern = ''] = row.route.split(' ');
     const path = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(Object(names)[name]));
     const address = query === undefined ? path : `${path}?${new URLSearchParams(query)}`;
-    const answer = parsed(await this.text(verb.toUpperCase(), address, { ...call, ...(json && asJson(json)) }));
+    const answer = jsonIn(await this.text(verb.toUpperCase(), address, { ...call, ...(json && asJson(json)) }));
     if (isAnswer(row, answer)) return answer;
     throw this.#notUnderstood(path);
   }
@@ -89,7 +90,7 @@ export class PlatformClient {
    * @throws as `text`, and ExitWith when the answer is another one
    */
   async json<T>(method: string, path: string, schema: z.ZodType<T>, call: Call = {}): Promise<T> {
-    const { success, data } = schema.safeParse(parsed(await this.text(method, path, call)));
+    const { success, data } = schema.safeParse(jsonIn(await this.text(method, path, call)));
     if (success) return data;
     throw this.#notUnderstood(path);
   }
@@ -124,14 +125,6 @@ export function brokenOff(failure: unknown): ExitWith {
     NO,
     `the answer of the platform broke off: ${failure instanceof Error ? failure.message : failure}`,
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function send(
@@ -171,7 +164,7 @@ export class Refusal extends ExitWith {
   readonly details: readonly ErrorDetail[];
 
   constructor(status: number, text: string, request: string) {
-    const { message = 'refused', details = [] } = refusalSchema.safeParse(parsed(text)).data ?? {};
+    const { message = 'refused', details = [] } = refusalSchema.safeParse(jsonIn(text)).data ?? {};
     const advice =
       status === 401 ? '; give the right --key and --secret, or TERRARIUM_API_KEY and TERRARIUM_API_SECRET' : '';
     super(status < 500 ? USER_FAILURE : NO, `${message}${advice} (${request}: ${status})`);

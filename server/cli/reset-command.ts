@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { UserError } from '../config.ts';
 import { IN_MEMORY } from '../config-schema.ts';
-import { isAlive } from './instance-file.ts';
+import { isAlive } from '../machine/processes.ts';
 import { addInstanceOption } from './instance-name.ts';
 import { localConfig } from './instance-options.ts';
 import { printAnswer } from './print-answer.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { UserError } from '../config.ts';
+import { isAlive } from '../machine/processes.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { isAlive } from './instance-file.ts';
 import { addPlatformOptions, findTarget } from './instance-options.ts';
 import { printAnswer } from './print-answer.ts';
 import type { Terminal } from './terminal.ts';

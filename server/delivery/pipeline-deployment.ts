@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
+import { jsonIn } from '../model/json.ts';
 import type { PipelineDeployment, PipelineRun } from '../model/pipeline-run.ts';
 
 const MAX_PROBLEM_CHARACTERS = 2_000;
@@ -36,11 +37,11 @@ export function deploymentIn(exchange: ExchangeRecord, run: PipelineRun): Pipeli
   if (exchange.plane !== 'gateway' || run.deployUrl === undefined || atMs < run.startedAtMs) return undefined;
   const path = target.split('?', 1)[0] ?? '';
   if (path !== new URL(run.deployUrl).pathname) return undefined;
-  const asked = requestBody.safeParse(jsonIn(exchange.requestBody?.bytes)).data;
+  const asked = requestBody.safeParse(jsonIn(new TextDecoder().decode(exchange.requestBody?.bytes))).data;
   // What was refused before its body was read names nothing; of several pipelines at a time each names its own commit.
   if (asked?.sha !== undefined && asked.sha !== run.sha) return undefined;
   if (asked?.ref !== undefined && asked.ref !== run.branch) return undefined;
-  const told = answerBody.safeParse(jsonIn(exchange.responseBody?.bytes)).data ?? {};
+  const told = answerBody.safeParse(jsonIn(new TextDecoder().decode(exchange.responseBody?.bytes))).data ?? {};
   const action = told.action ?? asked?.action;
   // A lambda that knows no HTTP says in its answer what went wrong.
   const isRefused = (status ?? 500) >= 400 || (told.code ?? 0) >= 400;
@@ -62,13 +63,4 @@ export function deploymentIn(exchange: ExchangeRecord, run: PipelineRun): Pipeli
       problem: (told.message ?? `it answered ${status ?? 'nothing'}`).slice(0, MAX_PROBLEM_CHARACTERS),
     }),
   };
-}
-
-function jsonIn(bytes: Uint8Array | undefined): unknown {
-  if (!bytes) return undefined;
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
 }

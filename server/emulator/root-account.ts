@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from '../config-schema.ts';
-import { readSecret, writeSecret } from '../machine/kept-secret.ts';
+import { readKept, writeSecret } from '../machine/kept-file.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { rootAct } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
@@ -56,7 +56,7 @@ async function settleKey(view: WorldView, credentials: Credentials, config: Conf
   const { rootApiKey, rootApiSecret } = config;
   const isConfigured = rootApiKey !== undefined && rootApiSecret !== undefined;
   const file = config.data === IN_MEMORY ? undefined : path.join(config.data, KEY_FILE);
-  const kept = file === undefined ? undefined : await readSecret(file, pairSchema);
+  const kept = file === undefined ? undefined : await readKept(file, pairSchema);
   const given = isConfigured ? { key: rootApiKey, secret: rootApiSecret } : (kept ?? {});
   const pair = await credentials.ensureRootKey({ userId: view.root.owner, orgId: view.root.id }, given);
   if (isConfigured) return { apiKey: pair.key, generated: false };

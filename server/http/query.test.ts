@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { booleanParameter, queryOf, singleParameter } from './query.ts';
+import { queryOf, singleParameter } from './query.ts';
 
 const query = (text: string) => new URLSearchParams(text);
 
@@ -21,14 +21,5 @@ describe('query parameters (D-012)', () => {
     expect(singleParameter(query('a=1&b=2'), 'a')).toBe('1');
     expect(singleParameter(query('b=2'), 'a')).toBeUndefined();
     expect(() => singleParameter(query('a=1&a=1'), 'a')).toThrow("query parameter 'a' may be given only once");
-  });
-
-  it('are true or false where a boolean is wanted, false when absent', () => {
-    expect(booleanParameter(query('a=true'), 'a')).toBe(true);
-    expect(booleanParameter(query('a=false'), 'a')).toBe(false);
-    expect(booleanParameter(query(''), 'a')).toBe(false);
-    for (const value of ['', '1', 'True', 'yes', ' true']) {
-      expect(() => booleanParameter(query(`a=${value}`), 'a')).toThrow('must be true or false');
-    }
   });
 });

@@ -14,12 +14,3 @@ export function singleParameter(query: URLSearchParams, name: string): string | 
   if (values.length > 1) throw new PlatformError(400, `query parameter '${name}' may be given only once`);
   return values[0];
 }
-
-/** A boolean parameter, false when absent. Throws 400 unless it is exactly `true` or `false` (D-012). */
-export function booleanParameter(query: URLSearchParams, name: string): boolean {
-  const value = singleParameter(query, name);
-  if (value !== undefined && value !== 'true' && value !== 'false') {
-    throw new PlatformError(400, `query parameter '${name}' must be true or false, not '${value.slice(0, 64)}'`);
-  }
-  return value === 'true';
-}

@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { readKept } from '../machine/kept-file.ts';
 import { writeWhole } from '../machine/write-whole.ts';
 import type { CodeSource } from './lambda-definition.ts';
 import { LambdaFailure } from './lambda-failure.ts';
@@ -82,7 +83,7 @@ export class PackageStore {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names) {
       const file = path.join(this.#folder, name);
-      const copy = name.endsWith(COPY_SUFFIX) ? await readCopy(file) : undefined;
+      const copy = name.endsWith(COPY_SUFFIX) ? await readKept(file, copySchema) : undefined;
       if (copy && existsSync(path.join(this.#contents, copy.content)))
         this.#copies.set(path.basename(name, COPY_SUFFIX), { latest: copy });
       else if (file !== this.#contents && name !== 'node_modules') await rm(file, { recursive: true, force: true });
@@ -251,14 +252,6 @@ export class PackageStore {
 }
 
 const CONTENT = /^[0-9a-f]{32}$/;
-
-async function readCopy(file: string): Promise<Copy | undefined> {
-  try {
-    return copySchema.safeParse(JSON.parse(await readFile(file, 'utf8'))).data;
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Without a package.json of its own, Node would take module type and name from whatever folder the emulator's data

@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { promisify } from 'node:util';
 import { z } from 'zod';
+import { beginOf } from './processes.ts';
 
 /** The process that made something in an engine, told so that another one can see whether it still lives. */
 export const ownerSchema = z.object({
@@ -23,7 +22,6 @@ export type Owner = z.output<typeof ownerSchema>;
 /** What can be said from here of the process that an owner names. `unknown`: it was elsewhere, or at another time. */
 export type Life = 'lives' | 'gone' | 'unknown';
 
-const NONE = 'there is no such process';
 /** The processes of the machine itself on Linux: a number that every kernel has. */
 const OUTERMOST = 'pid:[4026531836]';
 
@@ -80,25 +78,4 @@ function here(): Pick<Owner, 'machine' | 'boot' | 'pids'> {
     boot: orNone(() => text('/proc/sys/kernel/random/boot_id')),
     pids: orNone(() => readlinkSync('/proc/self/ns/pid')),
   };
-}
-
-/** When a process began, in the system's words; `NONE` when there is none of this number. */
-async function beginOf(pid: number): Promise<string> {
-  if (process.platform === 'linux') {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-      // Behind the program's name, which may hold anything: state first, then the parent; the begin is the twentieth.
-      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-    } catch {
-      return NONE;
-    }
-  }
-  try {
-    process.kill(pid, 0);
-  } catch (failure) {
-    if (Object(failure).code === 'ESRCH') return NONE;
-  }
-  const run = promisify(execFile);
-  const listed = await run('ps', ['-o', 'lstart=', '-p', String(pid)]).catch(() => undefined);
-  return listed?.stdout.trim() ?? '';
 }

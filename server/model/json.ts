@@ -19,3 +19,12 @@ export function idIn(value: unknown): string | undefined {
   const id = memberOf(value, 'id');
   return typeof id === 'string' ? id.toLowerCase() : undefined;
 }
+
+/** What a text is as JSON; undefined for what is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -4,6 +4,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { beginOf } from '../machine/processes.ts';
 
 const PREFIX = 'terrarium-pipeline-';
 const OWNER = 'owner.json';
@@ -38,7 +39,7 @@ export class RunFolder {
   static async make(baseUrl: string): Promise<RunFolder> {
     const path = await mkdtemp(join(tmpdir(), PREFIX));
     try {
-      const folder = new RunFolder(path, { pid: process.pid, startedAt: await startOf(process.pid), baseUrl });
+      const folder = new RunFolder(path, { pid: process.pid, startedAt: await beginOf(process.pid), baseUrl });
       await folder.note({});
       for (const name of ['jobs', 'files', 'artifacts']) await mkdir(join(path, name));
       return folder;
@@ -79,7 +80,7 @@ export async function sweepLeftovers(giveBack: (owner: RunOwner) => Promise<void
     try {
       if ((await stat(path)).uid !== userInfo().uid) continue;
       const { success, data } = owner.safeParse(JSON.parse(await readFile(join(path, OWNER), 'utf8')));
-      if (!success || (await startOf(data.pid)) === data.startedAt) continue;
+      if (!success || (await beginOf(data.pid)) === data.startedAt) continue;
       await giveBack(data).catch(() => undefined); // that platform may be gone, too
       await removeFolder(path, data);
     } catch {
@@ -145,18 +146,5 @@ async function removeFromEngine(mark: string, program: string | undefined): Prom
   } catch (failure) {
     // With its command an engine is gone for good.
     return Object(failure).code === 'ENOENT';
-  }
-}
-
-/** What tells a process from a later one with the same number; empty when it is gone. */
-async function startOf(pid: number): Promise<string> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // The name, in parentheses, may hold anything.
-  if (text !== undefined) return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  try {
-    process.kill(pid, 0);
-    return process.platform === 'linux' ? '' : 'running';
-  } catch {
-    return '';
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PlatformError } from '../model/errors.ts';
-import type { Json } from '../model/json.ts';
+import { type Json, jsonIn } from '../model/json.ts';
 
 /** How long a platform may take to answer. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -47,7 +47,7 @@ export class Platform {
     const body = new URLSearchParams({ grant_type: 'password', username: user, password });
     const { status, text } = await send(url, { method: 'POST', body });
     if (status >= 500) throw new PlatformError(502, `POST ${url} is answered ${status}: try again later`);
-    const issued = issuedSchema.safeParse(parsed(text));
+    const issued = issuedSchema.safeParse(jsonIn(text));
     if (status === 200 && issued.success) return new Platform(metaUrl, `Bearer ${issued.data.access_token}`);
     if (status === 200 || status === 404) throw notUnderstood(`POST ${url}`, status);
     throw new PlatformError(400, `${url} knows no user '${user}' with this password (${status})`);
@@ -89,11 +89,11 @@ export class Platform {
     if (status === 401)
       throw new PlatformError(400, `${this.metaUrl} does not take these credentials; give those of an account there`);
     if (status >= 400) {
-      const said = refusalSchema.safeParse(parsed(text)).data?.message ?? 'it does not say why';
+      const said = refusalSchema.safeParse(jsonIn(text)).data?.message ?? 'it does not say why';
       const means = status === 404 || status === 403 || status === 409 ? status : status < 500 ? 400 : 502;
       throw new PlatformError(means, `${request} is refused with ${status}: ${said}`);
     }
-    const told = parsed(text);
+    const told = jsonIn(text);
     if (told === undefined) throw notUnderstood(request, status);
     const answer = schema.safeParse(told);
     if (answer.success) return answer.data;
@@ -126,12 +126,4 @@ function notUnderstood(request: string, status: number, where = 'no JSON of that
     502,
     `${request} is answered ${status} with what the contract does not know (${where}): is it the resource service of a platform?`,
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync,
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isAlive } from '../machine/processes.ts';
 import { codeOf, reasonOf } from '../model/reason.ts';
 import { FolderLost, StoreError } from './store-error.ts';
 
@@ -31,7 +32,7 @@ export async function lockFolder(dir: string): Promise<FolderLock> {
     const file = claim(path);
     if (file) return new FolderLock(folder, file);
     const pid = await holderOf(path);
-    if (pid !== undefined && isAlive(pid, path)) throw inUse(dir, path, pid);
+    if (pid !== undefined && isHeld(pid, path)) throw inUse(dir, path, pid);
     if (pid === undefined && attempt <= PATIENT_ATTEMPTS) await wait(PATIENCE_MS);
     else await discard(path, pid);
   }
@@ -135,14 +136,9 @@ async function holderOf(path: string): Promise<number | undefined> {
   return Number.isInteger(pid) && pid > 0 ? pid : undefined;
 }
 
-function isAlive(pid: number, path: string): boolean {
-  if (pid === process.pid) return isHeldHere(path);
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM'; // alive, but somebody else's
-  }
+/** Does the process that holds a lock live? */
+function isHeld(pid: number, path: string): boolean {
+  return pid === process.pid ? isHeldHere(path) : isAlive(pid);
 }
 
 /**
@@ -155,7 +151,7 @@ async function discard(path: string, stalePid: number | undefined): Promise<void
   if (!ours) {
     const pid = await holderOf(takeover);
     // What a crash in the middle of this leaves behind goes; the next attempt tries again.
-    if (pid !== undefined && !isAlive(pid, takeover)) await rm(takeover, { force: true });
+    if (pid !== undefined && !isHeld(pid, takeover)) await rm(takeover, { force: true });
     else await wait(PATIENCE_MS);
     return;
   }

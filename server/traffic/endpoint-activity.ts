@@ -1,6 +1,7 @@
 import type { EndpointUse } from '../contract/window.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
+import { timeOf } from '../model/iso-time.ts';
 
 /** So many endpoints are followed; of more, those that had no request for longest are forgotten. */
 const MAX_ENDPOINTS = 10_000;
@@ -64,8 +65,4 @@ export class EndpointActivity {
 
 function statusIn({ lastStatus }: Activity): { status?: number } {
   return lastStatus === undefined ? {} : { status: lastStatus };
-}
-
-function timeOf(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

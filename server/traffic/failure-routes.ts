@@ -11,6 +11,7 @@ import { PlatformError } from '../model/errors.ts';
 import { failedCalls } from '../model/failed-call.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { Invocation, LambdaInvoker } from '../model/invocation.ts';
+import { timeOf } from '../model/iso-time.ts';
 import { pathOf } from '../model/resource-path.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { type FailureRun, failureRunOf, failureText, presentFailureRuns, stillLost } from './failure-runs.ts';
@@ -179,8 +180,4 @@ async function shownRun(
       .map(({ atMs, kind, text }) => ({ at: timeOf(atMs), kind, text })),
     ...(historyFromMs !== undefined && { historyFrom: timeOf(historyFromMs) }),
   };
-}
-
-function timeOf(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

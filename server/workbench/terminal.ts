@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import type { Shell, TerminalSize } from '../containers/engine.ts';
 import { terminalWord } from '../contract/containers.ts';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
+import { jsonIn } from '../model/json.ts';
 import type { TerminalEnd } from '../model/terminal-words.ts';
 
 /** How far what was sent may be ahead of what its viewer has shown: a shell that prints faster waits. */
@@ -117,7 +118,7 @@ export class Terminal {
   }
 
   #hear(text: string): void {
-    const word = terminalWord.safeParse(parsed(text));
+    const word = terminalWord.safeParse(jsonIn(text));
     if (!word.success) {
       this.end('refused', 'What the viewer said is no word of this protocol.');
     } else if ('columns' in word.data) {
@@ -150,13 +151,5 @@ export class Terminal {
     if (!this.#isHeard && !this.#socket.isPaused) this.#socket.terminate();
     else this.#socket.ping();
     this.#isHeard = false;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { type Debugging, type FileLink, workbenchRows } from '../contract/workbench.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import type { Uuid } from '../model/ids.ts';
+import { timeOf } from '../model/iso-time.ts';
 import type { LinkedFiles, LinkState } from './linked-files.ts';
 import type { TestEvents } from './test-events.ts';
 
@@ -69,8 +70,4 @@ function shownSchedule({ nextAtMs, lastAtMs, leftOut }: NonNullable<ReturnType<W
 
 function shownLink({ path, takenAtMs, problem }: LinkState): FileLink {
   return { path, ...(takenAtMs !== undefined && { takenAt: timeOf(takenAtMs) }), ...(problem && { problem }) };
-}
-
-function timeOf(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { writeWhole } from './write-whole.ts';
 
-/** What a file of the data folder keeps of a secret; undefined when it is missing or damaged, and so has to be made anew. */
-export async function readSecret<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
+/** What a file keeps as JSON of that form; undefined when it is missing or damaged. */
+export async function readKept<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
   try {
     return schema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {
