@@ -14,7 +14,7 @@ const ENGINES = [
 ];
 /**
  * Podman tells the system's firewall where a port leads, and sometimes leaves that behind: whoever gets the port next is cut off.
- * So it comes alone, when all others have ended.
+ * So it comes alone, when all others have ended, or in a network of its own, as scripts/test.mjs runs it where it can.
  */
 const PODMAN = 'e2e/podman.test.ts';
 /** What starts processes of lambdas by itself, and so needs their bootstrap built from the present sources. */

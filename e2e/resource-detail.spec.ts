@@ -223,7 +223,7 @@ test('a deletion says what goes with it, and the history brings all of it back',
   await expect(lineOf(page, 'contact-form lambda')).toBeHidden();
   expect((await platform.ask(page, 'GET', `/meta/root/resources/${id}`)).status).toBe(404);
 
-  await platform.open(page, `resources/${id}`);
+  await platform.load(page, `resources/${id}`);
   await expect(pane).toContainText('This resource is not there');
   await pane.getByRole('button', { name: 'Revert' }).first().click();
   await expect(pane.getByRole('heading', { name: 'website', exact: true })).toBeVisible();

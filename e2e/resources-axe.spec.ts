@@ -46,7 +46,7 @@ test('every tab, form and dialog of the resources is free of what axe finds, in 
   await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'One' }]);
 
   const detail = async ({ id }: Resource, search: string) => {
-    await page.goto(`${platform.windowOrigin}/ui/resources/${id}?${search}`);
+    await platform.open(page, `resources/${id}?${search}`);
     await expect(paneOf(page).getByRole('tabpanel')).toBeVisible();
     await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
   };
