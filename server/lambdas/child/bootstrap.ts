@@ -197,6 +197,7 @@ function beginNext(): void {
   given = head.context.headers;
   // Ahead of the handler: whoever dies without having begun may be replaced silently, and nobody else may be.
   send(FrameType.began, { number: head.number, atMs: monotonicMs() });
+  control.uncork();
   if (control.writableLength > 0) control.write('', () => invoke(head, body, deadlineMs));
   else invoke(head, body, deadlineMs);
 }
@@ -240,8 +241,15 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
     };
     const hasWritten = outputBytes() !== before.outputBytes;
     if (hasWritten) lastLoud = number;
+    const goesOn = ready.length > 0 && !hasWritten;
+    // With the news that the next one begins it is one write, which wakes the emulator once.
+    if (goesOn) control.cork();
     send(FrameType.outcome, { ...head, number, atMs, ...times, ...(hasWritten && { hasWritten }) }, body);
-    if (ready.length > 0) setImmediate(beginNext);
+    if (goesOn)
+      setImmediate(() => {
+        beginNext();
+        control.uncork(); // perhaps nothing was left to begin
+      });
   };
   nothingLeft.end();
   await undefined; // what the handler prints before it returns is its own, too
@@ -263,7 +271,10 @@ process.on('uncaughtExceptionMonitor', (error, origin) => {
 });
 
 // A handler that ends its process at once after its outcome: the outcome came first (D-138).
-process.on('exit', () => sendOutcome?.());
+process.on('exit', () => {
+  sendOutcome?.();
+  control.uncork();
+});
 
 const frames = new FrameReader(EVENT_LIMIT_BYTES);
 calls.on('data', (chunk: Buffer) => {
