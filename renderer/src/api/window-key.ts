@@ -1,4 +1,5 @@
 import { SESSION_KEY_HEADER } from '../../../server/model/session-key.ts';
+import { storedText, storeText } from '../browser-storage.ts';
 
 /** Kept for this very origin, port included, which a cookie is not: pages and servers at other ports of our name get no hold of it. */
 const PLACE = 'terrarium.session-key';
@@ -14,11 +15,7 @@ export function makeSessionKey(): string {
 /** From now on every request has it; every tab of the window shares it, as they share the cookie. */
 export function keepSessionKey(key: string): void {
   inMemory = key;
-  try {
-    localStorage.setItem(PLACE, key);
-  } catch {
-    // Storage is full or forbidden.
-  }
+  storeText(PLACE, key);
 }
 
 /** What goes with each request of the window: without it the session's cookie is good for nothing (D-214). */
@@ -28,13 +25,5 @@ export function sessionHeaders(): Record<string, string> {
 }
 
 export function sessionKey(): string | undefined {
-  return storedKey() ?? inMemory;
-}
-
-function storedKey(): string | undefined {
-  try {
-    return localStorage.getItem(PLACE) ?? undefined;
-  } catch {
-    return undefined;
-  }
+  return storedText(PLACE) ?? inMemory;
 }

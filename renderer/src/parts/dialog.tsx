@@ -88,7 +88,6 @@ function Parts({
   };
   return (
     <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the button below */}
       <div ref={body} onKeyDownCapture={onKeyDown} className="min-h-0 flex-1 overflow-auto p-4">
         {children}
         <FailureNote error={making?.error} className="mt-3" />

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { jsonIn } from '../json-text.ts';
 import { bytesText } from './amounts.ts';
 import { Button } from './button.tsx';
 import { Copy } from './copy.tsx';
@@ -9,7 +10,6 @@ export interface JsonViewProps {
   value: unknown;
   /** For the copy button. */
   what?: string;
-  isCopyHidden?: boolean;
 }
 
 /** Most characters shown at once; the rest on demand. */
@@ -24,7 +24,7 @@ const COLOURS = {
 };
 
 /** JSON to read, or any text: always text on the page, never markup. */
-export function JsonView({ value, what = 'JSON', isCopyHidden }: JsonViewProps) {
+export function JsonView({ value, what = 'JSON' }: JsonViewProps) {
   const [isWhole, setWhole] = useState(false);
   const text = printed(value);
   const shown = isWhole ? text : text.slice(0, SHOWN_CHARS);
@@ -45,18 +45,15 @@ export function JsonView({ value, what = 'JSON', isCopyHidden }: JsonViewProps) 
           <Button onPress={() => setWhole(true)}>Show all {bytesText(text.length)}</Button>
         </div>
       )}
-      {!isCopyHidden && <Copy text={text} what={what} className="absolute top-1.5 right-1.5 bg-panel" />}
+      <Copy text={text} what={what} className="absolute top-1.5 right-1.5 bg-panel" />
     </div>
   );
 }
 
 function printed(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? '';
-  try {
-    return JSON.stringify(JSON.parse(value), null, 2);
-  } catch {
-    return value;
-  }
+  const read = jsonIn(value);
+  return read === undefined ? value : JSON.stringify(read, null, 2);
 }
 
 const isJson = (text: string) => /^\s*[[{"\d-]/.test(text);

@@ -16,8 +16,6 @@ export interface SearchedLogProps {
   lines: readonly ShownLine[];
   /** What is there while there are no lines. */
   empty: ReactNode;
-  /** Before the search field: what else narrows the log. */
-  controls?: ReactNode;
   /** Between the search and the lines: what one has to know of the log. */
   notices?: ReactNode;
 }
@@ -26,7 +24,7 @@ export interface SearchedLogProps {
  * A log that follows until one scrolls up; a search marks and counts and hides nothing. The search is in the address: `find`, and
  * `regex=1`.
  */
-export function SearchedLog({ lines, empty, controls, notices }: SearchedLogProps) {
+export function SearchedLog({ lines, empty, notices }: SearchedLogProps) {
   const [{ find = '', regex }, change] = useSearch();
   const isRegex = regex === '1';
   const search = useMemo(() => logSearch(find, isRegex), [find, isRegex]);
@@ -51,7 +49,6 @@ export function SearchedLog({ lines, empty, controls, notices }: SearchedLogProp
   return (
     <div className="relative flex h-full min-h-0 flex-1 flex-col">
       <div className="flex shrink-0 items-center gap-1.5 border-b border-line px-3 py-1.5">
-        {controls}
         <FilterField
           label="Search the log"
           placeholder={isRegex ? 'Search with a regular expression' : 'Search the log'}

@@ -4,15 +4,17 @@ export interface SparklineProps {
   label: string;
   /** The oldest first. */
   values: readonly number[];
-  width?: number;
   height?: number;
-  tone?: 'accent' | 'error' | 'running';
+  tone?: 'accent' | 'error';
 }
 
-const COLOURS = { accent: 'var(--accent)', error: 'var(--error)', running: 'var(--running)' };
+const COLOURS = { accent: 'var(--accent)', error: 'var(--error)' };
+
+/** Units across; they are stretched to the width that there is. */
+const width = 120;
 
 /** A small line of how something went; its ends and peak are said in its label. */
-export function Sparkline({ label, values, width = 120, height = 28, tone = 'accent' }: SparklineProps) {
+export function Sparkline({ label, values, height = 28, tone = 'accent' }: SparklineProps) {
   const peak = Math.max(1, ...values);
   const step = values.length > 1 ? width / (values.length - 1) : width;
   const points = values.map(

@@ -1,3 +1,5 @@
+import { storedText, storeText } from '../browser-storage.ts';
+import { jsonIn } from '../json-text.ts';
 import { ValueStore } from '../value-store.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -53,16 +55,12 @@ const DEFAULTS: Preferences = {
   isTerminalTold: false,
 };
 
-export const preferences = new ValueStore<Preferences>(read());
+export const preferences = new ValueStore(parsePreferences(jsonIn(storedText(KEY) ?? '')));
 
 /** Changes what is given and keeps it for the next time. */
 export function prefer(change: Partial<Preferences>): void {
   preferences.set({ ...preferences.value, ...change });
-  try {
-    localStorage.setItem(KEY, JSON.stringify(preferences.value));
-  } catch {
-    // Storage is full or forbidden: the choice holds until the page is closed.
-  }
+  storeText(KEY, JSON.stringify(preferences.value));
 }
 
 /** Puts the theme on the page; to be called once, before the first picture. */
@@ -74,14 +72,6 @@ export function followTheme(): void {
   };
   preferences.watch(apply);
   apply();
-}
-
-function read(): Preferences {
-  try {
-    return parsePreferences(JSON.parse(localStorage.getItem(KEY) ?? '{}'));
-  } catch {
-    return DEFAULTS;
-  }
 }
 
 /** What was stored, with the defaults for what is missing or makes no sense. */

@@ -6,14 +6,16 @@ import {
   Camera,
   KeyRound,
   type LucideIcon,
+  Plus,
   RotateCcw,
   ScrollText,
   SlidersHorizontal,
 } from 'lucide-react';
 import { download } from '../api/download.ts';
+import { kindOfWord, typeWords } from '../api/resource-kinds.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import type { ScreenName } from '../screens/registry.ts';
-import { type Search, useGo } from '../url.ts';
+import { type Search, useGo, usePlaceId } from '../url.ts';
 import { useCommands } from './commands.ts';
 
 interface Spot {
@@ -129,4 +131,24 @@ export function usePlaceCommands(): void {
       run: () => void download('/inspect/archive', 'terrarium.zip'),
     },
   ]);
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A command for each type: creates one, where one is or where one then says. */
+export function useCreateCommands(): void {
+  const go = useGo();
+  const shown = usePlaceId();
+  // On other screens it may be the name of something else.
+  const id = shown !== undefined && UUID.test(shown) ? shown : undefined;
+  useCommands(
+    typeWords.map((word) => ({
+      id: `new ${word}`,
+      text: `New ${kindOfWord(word).title}`,
+      words: `create add ${word}`,
+      icon: Plus,
+      group: 'Create',
+      run: () => go({ screen: 'resources', id, search: { new: word } }),
+    })),
+  );
 }

@@ -1,20 +1,20 @@
 import { Outlet } from '@tanstack/react-router';
-import { CircleHelp, Copy, LogOut, Moon, Pause, Sun, SunMoon } from 'lucide-react';
+import { CircleHelp, Copy, LogOut, Moon, Pause, PlugZap, Sun, SunMoon } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { live } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { signOut } from '../api/session.ts';
 import { useKeys } from '../keys/use-keys.ts';
+import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
 import { prefer } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useGo } from '../url.ts';
+import { useValue } from '../value-store.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { useCommands } from './commands.ts';
-import { useCreateCommands } from './create-commands.ts';
-import { DisconnectedBanner } from './disconnected-banner.tsx';
 import { HelpDialog } from './help-dialog.tsx';
-import { usePlaceCommands } from './place-commands.ts';
+import { useCreateCommands, usePlaceCommands } from './place-commands.ts';
 import { Presenter } from './presenter.tsx';
 import { Rail } from './rail.tsx';
 import { StatusBar } from './status-bar.tsx';
@@ -95,7 +95,7 @@ export function Shell({ current }: { current: ScreenName }) {
       >
         Skip to the content
       </a>
-      <TopBar instance="Terrarium" addresses={addresses} onPalette={() => setOpen('palette')} />
+      <TopBar addresses={addresses} onPalette={() => setOpen('palette')} />
       <Rail current={current} />
       <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-col outline-none">
         <DisconnectedBanner />
@@ -105,6 +105,29 @@ export function Shell({ current }: { current: ScreenName }) {
       <Presenter />
       <CommandPalette isOpen={open === 'palette'} onClose={() => setOpen(undefined)} />
       {open === 'help' && <HelpDialog onClose={() => setOpen(undefined)} />}
+    </div>
+  );
+}
+
+/** Above every screen while the stream of events is broken: what one sees may be old. */
+function DisconnectedBanner() {
+  const connection = useValue(live.connection);
+  if (connection !== 'lost') return null;
+  return (
+    <div role="alert" className="flex items-center gap-2.5 border-b border-warn/40 bg-warn-soft px-3.5 py-1.5">
+      <PlugZap aria-hidden size={15} className="shrink-0 text-warn" />
+      <p className="flex-1">
+        <strong className="font-semibold">Disconnected.</strong> The server does not answer; what you see may be old.
+        Trying again until it does.
+      </p>
+      <Button
+        onPress={() => {
+          live.stop();
+          live.start();
+        }}
+      >
+        Try now
+      </Button>
     </div>
   );
 }

@@ -1,9 +1,10 @@
-import { Copy as CopyIcon, Link, Search } from 'lucide-react';
+import { Copy as CopyIcon, Link, Search, Waypoints, X } from 'lucide-react';
 import { Button } from 'react-aria-components';
 import { IconButton, Key } from '../parts/button.tsx';
 import { Copy, copyText } from '../parts/copy.tsx';
 import { Menu } from '../parts/menu.tsx';
-import { ActiveRules } from './active-rules.tsx';
+import { deedOf } from '../screens/leads/rule-words.ts';
+import { useOutboundRules } from '../screens/leads/use-outbound-rules.ts';
 import { Brand } from './brand.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { ScopePicker } from './scope-picker.tsx';
@@ -15,15 +16,14 @@ export interface Address {
 }
 
 export interface TopBarProps {
-  instance: string;
   addresses: readonly Address[];
   onPalette(): void;
 }
 
 const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
 
-/** Which instance this is, where it listens, what everything is narrowed to, and the palette. In large type there is no room for ports. */
-export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
+/** Where it listens, what everything is narrowed to, and the palette. In large type there is no room for ports. */
+export function TopBar({ addresses, onPalette }: TopBarProps) {
   return (
     <header className="col-span-full flex items-center gap-4 border-b border-line bg-panel px-3.5">
       <PlaceLink
@@ -31,7 +31,7 @@ export function TopBar({ instance, addresses, onPalette }: TopBarProps) {
         className="flex shrink-0 items-center gap-2 rounded-md font-semibold tracking-tight"
       >
         <Brand />
-        {instance}
+        Terrarium
       </PlaceLink>
       <span aria-hidden className="h-4 w-px bg-line-strong" />
       <ScopePicker />
@@ -82,4 +82,45 @@ function portOf(url: string): string {
   } catch {
     return url;
   }
+}
+
+/** More are counted only. */
+const MAX_SHOWN = 2;
+
+/** Every outbound rule that holds now, each with what ends it: what is switched on is in view. */
+function ActiveRules() {
+  const { query, change } = useOutboundRules();
+  const rules = query.data?.rules ?? [];
+  const active = rules.filter(({ enabled }) => enabled);
+  if (active.length === 0) return null;
+  const end = (id: string) => change.mutate(rules.map((rule) => (rule.id === id ? { ...rule, enabled: false } : rule)));
+  return (
+    <ul aria-label="Outbound rules that are on" className="flex min-w-0 items-center gap-1.5">
+      {active.slice(0, MAX_SHOWN).map((rule) => (
+        <li
+          key={rule.id}
+          className="flex h-6 min-w-0 items-center rounded-full border border-warn/50 bg-warn-soft pl-2 text-[12px] text-warn"
+        >
+          <Waypoints aria-hidden size={12} className="mr-1.5 shrink-0" />
+          <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }} className="truncate hover:underline">
+            {rule.host}: {deedOf(rule)}
+          </PlaceLink>
+          <IconButton
+            icon={X}
+            label={`End the rule for ${rule.host}: ${deedOf(rule)}`}
+            isDisabled={change.isPending}
+            onPress={() => end(rule.id)}
+            className="size-6 scale-85"
+          />
+        </li>
+      ))}
+      {active.length > MAX_SHOWN && (
+        <li className="shrink-0 text-[12px] text-warn">
+          <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }} className="hover:underline">
+            {active.length - MAX_SHOWN} more
+          </PlaceLink>
+        </li>
+      )}
+    </ul>
+  );
 }

@@ -1,11 +1,4 @@
-/** What `POST /inspect/containers/{id}/exec` answers. */
-export interface ExecOutcome {
-  exitCode: number;
-  stdout: string;
-  stderr: string;
-  isCut: boolean;
-}
-
+import type { ExecOutcome } from '../../../../server/contract/containers.ts';
 /** A command that was run, and what came of it: an outcome, or why there is none. */
 export interface ConsoleEntry {
   key: number;

@@ -1,10 +1,11 @@
 import { Play, RotateCw, Scaling, Square, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { NumberField } from '../../parts/fields.tsx';
 import { Menu, type MenuEntry } from '../../parts/menu.tsx';
-import { restartWord, wishedOf } from './container-status.ts';
+import { isJob, restartWord, wishedOf } from './container-status.ts';
 import { DeleteContainerDialog } from './delete-container-dialog.tsx';
-import { ScaleDialog } from './scale-dialog.tsx';
 import { useContainerDeeds } from './use-container-deeds.ts';
 
 /** What can be done to a container or job, behind three dots. */
@@ -39,5 +40,42 @@ export function ContainerMenu({ record }: { record: PlatformRecord }) {
       {open === 'scale' && <ScaleDialog record={record} onScale={deeds.scaleTo} onClose={() => setOpen(undefined)} />}
       {open === 'delete' && <DeleteContainerDialog record={record} onClose={() => setOpen(undefined)} />}
     </>
+  );
+}
+
+interface ScaleDialogProps {
+  record: PlatformRecord;
+  onScale(instances: number): void;
+  onClose(): void;
+}
+
+/** How many instances a container shall have. */
+function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
+  const [instances, setInstances] = useState(wishedOf(record));
+  const scale = () => {
+    onScale(instances);
+    onClose();
+  };
+  return (
+    <Dialog
+      title={`Scale ${record.name}`}
+      onClose={onClose}
+      deed={instances === 0 ? 'Stop it' : `Run ${instances || ''}`}
+      onDeed={scale}
+      isReady={!Number.isNaN(instances)}
+    >
+      <NumberField
+        label="Instances"
+        description={
+          isJob(record)
+            ? 'So many instances run once each.'
+            : 'The difference is started or stopped; instances that stay are not touched. 0 stops it.'
+        }
+        minValue={0}
+        value={instances}
+        onChange={setInstances}
+        autoFocus
+      />
+    </Dialog>
   );
 }

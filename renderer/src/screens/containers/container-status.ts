@@ -8,9 +8,14 @@ export function statusOf({ properties }: PlatformRecord): string {
 }
 
 export function conditionOf(record: PlatformRecord): Condition {
-  switch (statusOf(record)) {
+  const status = statusOf(record);
+  return status === 'RUNNING' && isJob(record) ? 'running' : conditionOfStatus(status);
+}
+
+/** How a container is that has this status. */
+export function conditionOfStatus(status: string): Condition {
+  switch (status) {
     case 'RUNNING':
-      return isJob(record) ? 'running' : 'ok';
     case 'HEALTHY':
     case 'SUCCEEDED':
       return 'ok';

@@ -1,9 +1,10 @@
+import type { ContainerInstance } from '../../../../server/contract/containers.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { Badge, type Condition, State } from '../../parts/state.tsx';
-import { type Instance, shortId, useInstances } from './use-instances.ts';
+import { shortId, useInstances } from './use-instances.ts';
 
 /** What the engine runs, or ran, for a container or job. */
 export function InstancesTab({ record }: { record: PlatformRecord }) {
@@ -30,7 +31,7 @@ export function InstancesTab({ record }: { record: PlatformRecord }) {
   );
 }
 
-function Row({ instance: one }: { instance: Instance }) {
+function Row({ instance: one }: { instance: ContainerInstance }) {
   return (
     <>
       <tr className="h-8 border-b border-line/55 [&>td]:px-2 [&>td:first-child]:pl-4">
@@ -70,7 +71,7 @@ function Row({ instance: one }: { instance: Instance }) {
   );
 }
 
-function conditionOf({ state, exitCode, health }: Instance): Condition {
+function conditionOf({ state, exitCode, health }: ContainerInstance): Condition {
   if (state === 'failed' || (state === 'exited' && exitCode !== 0)) return 'error';
   if (state === 'exited') return 'idle';
   if (state === 'running') return health === 'unhealthy' ? 'warning' : 'ok';

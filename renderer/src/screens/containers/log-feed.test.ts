@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LogFeed, type LogSource } from './log-feed.ts';
+import type { Source } from '../../api/live-stream.ts';
+import { LogFeed } from './log-feed.ts';
 
-class FakeSource implements LogSource {
+class FakeSource implements Source {
   readyState = 1;
   onopen: (() => void) | null = null;
   onerror: (() => void) | null = null;
   isClosed = false;
   #listener: (event: { data: string; lastEventId: string }) => void = () => {};
 
-  addEventListener(_name: 'lines', listener: (event: { data: string; lastEventId: string }) => void): void {
+  addEventListener(_name: string, listener: (event: { data: string; lastEventId: string }) => void): void {
     this.#listener = listener;
   }
 

@@ -1,3 +1,4 @@
+import type { Source } from '../../api/live-stream.ts';
 import { ValueStore } from '../../value-store.ts';
 
 /** A line as `GET /inspect/logs/{id}/stream` gives it. */
@@ -19,18 +20,9 @@ export interface LogState {
   hasGap: boolean;
 }
 
-/** The part of EventSource that is used. */
-export interface LogSource {
-  readonly readyState: number;
-  onopen: (() => void) | null;
-  onerror: (() => void) | null;
-  addEventListener(name: 'lines', listener: (event: { data: string; lastEventId: string }) => void): void;
-  close(): void;
-}
-
 export interface LogFeedOptions {
   /** Opens the stream; `after` is the id of the last piece that arrived. */
-  open(after: string | undefined): LogSource;
+  open(after: string | undefined): Source;
   /** The stream was refused: what does the server say? Undefined when nothing is wrong any more. */
   whyRefused(): Promise<string | undefined>;
 }
@@ -50,7 +42,7 @@ const plain = (text: string) => (text.includes('\u001b') ? text.replace(TERMINAL
 export class LogFeed {
   readonly state = new ValueStore<LogState>({ connection: 'connecting', reason: undefined, lines: [], hasGap: false });
   readonly #options: LogFeedOptions;
-  #source: LogSource | undefined;
+  #source: Source | undefined;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #lastId: string | undefined;
   #lastKey = 0;
@@ -89,7 +81,7 @@ export class LogFeed {
     });
   }
 
-  #onError(source: LogSource): void {
+  #onError(source: Source): void {
     if (source !== this.#source) return;
     this.#change({ connection: 'away' });
     // A broken line is mended by the browser itself; a refusal is not.

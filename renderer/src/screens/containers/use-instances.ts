@@ -1,21 +1,6 @@
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 
-/** One instance, as `GET /inspect/containers/{id}/instances` gives it. */
-export interface Instance {
-  id: string;
-  state: 'starting' | 'running' | 'paused' | 'restarting' | 'exited' | 'failed';
-  health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
-  isCurrent: boolean;
-  image: string;
-  wasKilledForMemory: boolean;
-  ports: readonly { containerPort: number; host: string; port: number }[];
-  startedAt?: string;
-  exitCode?: number;
-  error?: string;
-  ipAddress?: string;
-}
-
 /** The instances of a container or job, read anew at each piece of news of any container. */
 export function useInstances(id: string) {
   return useRead(keys.containers, `/inspect/containers/${id}/instances`);

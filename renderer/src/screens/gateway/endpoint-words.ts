@@ -1,6 +1,5 @@
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../parts/amounts.ts';
-import type { Condition } from '../../parts/state.tsx';
 
 /** What of an endpoint's record matters to those who call it. */
 export interface EndpointWords {
@@ -36,14 +35,6 @@ function accessOf({ plugins, whitelist }: PlatformRecord['properties']): string 
     ...(textsIn(groups).length > 0 ? [counted(textsIn(groups).length, 'group')] : []),
   ];
   return `${named.length > 0 ? named.join(', ') : 'whoever signs in'}${from}`;
-}
-
-/** How a container stands that an endpoint leads to: what its callers get. */
-export function containerCondition(status: string): Condition {
-  if (status === 'RUNNING' || status === 'HEALTHY') return 'ok';
-  if (status === 'UNHEALTHY') return 'warning';
-  if (status === 'LOST' || status === 'FAILED') return 'error';
-  return ['LAUNCHED', 'SCALING', 'MIGRATING'].includes(status) ? 'running' : 'idle';
 }
 
 function textsIn(value: unknown): string[] {

@@ -12,7 +12,8 @@ import { Badge, State } from '../../parts/state.tsx';
 import type { SavedRequest } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
-import { containerCondition, endpointWords } from './endpoint-words.ts';
+import { conditionOfStatus } from '../containers/container-status.ts';
+import { endpointWords } from './endpoint-words.ts';
 import { NEW_REQUEST } from './send-dialog.tsx';
 import { StatusState } from './status-state.tsx';
 import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints } from './use-endpoints.ts';
@@ -53,7 +54,7 @@ export function EndpointsTable({ onSend }: { onSend(wish: SavedRequest): void })
             <th className="px-3.5 font-normal">Methods</th>
             <th className="px-2 font-normal">Public address</th>
             <th className="px-2 font-normal">Target</th>
-            <th className="px-2 font-normal max-[1100px]:hidden">Who may call</th>
+            <th className="px-2 font-normal @max-[860px]:hidden">Who may call</th>
             <th className="px-2 font-normal">Limit</th>
             <th className="px-2 font-normal">Requests</th>
             <th className="px-2 font-normal">Last answer</th>
@@ -80,7 +81,7 @@ function Frame({ children }: { children: ReactNode }) {
       aria-label="Endpoints"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard
       tabIndex={0}
-      className="max-h-[42%] shrink-0 overflow-auto border-b border-line bg-panel"
+      className="@container max-h-[42%] shrink-0 overflow-auto border-b border-line bg-panel"
     >
       {children}
     </section>
@@ -97,9 +98,9 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
   return (
     <tr className={`h-[30px] border-t border-line/55 ${isChosen ? 'bg-accent-soft' : ''}`}>
       <td className="px-3.5 whitespace-nowrap">{methods}</td>
-      <td className="px-2">
-        <span className="flex items-center gap-1">
-          <span className="mono" title={address}>
+      <td className="w-[35%] max-w-0 px-2">
+        <span className="flex min-w-0 items-center gap-1">
+          <span className="mono truncate" title={address}>
             {address === undefined ? '-' : shortened(address, gatewayUrl)}
           </span>
           {address !== undefined && (
@@ -116,7 +117,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
           {hosts.length > 0 && <Badge>{`also ${hosts.join(', ')}`}</Badge>}
         </span>
       </td>
-      <td className="w-2/5 max-w-0 px-2">
+      <td className="w-[35%] max-w-0 px-2">
         <span className="flex min-w-0 items-center gap-1.5 whitespace-nowrap">
           {target ? <Target target={target} /> : '-'}
           {isAsynchronous && <Badge>asynchronous</Badge>}
@@ -129,7 +130,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
           </PlaceLink>
         </span>
       </td>
-      <td className="px-2 whitespace-nowrap text-muted max-[1100px]:hidden">{access}</td>
+      <td className="px-2 whitespace-nowrap text-muted @max-[860px]:hidden">{access}</td>
       <td className="px-2 whitespace-nowrap">
         <Limit name={record.name} use={use} />
       </td>
@@ -148,7 +149,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
         {use?.last ? (
           <span className="flex items-center gap-2">
             <StatusState status={use.last.status} />
-            <span className="text-muted max-[1100px]:hidden">
+            <span className="text-muted @max-[860px]:hidden">
               <Time at={use.last.at} />
             </span>
           </span>
@@ -178,12 +179,12 @@ function Target({ target: { kind, id, name, isGone, status, reason } }: { target
         {name ?? kind}
       </PlaceLink>
       {kind === 'lambda' ? (
-        <span className="max-[1100px]:hidden">
+        <span className="@max-[860px]:hidden">
           <Badge>lambda</Badge>
         </span>
       ) : (
         <span title={reason}>
-          <State is={containerCondition(status ?? '')}>{status?.toLowerCase() ?? 'container'}</State>
+          <State is={conditionOfStatus(status ?? '')}>{status?.toLowerCase() ?? 'container'}</State>
         </span>
       )}
     </>

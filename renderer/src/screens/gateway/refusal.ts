@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../../server/model/json.ts';
 import type { RecordedExchange } from '../../api/traffic.ts';
+import { jsonIn } from '../../json-text.ts';
 
 /** Why the gateway itself refused a request. */
 export interface Refusal {
@@ -31,11 +32,6 @@ const NEXT: Readonly<Record<number, string>> = {
 };
 
 function messageIn(body: string | undefined): string | undefined {
-  if (body === undefined) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isJsonObject(parsed) && typeof parsed.message === 'string' ? parsed.message : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = jsonIn(body ?? '');
+  return isJsonObject(parsed) && typeof parsed.message === 'string' ? parsed.message : undefined;
 }

@@ -1,9 +1,9 @@
+import { CircleCheck } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { PipelineGuide } from './pipeline-guide.tsx';
-import { Guide, Step } from './step.tsx';
 import type { Tour } from './use-tour.ts';
 
 /** Three ways to begin, each with what is done already ticked. */
@@ -109,3 +109,101 @@ function FormGuide({ tour }: { tour: Tour }) {
 }
 
 const DEMO_COMMAND = 'npx terrarium start --instance demo';
+
+/** One way to begin: a few steps, of which those that are done are ticked. */
+function Guide({ title, lead, children }: { title: string; lead: string; children: ReactNode }) {
+  return (
+    <article className="card px-4 py-3.5">
+      <h3 className="font-semibold">{title}</h3>
+      <p className="text-muted">{lead}</p>
+      <ol className="mt-3 flex flex-col gap-3">{children}</ol>
+    </article>
+  );
+}
+
+function Step({ text, isDone, children }: { text: string; isDone?: boolean | undefined; children?: ReactNode }) {
+  return (
+    <li className="flex gap-2.5">
+      {isDone ? (
+        <CircleCheck aria-hidden size={16} className="mt-0.5 shrink-0 text-ok" />
+      ) : (
+        <span aria-hidden className="mt-0.5 size-4 shrink-0 rounded-full border-2 border-line-strong" />
+      )}
+      <div className="flex min-w-0 flex-1 flex-col items-start gap-1">
+        <p className="font-medium">
+          {text}
+          {isDone && <span className="sr-only"> (done)</span>}
+        </p>
+        {children}
+      </div>
+    </li>
+  );
+}
+
+const PIPELINE_COMMAND = 'npx terrarium pipeline demo';
+
+/** From a merge request to an app behind an address. */
+function PipelineGuide({ tour }: { tour: Tour }) {
+  const { deployUrl, pipeline, appUrl, isAppGone, hasDemo } = tour;
+  const { last, isStarting, error, engineTrouble } = pipeline;
+  const isRunning = last?.state === 'running';
+  return (
+    <Guide title="A pipeline in 60 seconds" lead="A merge request becomes a running app behind an address.">
+      <Step isDone={deployUrl !== undefined} text="A deployment endpoint waits for the build">
+        {deployUrl ? (
+          <p className="flex max-w-full items-center text-[12px] text-muted">
+            <span className="mono truncate">POST {deployUrl}</span>
+            <Copy text={deployUrl} what="address of the deployment endpoint" />
+          </p>
+        ) : (
+          hasDemo !== undefined && (
+            <p className="text-muted">
+              {hasDemo ? 'Nothing is published at /deploy any more.' : 'The demo world brings one.'}
+            </p>
+          )
+        )}
+      </Step>
+      <Step isDone={last?.state === 'success'} text="Run the pipeline of the sample app">
+        {deployUrl !== undefined && engineTrouble !== undefined && (
+          <p className="text-muted">
+            It builds and runs an image, but {engineTrouble}.{' '}
+            <PlaceLink to={{ screen: 'containers' }}>Containers</PlaceLink>
+          </p>
+        )}
+        {deployUrl !== undefined && (
+          <Button
+            look={last || engineTrouble !== undefined ? 'plain' : 'primary'}
+            isPending={isStarting}
+            isDisabled={isRunning}
+            onPress={pipeline.run}
+          >
+            {isStarting ? 'Starting ...' : isRunning ? 'It runs ...' : last ? 'Run it again' : 'Run the pipeline'}
+          </Button>
+        )}
+        {last && (
+          <PlaceLink to={{ screen: 'pipelines', search: { sel: last.id } }}>
+            {isRunning ? 'Watch it' : last.state === 'failed' ? 'It failed: see why' : `The last one: ${last.state}`}
+          </PlaceLink>
+        )}
+        {deployUrl !== undefined && (
+          <p className="flex items-center gap-1 text-muted">
+            <code className="rounded bg-raised px-1.5 py-0.5">{PIPELINE_COMMAND}</code>
+            <Copy text={PIPELINE_COMMAND} what="command" />
+          </p>
+        )}
+        <FailureNote error={error} />
+      </Step>
+      <Step isDone={appUrl !== undefined} text="Open the app">
+        {appUrl ? (
+          <a className="link break-all" href={appUrl} target="_blank" rel="noreferrer">
+            {appUrl}
+          </a>
+        ) : isAppGone ? (
+          <p className="text-muted">Its endpoint was removed since: run the pipeline again.</p>
+        ) : (
+          <PlaceLink to={{ screen: 'pipelines' }}>Watch the pipelines</PlaceLink>
+        )}
+      </Step>
+    </Guide>
+  );
+}

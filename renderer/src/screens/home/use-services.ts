@@ -14,7 +14,8 @@ import { counted } from '../../parts/amounts.ts';
 import type { Condition } from '../../parts/state.tsx';
 import type { Place } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
-import { reasonOf } from '../containers/container-status.ts';
+import { conditionOf, reasonOf } from '../containers/container-status.ts';
+import type { RunSummary } from '../pipelines/use-pipelines.ts';
 
 /** A part of the platform, as Home shows it. */
 export interface Service {
@@ -37,8 +38,6 @@ const MINUTES = 30;
 /** In place of an engine's address: the configuration wants none. */
 const NO_ENGINE = 'none';
 const HERE: Place = { screen: 'containers' };
-/** Statuses of containers that ask for someone to look. */
-const BAD = new Set(['UNHEALTHY', 'LOST', 'FAILED']);
 
 /** Every service with its state and its latest doings. */
 export function useServices(): Service[] {
@@ -49,7 +48,8 @@ export function useServices(): Service[] {
   const pulse = usePulse();
   const { orgs } = useScope();
   const users = useWorld<unknown[]>('/root/users').data?.length ?? 0;
-  const { containers, refetch } = useContainerRecords();
+  // Wherever they are: what is not well concerns whoever looks at the whole.
+  const { records: containers, refetch } = useAllOfType('containers');
   useContainerNews(refetch);
   const leads = useRead(keys.leads, '/inspect/leads').data;
   const refused = useRefusedForms();
@@ -58,7 +58,7 @@ export function useServices(): Service[] {
 
   const stateOf = (service: string) => stateIn(status, service, isLost);
   const engine = status?.engines[0];
-  const broken = containers.filter(({ properties }) => BAD.has(String(properties.status)));
+  const broken = containers.filter((record) => ['warning', 'error'].includes(conditionOf(record)));
   const [worst] = broken;
   const ready = engine?.state === 'ready';
   const isAway = engine === undefined || engine.address === NO_ENGINE;
@@ -144,12 +144,6 @@ function refusalOf(form: ShownLead | undefined): Service['lastError'] {
   return form?.refused && { text: form.refused.message, place: { screen: 'leads', search: { sel: form.id } } };
 }
 
-/** Every container, wherever it is: what is not well concerns whoever looks at the whole. */
-function useContainerRecords() {
-  const { records, refetch } = useAllOfType('containers');
-  return { containers: records, refetch };
-}
-
 /** Where the request that went wrong is shown whole. */
 function faultOf(fault: PulseFault | undefined, plane: string | undefined): Service['lastError'] {
   if (!fault) return undefined;
@@ -159,15 +153,7 @@ function faultOf(fault: PulseFault | undefined, plane: string | undefined): Serv
   return { text, place: { screen: 'gateway', search: { plane, ...(seq !== undefined && { sel: String(seq) }) } } };
 }
 
-/** What is used of a run of a pipeline. */
-interface RunOutcome {
-  id: string;
-  state: string;
-  branch: string;
-  jobs: { name: string; state: string; exitCode?: number }[];
-}
-
-function failedRun(run: RunOutcome | undefined): Service['lastError'] {
+function failedRun(run: RunSummary | undefined): Service['lastError'] {
   if (run?.state !== 'failed') return undefined;
   const job = run.jobs.find(({ state }) => state === 'failed');
   const what = job ? `${job.name} failed, exit code ${job.exitCode ?? 'unknown'}` : 'failed';

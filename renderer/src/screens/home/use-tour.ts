@@ -1,6 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
 import { useChange } from '../../api/change.ts';
-import { load } from '../../api/client.ts';
+import { load, send } from '../../api/client.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
@@ -8,7 +9,6 @@ import { sendThroughGateway } from '../../api/send-request.ts';
 import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { type RunSummary, useSampleRun } from '../pipelines/use-pipelines.ts';
-import { type DemoWorld, useDemoWorld } from './use-demo-world.ts';
 
 /** The sample app's pipeline, run from here. */
 interface DemoPipeline {
@@ -135,4 +135,33 @@ function tellOfForm(stray: Stray | undefined): void {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
+}
+
+const DEMO_SEED = { seed: 'demo' };
+
+/** How the demo world comes into an instance that began without it. */
+interface DemoWorld {
+  /** Would nothing of the present world be lost? Undefined while that is found out. */
+  isHarmless: boolean | undefined;
+  isComing: boolean;
+  error: unknown;
+  bring(): void;
+}
+
+/** @param isWanted false: it is here already, nothing is asked */
+function useDemoWorld(isWanted: boolean): DemoWorld {
+  const trial = useQuery({
+    queryKey: [keys.world, 'reset to the demo'],
+    queryFn: () => send('POST', '/inspect/reset', { ...DEMO_SEED, dryRun: true }),
+    enabled: isWanted,
+  });
+  const bringing = useChange(() => send('POST', '/inspect/reset', DEMO_SEED), {
+    said: ({ commit }) => `The demo world is here: commit ${commit ?? ''}, which the history can take back.`,
+  });
+  return {
+    isHarmless: trial.data && trial.data.total.delete === 0,
+    isComing: bringing.isPending,
+    error: bringing.error,
+    bring: () => bringing.mutate(),
+  };
 }

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../json-text.ts';
 import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { type InvocationDetail, useInvocation } from './use-invocations.ts';
@@ -23,21 +24,14 @@ export function CompareTab({ invocation, otherId }: { invocation: InvocationDeta
 /** Without ids and times, which always differ. */
 function comparable({ event, outcome, logs, outbound, trigger, cold }: InvocationDetail): string {
   const { body, path, params, user } = event;
+  const text = body.text ?? body.base64 ?? '';
   const shown = {
     trigger,
     cold,
-    event: { path, params, user: user?.name, body: parsed(body.text ?? body.base64 ?? '') },
+    event: { path, params, user: user?.name, body: jsonIn(text) ?? text },
     outcome,
     logs: logs.map(({ stream, text }) => `${stream} ${text}`),
     outbound: outbound.map(({ method, url, status, error }) => ({ method, url, status, error })),
   };
   return JSON.stringify(shown, null, 2);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

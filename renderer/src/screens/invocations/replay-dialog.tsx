@@ -1,7 +1,11 @@
+import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
+import { jsonIn } from '../../json-text.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import type { EditorLanguage } from '../../parts/editor-props.ts';
+import { DebugTab } from '../lambdas/debug-tab.tsx';
+import { useWorkbench } from '../lambdas/use-workbench.ts';
 import type { InvocationDetail } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
 
@@ -11,8 +15,8 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
   const [text, setText] = useState(() => printed(body.text ?? ''));
   const replay = useReplay(invocation, { onDone: onClose });
   // Whatever is typed meanwhile: the editor stays the same.
-  const [language] = useState<EditorLanguage>(() => (text === '' || isJsonText(text) ? 'json' : 'text'));
-  const run = () => replay.run(isJsonText(text) ? JSON.parse(text) : text);
+  const [language] = useState<EditorLanguage>(() => (text === '' || jsonIn(text) !== undefined ? 'json' : 'text'));
+  const run = () => replay.run(jsonIn(text) ?? text);
   return (
     <Dialog
       title={`Replay ${invocation.lambdaName} with another event`}
@@ -37,14 +41,32 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
 }
 
 function printed(text: string): string {
-  return isJsonText(text) ? JSON.stringify(JSON.parse(text), null, 2) : text;
+  const read = jsonIn(text);
+  return read === undefined ? text : JSON.stringify(read, null, 2);
 }
 
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** Runs an invocation again with a debugger attached: it stops where the code says so, or where a breakpoint is. */
+export function DebugDialog({ invocation, onClose }: { invocation: InvocationDetail; onClose(): void }) {
+  const workbench = useWorkbench(invocation.lambdaId);
+  const isReady = workbench.state.data?.debug?.url !== undefined;
+  const replay = useReplay(invocation, { onDone: onClose, isDebugged: true });
+  return (
+    <Dialog
+      title={`Debug ${invocation.lambdaName} with this event`}
+      onClose={onClose}
+      width="medium"
+      closing="Close"
+      deed={replay.isPending ? 'Replaying, or at a breakpoint' : 'Replay'}
+      icon={RotateCcw}
+      onDeed={() => replay.run()}
+      isReady={isReady}
+      making={{ isPending: replay.isPending }}
+    >
+      <p className="text-muted">
+        Start debugging, attach an editor, then replay: the same event stops at the first line of the handler, and at
+        every breakpoint. Without a debugger it just runs.
+      </p>
+      <DebugTab name={invocation.lambdaName} workbench={workbench} />
+    </Dialog>
+  );
 }

@@ -1,15 +1,16 @@
-import { Eye, EyeOff, Save } from 'lucide-react';
-import { useState } from 'react';
+import { Eye, EyeOff, Plus, Save } from 'lucide-react';
+import { type FormEvent, useRef, useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { TextField } from '../../parts/fields.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { variablesOf } from './environment.ts';
-import { NewVariable } from './new-variable.tsx';
 import { useLineage } from './use-lineage.ts';
+import { useSaveLambda } from './use-save-lambda.ts';
 import { useVariableDraft } from './use-variable-draft.ts';
 import { VariableRow } from './variable-row.tsx';
-import { VariablesDialog } from './variables-dialog.tsx';
 
 /** The variables that the lambda sees, its own and inherited ones: values on demand, its own ones to be changed. */
 export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
@@ -85,5 +86,106 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
       </table>
       {isSaving && <VariablesDialog lambda={lambda} draft={draft} onClose={() => setSaving(false)} />}
     </div>
+  );
+}
+
+/** What the platform takes as a name (D-110). */
+const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+
+/** A line to add a variable with. */
+function NewVariable({ taken, onAdd }: { taken: ReadonlySet<string>; onAdd(name: string, value: string): void }) {
+  const [name, setName] = useState('');
+  const [value, setValue] = useState('');
+  const form = useRef<HTMLFormElement>(null);
+  const fault =
+    name === ''
+      ? undefined
+      : taken.has(name)
+        ? 'the lambda has it already; change it below'
+        : NAME.test(name)
+          ? undefined
+          : 'is no name for a variable: letters, digits and _ . -, not a digit first';
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name === '' || fault) return;
+    onAdd(name, value);
+    setName('');
+    setValue('');
+    form.current?.querySelector('input')?.focus();
+  };
+  return (
+    <form
+      ref={form}
+      aria-label="Add a variable"
+      onSubmit={submit}
+      className="grid grid-cols-[30%_minmax(0,1fr)_auto] items-start gap-2 border-b border-line px-4 py-1.5"
+    >
+      <TextField
+        label="Name of a new variable"
+        isLabelHidden
+        isMono
+        placeholder="NAME"
+        value={name}
+        onChange={setName}
+        error={fault}
+      />
+      <TextField
+        label="Value of the new variable"
+        isLabelHidden
+        isMono
+        placeholder="value"
+        value={value}
+        onChange={setValue}
+      />
+      <Button icon={Plus} type="submit" isDisabled={name === '' || fault !== undefined}>
+        Add
+      </Button>
+    </form>
+  );
+}
+
+interface VariablesDialogProps {
+  lambda: PlatformRecord;
+  draft: ReturnType<typeof useVariableDraft>;
+  onClose(): void;
+}
+
+/** The patch that the changed variables are, to be seen before it is applied. */
+function VariablesDialog({ lambda, draft, onClose }: VariablesDialogProps) {
+  const { save, saving, isConflict } = useSaveLambda(lambda, () => {
+    draft.discard();
+    onClose();
+  });
+  return (
+    <Dialog
+      title={`Save the variables of ${lambda.name}`}
+      onClose={onClose}
+      width="medium"
+      closing="Back"
+      deed="Save"
+      onDeed={() => save({ patch: draft.patch })}
+      making={saving}
+    >
+      <ul aria-label="Operations">
+        {draft.patch.map((operation) => (
+          <li key={`${operation.op} ${operation.path}`} className="mono flex gap-3">
+            <span className={`w-16 shrink-0 ${operation.op === 'test' ? 'text-muted' : 'text-running'}`}>
+              {operation.op}
+            </span>
+            <span className="shrink-0">{operation.path}</span>
+            {operation.op === 'test' && <span className="text-muted">is still what you began with</span>}
+            {(operation.op === 'add' || operation.op === 'replace') && (
+              <span className="min-w-0 break-all">{JSON.stringify(operation.value)}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p className="mt-3 text-muted">The next call of the lambda sees them; a process that runs is ended first.</p>
+      {isConflict && (
+        <p className="mt-3 font-medium">
+          Somebody else has changed the same variables meanwhile. Nothing was overwritten.
+        </p>
+      )}
+    </Dialog>
   );
 }

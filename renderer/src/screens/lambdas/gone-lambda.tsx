@@ -6,7 +6,7 @@ import { Copy } from '../../parts/copy.tsx';
 import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useValue } from '../../value-store.ts';
-import { codeDrafts, keepDraft } from './drafts.ts';
+import { codeDrafts } from './drafts.ts';
 
 /** A lambda that is not there any more, or was never; what one had written for it is not lost. */
 export function GoneLambda({ id, name }: { id: string; name: string | undefined }) {
@@ -34,7 +34,7 @@ export function GoneLambda({ id, name }: { id: string; name: string | undefined 
           <div className="flex items-center gap-2 border-b border-line px-4 py-1">
             <h3 className="eyebrow">Code that you had not saved</h3>
             <Copy text={draft.source} what="code" />
-            <Button className="ml-auto" onPress={() => keepDraft(codeDrafts, id, undefined)}>
+            <Button className="ml-auto" onPress={() => codeDrafts.keep(id, undefined)}>
               Discard it
             </Button>
           </div>

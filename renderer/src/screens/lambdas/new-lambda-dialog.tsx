@@ -12,7 +12,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo } from '../../url.ts';
 import { useProviders } from '../resources/providers-for.ts';
 import { ResourcePicker } from '../resources/resource-picker.tsx';
-import { AddressField } from './address-field.tsx';
+import { AddressField } from './address-dialog.tsx';
 import { codeOf } from './code-text.ts';
 import { canBePublic, makePublic, pathFor } from './public-address.ts';
 import { STARTERS } from './starters.ts';

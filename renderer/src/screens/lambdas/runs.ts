@@ -1,4 +1,5 @@
 import type { OutboundCall, ShownInvocation } from '../../../../server/contract/logs.ts';
+import { jsonIn } from '../../json-text.ts';
 import { ValueStore } from '../../value-store.ts';
 
 /** What is used of the record of a run. */
@@ -40,13 +41,5 @@ export function comparable({ event, result: { outcome, logs, outbound } }: Run):
     rules: call.rules?.map(({ text }) => text),
   }));
   const lines = logs.map(({ stream, text }) => (stream === 'stderr' ? `stderr: ${text}` : text));
-  return JSON.stringify({ outcome, outbound: calls, logs: lines, event: parsed(event) }, null, 2);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return JSON.stringify({ outcome, outbound: calls, logs: lines, event: jsonIn(event) ?? event }, null, 2);
 }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { useValue } from '../../value-store.ts';
 import { sourceOf } from './code-text.ts';
-import { codeDrafts, keepDraft } from './drafts.ts';
+import { codeDrafts } from './drafts.ts';
 
 /**
  * The code of a lambda while it is edited. While there is nothing to lose it follows what is stored; else what somebody else
@@ -18,7 +18,7 @@ export function useCodeDraft(lambdaId: string, code: unknown) {
   // What is stored is what one has written: it was oneself who saved it, or somebody else did the same.
   const isSaved = draft !== undefined && draft.source === stored;
   useEffect(() => {
-    if (isSaved) keepDraft(codeDrafts, lambdaId, undefined);
+    if (isSaved) codeDrafts.keep(lambdaId, undefined);
   }, [isSaved, lambdaId]);
 
   const edit = useCallback(
@@ -26,7 +26,7 @@ export function useCodeDraft(lambdaId: string, code: unknown) {
       const now = latest.current;
       const base = now.draft?.base ?? now.code;
       const baseSource = now.draft?.baseSource ?? now.stored;
-      keepDraft(codeDrafts, lambdaId, source === baseSource ? undefined : { base, baseSource, source });
+      codeDrafts.keep(lambdaId, source === baseSource ? undefined : { base, baseSource, source });
     },
     [lambdaId],
   );
@@ -41,9 +41,9 @@ export function useCodeDraft(lambdaId: string, code: unknown) {
     /** Did somebody else save other code meanwhile? */
     isOvertaken: isDirty && draft.base !== code,
     edit,
-    discard: () => keepDraft(codeDrafts, lambdaId, undefined),
+    discard: () => codeDrafts.keep(lambdaId, undefined),
     /** Goes on from what is stored now, with what one has written oneself. */
-    rebase: () => draft && keepDraft(codeDrafts, lambdaId, { ...draft, base: code, baseSource: stored }),
+    rebase: () => draft && codeDrafts.keep(lambdaId, { ...draft, base: code, baseSource: stored }),
   };
 }
 

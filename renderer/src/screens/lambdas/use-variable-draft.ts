@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../../server/model/json.ts';
 import { pointerTo } from '../../../../server/model/pointer.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useValue } from '../../value-store.ts';
-import { keepDraft, type VariableChange, variableDrafts } from './drafts.ts';
+import { type VariableChange, variableDrafts } from './drafts.ts';
 
 const NONE: ReadonlyMap<string, VariableChange> = new Map();
 
@@ -12,7 +12,7 @@ export function useVariableDraft(lambda: PlatformRecord) {
   const changes = useValue(variableDrafts).get(lambda.id) ?? NONE;
   const own = ownVariables(lambda);
   const keep = (next: ReadonlyMap<string, VariableChange>) =>
-    keepDraft(variableDrafts, lambda.id, next.size === 0 ? undefined : next);
+    variableDrafts.keep(lambda.id, next.size === 0 ? undefined : next);
   return {
     changes,
     own,

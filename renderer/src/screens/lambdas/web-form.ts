@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../../server/model/json.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
+import { jsonIn } from '../../json-text.ts';
 
 /** Members of the web form's payload, in the order of the form (the platform's specification). */
 export const WEB_FORM_MEMBERS = [
@@ -18,13 +19,9 @@ export const WEB_FORM_EVENT = JSON.stringify(WEB_FORM, null, 2);
 
 /** The payload in an event's text; undefined when the event is no web form's. */
 export function payloadIn(event: string): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(event);
-    const payload = isJsonObject(parsed) ? parsed.payload : undefined;
-    return isJsonObject(payload) ? payload : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = jsonIn(event);
+  const payload = isJsonObject(parsed) ? parsed.payload : undefined;
+  return isJsonObject(payload) ? payload : undefined;
 }
 
 /** The event with another value of one member; the rest of it stays. An empty value leaves the member there, empty. */

@@ -1,9 +1,12 @@
 import { Bug, Play, Save } from 'lucide-react';
 import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
+import { storedText, storeText } from '../../browser-storage.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
+import { DiffEditor } from '../../parts/code-editor.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
@@ -16,10 +19,8 @@ import { variableDrafts } from './drafts.ts';
 import { EndpointsTab } from './endpoints-tab.tsx';
 import { EnvironmentTab } from './environment-tab.tsx';
 import { EventPane } from './event-pane.tsx';
-import { keepEvent, keptEvent } from './kept-event.ts';
-import { OvertakenDialog } from './overtaken-dialog.tsx';
 import { SaveDialog } from './save-dialog.tsx';
-import { useCodeDraft } from './use-code-draft.ts';
+import { type CodeDraftState, useCodeDraft } from './use-code-draft.ts';
 import { useRun } from './use-run.ts';
 import { useWorkbench } from './use-workbench.ts';
 import { WEB_FORM_EVENT } from './web-form.ts';
@@ -29,7 +30,11 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   const { properties } = lambda;
   const [{ tab }, change] = useSearch();
   const workbench = useWorkbench(lambda.id);
-  const [event, setEvent] = useState(() => keptEvent(lambda.id) ?? (isWebForm(properties.env) ? WEB_FORM_EVENT : '{}'));
+  // What was last being edited in this browser; named events are kept by the platform.
+  const eventPlace = `terrarium.event.${lambda.id}`;
+  const [event, setEvent] = useState(
+    () => storedText(eventPlace) ?? (isWebForm(properties.env) ? WEB_FORM_EVENT : '{}'),
+  );
   const [isReviewing, setReviewing] = useState<'save' | 'run' | 'compare'>();
   const draft = useCodeDraft(lambda.id, properties.code);
   const link = workbench.state.data?.link;
@@ -39,7 +44,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
 
   const changeEvent = (next: string) => {
     setEvent(next);
-    keepEvent(lambda.id, next);
+    storeText(eventPlace, next);
   };
   const runNow = (code = properties.code) => {
     if (!running.isPending) running.mutate({ event, code });
@@ -119,7 +124,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
       <div className="grid min-h-0 flex-[2] grid-cols-2 grid-rows-[minmax(0,1fr)]">
         <EventPane
           event={event}
-          isOwnEvent={keptEvent(lambda.id) !== undefined}
+          isOwnEvent={storedText(eventPlace) !== undefined}
           onChange={changeEvent}
           onRun={run}
           workbench={workbench}
@@ -153,4 +158,35 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
 
 function isWebForm(env: unknown): boolean {
   return typeof env === 'object' && env !== null && 'CRM_OID' in env;
+}
+
+/** What somebody else has saved beside what one has written: whose holds? Nothing is saved here. */
+function OvertakenDialog({ name, draft, onClose }: { name: string; draft: CodeDraftState; onClose(): void }) {
+  const settle = (deed: () => void) => () => {
+    deed();
+    onClose();
+  };
+  return (
+    <Dialog
+      title={`The code of ${name} was changed twice`}
+      onClose={onClose}
+      width="large"
+      closing="Decide later"
+      foot={
+        <Button look="danger" onPress={settle(draft.discard)}>
+          Discard mine, show theirs
+        </Button>
+      }
+      deed="Keep mine"
+      onDeed={settle(() => draft.rebase())}
+    >
+      <p className="mb-3 text-muted">
+        From what somebody else has saved since you began, to what you have written. If you keep yours it goes on from
+        theirs: you see once more what it changes before you save it.
+      </p>
+      <div className="h-96 overflow-hidden rounded-md border border-line">
+        <DiffEditor label="From theirs to mine" before={draft.stored} after={draft.source} language="javascript" />
+      </div>
+    </Dialog>
+  );
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../../server/model/json.ts';
 import { nearestOf } from '../../../../server/model/nearest.ts';
+import { jsonIn } from '../../json-text.ts';
 import type { Lead } from './use-leads.ts';
 
 /**
@@ -45,12 +46,8 @@ const CUSTOM_FIELD = /^00N[0-9A-Za-z]+$/;
 export function payloadOf({ sender }: Pick<Lead, 'sender'>): { payload?: JsonObject; why: string } {
   if (!sender) return { why: 'no lambda of this platform sent it' };
   if (sender.event === undefined) return { why: 'its event was not kept: it was empty, very long, or no text' };
-  let event: unknown;
-  try {
-    event = JSON.parse(sender.event);
-  } catch {
-    return { why: 'its event is no JSON' };
-  }
+  const event = jsonIn(sender.event);
+  if (event === undefined) return { why: 'its event is no JSON' };
   const payload = isJsonObject(event) ? event.payload : undefined;
   return isJsonObject(payload) ? { payload, why: '' } : { why: "its event has no 'payload'" };
 }

@@ -1,11 +1,14 @@
+import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { ListQueryBar } from '../../shell/list-screen.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useSearch } from '../../url.ts';
-import { ClearInbox } from './clear-inbox.tsx';
 import { fitting, Inbox, LEAD_QUERY } from './inbox.tsx';
 import { OutboundRulesTab } from './outbound-rules-tab.tsx';
-import { useLeads } from './use-leads.ts';
+import { useDeleteLeads, useLeads } from './use-leads.ts';
 import { useOutboundRules } from './use-outbound-rules.ts';
 
 /** The inbox of the CRM stand-in, and the rules about what reaches it. */
@@ -51,5 +54,35 @@ export default function LeadsScreen() {
         ]}
       />
     </ScreenFrame>
+  );
+}
+
+/** Deletes all leads, once one has said so. */
+function ClearInbox({ count }: { count: number }) {
+  const [isAsking, setAsking] = useState(false);
+  const deletion = useDeleteLeads('The inbox is empty.', () => setAsking(false));
+  const leads = count === 1 ? 'the lead' : `all ${count.toLocaleString('en')} leads`;
+  return (
+    <>
+      <Button icon={Trash2} look="quiet" isDisabled={count === 0} onPress={() => setAsking(true)}>
+        Clear the inbox
+      </Button>
+      {isAsking && (
+        <Dialog
+          title="Clear the inbox"
+          isAlert
+          onClose={() => setAsking(false)}
+          deed={`Delete ${leads}`}
+          onDeed={() => deletion.mutate(undefined)}
+          look="destroy"
+          making={deletion}
+        >
+          <p>
+            Leads are no part of the history: once deleted they cannot be brought back, not even by an earlier moment or
+            a snapshot. What the query hides is deleted, too. An archive of the instance (History) holds them.
+          </p>
+        </Dialog>
+      )}
+    </>
   );
 }

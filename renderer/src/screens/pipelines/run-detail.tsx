@@ -1,21 +1,21 @@
 import { ExternalLink, Square, X } from 'lucide-react';
 import { useMemo } from 'react';
-import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import { PIPELINE_VARIABLES, type PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
+import type { ShownLine } from '../../parts/log-lines.tsx';
 import { Progress } from '../../parts/meter.tsx';
+import { SearchedLog } from '../../parts/searched-log.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
-import { runLines } from './pipeline-log.ts';
+import { type RunLine, runLines } from './pipeline-log.ts';
 import { failureOf, type RunFailure } from './run-failure.ts';
-import { RunLog } from './run-log.tsx';
 import { RunStory } from './run-story.tsx';
-import { RunVariables } from './run-variables.tsx';
 import { conditionOf, endedShare, stateWord } from './run-words.ts';
 import { StageStrip } from './stage-strip.tsx';
 import { useRun, useStopRun } from './use-pipelines.ts';
@@ -145,4 +145,71 @@ function WhyItFailed({ failure: { what, words, next, deployment } }: { failure: 
       </p>
     </section>
   );
+}
+
+const ABOUT: Readonly<Record<string, string>> = PIPELINE_VARIABLES;
+
+/** The names of the variables that a run was given, and of those that it asked for in vain; values are not kept. */
+function RunVariables({ variables: { present, missing } }: Pick<PipelineRun, 'variables'>) {
+  return (
+    <table className="w-full">
+      <caption className="sr-only">Variables of the run</caption>
+      <tbody>
+        {[
+          ...missing.map((name) => ({ name, isMissing: true })),
+          ...present.map((name) => ({ name, isMissing: false })),
+        ].map(({ name, isMissing }) => (
+          <tr key={name} className="h-[30px] border-b border-line/55">
+            <th scope="row" className="mono px-4 text-left font-normal whitespace-nowrap">
+              {name}
+            </th>
+            <td className="px-2">
+              <State is={isMissing ? 'error' : 'ok'}>{isMissing ? 'missing' : 'present'}</State>
+            </td>
+            <td className="px-2 text-muted">{ABOUT[name]}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What a run printed, live; one job's part of it when `job` is in the address. */
+function RunLog({ run, lines }: { run: PipelineRun; lines: readonly RunLine[] }) {
+  const [{ job }] = useSearch();
+  const shown = useMemo(
+    () => lines.filter((line) => job === undefined || line.job === job).map((line) => shownLine(line)),
+    [lines, job],
+  );
+  return (
+    <SearchedLog
+      lines={shown}
+      empty={
+        run.state === 'running'
+          ? 'Nothing printed yet. What is printed shows up here.'
+          : job === undefined
+            ? 'It printed nothing.'
+            : `Job ${job} printed nothing.`
+      }
+    />
+  );
+}
+
+function shownLine({ key, clock, job, kind, text, isFailure }: RunLine): ShownLine {
+  return {
+    key,
+    text,
+    stream: isFailure ? 'stderr' : 'stdout',
+    margin: (
+      <>
+        <span className="w-[8ch] shrink-0 text-faint select-none">{clock}</span>
+        <span
+          className={`w-[9ch] shrink-0 truncate select-none ${kind === 'mark' || kind === 'command' ? 'text-accent' : 'text-faint'}`}
+          title={job}
+        >
+          {text === '' ? '' : (job ?? 'runner')}
+        </span>
+      </>
+    ),
+  };
 }

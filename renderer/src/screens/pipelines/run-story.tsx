@@ -7,6 +7,7 @@ import { Duration, Time } from '../../parts/amount.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { type Condition, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { conditionOfStatus, reasonOf } from '../containers/container-status.ts';
 import { answerOf } from './run-words.ts';
 import { useScmProject } from './use-pipelines.ts';
 
@@ -107,23 +108,11 @@ function useRecord(id: string | undefined) {
   return { record: isGone || data?.id !== id ? undefined : data, isGone };
 }
 
-const CONDITIONS: Readonly<Record<string, Condition>> = {
-  RUNNING: 'ok',
-  HEALTHY: 'ok',
-  LAUNCHED: 'running',
-  SCALING: 'running',
-  MIGRATING: 'running',
-  UNHEALTHY: 'warning',
-  LOST: 'error',
-  FAILED: 'error',
-};
-
 function Container({ deployment: { container, action } }: { deployment: PipelineDeployment }) {
   const { record, isGone } = useRecord(container?.id);
   if (!container) return null;
   const status = String(record?.properties.status ?? 'unknown');
-  const detail = record?.properties.status_detail;
-  const reason = typeof detail === 'object' && detail !== null && 'reason' in detail ? detail.reason : undefined;
+  const reason = record && reasonOf(record);
   if (isGone) {
     return (
       <Chapter title="Container" is="idle" word={action === 'stop' ? 'removed' : 'removed since'}>
@@ -132,9 +121,9 @@ function Container({ deployment: { container, action } }: { deployment: Pipeline
     );
   }
   return (
-    <Chapter title="Container" is={CONDITIONS[status] ?? 'idle'} word={status.toLowerCase()}>
+    <Chapter title="Container" is={conditionOfStatus(status)} word={status.toLowerCase()}>
       <PlaceLink to={{ screen: 'containers', search: { sel: container.id } }}>{container.name}</PlaceLink>
-      {typeof reason === 'string' && <p>{reason}</p>}
+      {reason && <p>{reason}</p>}
     </Chapter>
   );
 }

@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { useGo } from '../../url.ts';
 import { CurlNote } from './curl-note.tsx';
-import { forgetDraft } from './use-draft.ts';
+import { drafts } from './use-draft.ts';
 
 export interface DeleteDialogProps {
   record: PlatformRecord;
@@ -36,7 +36,7 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
       said: `${record.name} was deleted. The history can bring it back.`,
       onDone: () => {
         onClose();
-        forgetDraft(record.id);
+        drafts.keep(record.id, undefined);
         go({ screen: 'resources', id: parentIdOf(record) });
       },
     },

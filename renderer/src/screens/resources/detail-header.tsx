@@ -20,6 +20,7 @@ import { Copy, copyText } from '../../parts/copy.tsx';
 import { Menu, type MenuEntry } from '../../parts/menu.tsx';
 import { Badge, type Condition } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { conditionOf } from '../containers/container-status.ts';
 import { ActionDialog, type ActionName } from './action-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { NewMenu } from './new-menu.tsx';
@@ -32,16 +33,8 @@ export interface DetailHeaderProps {
   onDeleting(): void;
 }
 
-/** Of the states that say more than that all is well. */
-const TONES: Readonly<Record<string, Condition>> = {
-  FAILED: 'error',
-  UNHEALTHY: 'error',
-  LOST: 'warning',
-  UNKNOWN: 'warning',
-  LAUNCHED: 'running',
-  SCALING: 'running',
-  MIGRATING: 'running',
-};
+/** Of the conditions that say more than that all is well. */
+const TOLD: readonly Condition[] = ['running', 'warning', 'error'];
 
 const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 'lambdas', containers: 'containers' };
 
@@ -53,6 +46,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
   const Icon = kind.icon;
   const workbench = WORKBENCH[kind.word];
   const { status, public_url: publicUrl } = record.properties;
+  const condition = conditionOf(record);
   const { isDisabled } = place.resource;
   const entry = (id: ActionName | 'push' | 'pull', text: string, icon: MenuEntry['icon']): MenuEntry => ({
     id,
@@ -117,7 +111,7 @@ export function DetailHeader({ place, record, onDeleting }: DetailHeaderProps) {
         <Icon aria-hidden size={16} strokeWidth={1.8} className="shrink-0 text-accent" />
         <h2 className="truncate text-[14px]">{record.name}</h2>
         <Badge>{kind.title}</Badge>
-        {typeof status === 'string' && <Badge tone={TONES[status] ?? 'plain'}>{status}</Badge>}
+        {typeof status === 'string' && <Badge tone={TOLD.find((one) => one === condition) ?? 'plain'}>{status}</Badge>}
         {isDisabled && <Badge tone="warning">disabled</Badge>}
         {!record.resource_state.endsWith('::Active') && (
           <Badge tone="warning">{record.resource_state.replace(/^.*::/, '')}</Badge>

@@ -5,8 +5,8 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { useKeysAndTokens } from '../settings/access-answers.ts';
+import { AccessTable } from '../settings/access-table.tsx';
 import { EndDialog, type Ending } from '../settings/end-dialog.tsx';
-import { KeyTable } from '../settings/key-table.tsx';
 import { NewCredentialDialog } from '../settings/new-credential-dialog.tsx';
 
 /** The API keys of an account: makes one, whose secret is seen once, and ends them. */
@@ -27,7 +27,7 @@ export function KeysTab({ user: { id, name, parent } }: { user: TreeNode }) {
       {own.length === 0 ? (
         <EmptyState icon={KeyRound} title="No keys yet" text="A key and its secret let programs act as this account." />
       ) : (
-        <KeyTable keys={own} total={own.length} onEnd={end} />
+        <AccessTable kind="key" known={own} total={own.length} onEnd={end} />
       )}
       {isMaking && (
         <NewCredentialDialog kind="key" users={[{ id, name, orgId: parent }]} onClose={() => setMaking(false)} />

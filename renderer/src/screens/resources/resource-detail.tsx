@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useState } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
-import type { TreePlace } from '../../api/tree.ts';
+import type { TreeNode, TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type TabEntry, Tabs } from '../../parts/tabs.tsx';
@@ -9,16 +9,17 @@ import { useSearch } from '../../url.ts';
 import { CallsTab } from './calls-tab.tsx';
 import { ChildrenTable } from './children-table.tsx';
 import { DetailHeader } from './detail-header.tsx';
-import { FormTab } from './form-tab.tsx';
+import { EditorFrame } from './editor-frame.tsx';
 import { HistoryTab } from './history-tab.tsx';
 import { JsonTab } from './json-tab.tsx';
 import { KeysTab } from './keys-tab.tsx';
 import { MembersTab } from './members-tab.tsx';
+import { PropertyForm } from './property-form.tsx';
 import { RelationsTab } from './relations-tab.tsx';
 import { editableOf } from './resource-patch.ts';
 import { RightsTab } from './rights-tab.tsx';
-import { useDraft, useLeaveGuard } from './use-draft.ts';
-import { readOnlyIn, useTypeSchema } from './use-type-schema.ts';
+import { type DraftState, useDraft } from './use-draft.ts';
+import { readOnlyIn, type Schema, useTypeSchema } from './use-type-schema.ts';
 
 export interface ResourceDetailProps {
   place: TreePlace;
@@ -40,7 +41,6 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
   const draft = useDraft(record.id, current);
   const [errors, setErrors] = useState<readonly ErrorDetail[]>([]);
   const onRefused = useCallback((details: readonly ErrorDetail[]) => setErrors(details), []);
-  useLeaveGuard();
 
   const editor = { record, draft, errors, refresh, onRefused };
   const { word } = kind;
@@ -79,5 +79,37 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
         onChange={(next) => change({ tab: next, sel: undefined, compare: undefined, right: undefined })}
       />
     </>
+  );
+}
+
+interface FormTabProps {
+  record: PlatformRecord;
+  /** What it is below. */
+  parent: TreeNode | undefined;
+  schema: Schema;
+  draft: DraftState;
+  errors: readonly ErrorDetail[];
+  refresh(): Promise<unknown>;
+  onRefused(details: readonly ErrorDetail[]): void;
+}
+
+/** The resource as a form. */
+function FormTab({ record, parent, schema, draft, errors, refresh, onRefused }: FormTabProps) {
+  const fault = draft.unreadable === undefined ? undefined : 'The JSON cannot be read yet: see there, or discard it.';
+  return (
+    <EditorFrame record={record} draft={draft} fault={fault} refresh={refresh} onRefused={onRefused}>
+      <div className="p-4">
+        <PropertyForm
+          word={kindOf(record).word}
+          subType={record.resource_type}
+          place={parent}
+          errors={errors}
+          schema={schema}
+          value={draft.mine}
+          before={draft.base}
+          onChange={draft.set}
+        />
+      </div>
+    </EditorFrame>
   );
 }

@@ -1,9 +1,11 @@
+import { Trash2 } from 'lucide-react';
 import { useRef } from 'react';
 import { usePlace } from '../../api/tree.ts';
-import { ErrorState, TakenNote } from '../../parts/empty-state.tsx';
+import { EmptyState, ErrorState, TakenNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { GoneResource } from './gone-resource.tsx';
+import { HistoryTab } from './history-tab.tsx';
 import { ResourceDetail } from './resource-detail.tsx';
+import { useHasDraft } from './use-draft.ts';
 import { useRecord } from './use-record.ts';
 
 /** The resource of an id, whatever has become of it. */
@@ -46,5 +48,30 @@ export function ResourcePane({ id }: { id: string }) {
         }}
       />
     </>
+  );
+}
+
+/** A resource that is not there: deleted while one looked at it, or named by an old address. The history brings it back. */
+function GoneResource({ id, name }: { id: string; name: string | undefined }) {
+  const hasDraft = useHasDraft(id);
+  return (
+    <div className="flex min-h-0 flex-1 flex-col overflow-auto">
+      <div role="status">
+        <EmptyState
+          icon={Trash2}
+          title={name === undefined ? 'This resource is not there' : `${name} was deleted`}
+          text={
+            name === undefined
+              ? 'It was deleted, or it is in a place that you may not see.'
+              : 'Somebody has deleted it while it was open. To bring it back, revert the deletion below.'
+          }
+        >
+          {hasDraft && <p>Your changes to it are kept: they are here again once it is.</p>}
+          <span className="mono text-faint">{id}</span>
+        </EmptyState>
+      </div>
+      <h3 className="eyebrow border-b border-line px-4 py-1">History</h3>
+      <HistoryTab id={id} />
+    </div>
   );
 }

@@ -1,12 +1,12 @@
-import { useContext } from 'react';
+import { useContext, useEffect, useRef, useState } from 'react';
+import type { FormFact } from '../../../../server/model/form-facts.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../../../server/model/json.ts';
 import { segmentsOf } from '../../../../server/model/pointer.ts';
+import { reasonOf } from '../../../../server/model/reason.ts';
+import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
 import { NumberField, Select, Switch, TextField } from '../../parts/fields.tsx';
-import { CodeField } from './code-field.tsx';
-import { EntryField } from './entry-field.tsx';
+import { codeOf, sourceOf } from '../lambdas/code-text.ts';
 import { type FieldProps, FormContext, needed, useErrorAt } from './form-context.ts';
-import { FqonField } from './fqon-field.tsx';
-import { JsonField } from './json-field.tsx';
 import { ListField } from './list-field.tsx';
 import { ObjectField } from './object-field.tsx';
 import { namedBy, targetsOf } from './property-facts.ts';
@@ -14,6 +14,8 @@ import { ProviderField } from './provider-field.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
 import { SecretField } from './secret-field.tsx';
 import { isTexts, TextMap } from './text-map.tsx';
+import { isSame } from './three-way-merge.ts';
+import { useRecord } from './use-record.ts';
 import type { Schema } from './use-type-schema.ts';
 
 /** Longer texts are not for a form. */
@@ -195,4 +197,152 @@ function besideOf(pointer: string, properties: Readonly<Record<string, unknown>>
 function idOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value;
   return isJsonObject(value) && typeof value.id === 'string' ? value.id : undefined;
+}
+
+/** A field of a kind of its own, whatever the schema says besides. */
+interface ValueFieldProps {
+  label: string;
+  description?: string | undefined;
+  error?: string | undefined;
+  value: unknown;
+  onChange(value: unknown): void;
+}
+
+const LINES = 12;
+
+/** The source of a lambda to read, however it is stored; it is stored as it was: packed or plain. */
+function CodeField({ value = '', onChange, ...field }: ValueFieldProps & { value: string | undefined }) {
+  const source = sourceOf(value);
+  const isPacked = source !== value;
+  return (
+    <TextField
+      {...field}
+      isLabelHidden
+      isMono
+      lines={LINES}
+      spellCheck="false"
+      description={isPacked ? 'Stored as base64; shown as the source that it is' : undefined}
+      value={source}
+      onChange={(next) => {
+        // A source that looks like base64 would be taken for it.
+        const isSafe = !isPacked && sourceOf(next) === next;
+        onChange(next === '' ? undefined : isSafe ? next : codeOf(next));
+      }}
+    />
+  );
+}
+
+/** More organizations are not for a list to choose from. */
+const MAX_LISTED = 200;
+
+/** An organization by its fully qualified name. */
+function FqonField({ value, onChange, ...field }: ValueFieldProps) {
+  const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data ?? [];
+  const fqon = typeof value === 'string' && value !== '' ? value : undefined;
+  if (orgs.length > MAX_LISTED) {
+    return (
+      <TextField
+        {...field}
+        {...needed(false)}
+        isLabelHidden
+        value={fqon ?? ''}
+        onChange={(next) => onChange(next === '' ? undefined : next)}
+      />
+    );
+  }
+  const known = orgs.map(fqonOf);
+  const options = fqon === undefined || known.includes(fqon) ? known : [fqon, ...known];
+  return (
+    <Select
+      {...field}
+      isLabelHidden
+      options={options.map((one) => ({ id: one, text: one }))}
+      value={fqon}
+      onChange={onChange}
+    />
+  );
+}
+
+/** Lists whose entries others name. */
+type EntryList = NonNullable<FormFact['entryOf']>['list'];
+
+interface EntryFieldProps extends ValueFieldProps {
+  /** Id of the resource that has the list. */
+  of: string | undefined;
+  list: EntryList;
+}
+
+/** Chooses an exposed port of a container, or an item of a secret. */
+function EntryField({ of, list, value, ...field }: EntryFieldProps) {
+  const record = useRecord(of, 'root').data;
+  const entries = record?.properties[list];
+  const names = (Array.isArray(entries) ? entries : []).flatMap((entry) => nameOf(entry, list) ?? []);
+  const name = typeof value === 'string' && value !== '' ? value : undefined;
+  if (name !== undefined && !names.includes(name)) names.unshift(name);
+  const owner = list === 'items' ? 'secret' : 'container';
+  const missing =
+    of === undefined
+      ? `Choose the ${owner} first.`
+      : record && names.length === 0
+        ? `${record.name} has no ${list === 'items' ? 'items' : 'named port with expose_endpoint'}.`
+        : undefined;
+  return (
+    <Select
+      {...field}
+      isLabelHidden
+      description={missing ?? field.description}
+      isDisabled={names.length === 0}
+      options={names.map((one) => ({ id: one, text: one }))}
+      value={name}
+    />
+  );
+}
+
+function nameOf(entry: unknown, list: EntryList): string | undefined {
+  if (!isJsonObject(entry) || (list === 'port_mappings' && entry.expose_endpoint !== true)) return undefined;
+  const name = list === 'items' ? entry.key : entry.name;
+  return typeof name === 'string' ? name : undefined;
+}
+
+const MAX_LINES = 10;
+
+/** Any value: JSON in a small field, taken while it can be read. */
+function JsonField({ label, description, error, value, onChange }: ValueFieldProps) {
+  const [text, setText] = useState(() => printed(value));
+  const [fault, setFault] = useState<string>();
+  const sent = useRef(value);
+  // A value from elsewhere, such as a discarded change.
+  useEffect(() => {
+    if (isSame(sent.current, value)) return;
+    sent.current = value;
+    setText(printed(value));
+    setFault(undefined);
+  }, [value]);
+  const take = (next: string) => {
+    setText(next);
+    try {
+      sent.current = next.trim() === '' ? undefined : JSON.parse(next);
+      setFault(undefined);
+      onChange(sent.current);
+    } catch (thrown) {
+      setFault(reasonOf(thrown));
+    }
+  };
+  const lines = Math.min(MAX_LINES, Math.max(1, text.split('\n').length));
+  return (
+    <TextField
+      label={label}
+      isLabelHidden
+      description={description ?? 'JSON'}
+      error={fault ?? error}
+      isMono
+      lines={lines}
+      value={text}
+      onChange={take}
+    />
+  );
+}
+
+function printed(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2);
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef } from 'react';
-import { useValue, ValueStore } from '../../value-store.ts';
+import { DraftStore } from '../../draft-store.ts';
+import { useValue } from '../../value-store.ts';
 import { type Editable, isEditable, patchBetween } from './resource-patch.ts';
 import { type Conflict, isSame, mergeThreeWay } from './three-way-merge.ts';
 
@@ -11,35 +12,12 @@ interface Draft {
   text?: string;
 }
 
-/** Changes that are not applied yet, by id of the resource: they outlast a look at another one. */
-const drafts = new ValueStore<ReadonlyMap<string, Draft>>(new Map());
-
-function keep(id: string, draft: Draft | undefined): void {
-  const next = new Map(drafts.value);
-  if (draft) next.set(id, draft);
-  else next.delete(id);
-  drafts.set(next);
-}
-
-/** Forgets the changes to a resource that is gone. */
-export function forgetDraft(id: string): void {
-  keep(id, undefined);
-}
+/** Changes that are not applied yet, by id of the resource. */
+export const drafts = new DraftStore<Draft>();
 
 /** Are there changes to the resource that are not applied? */
 export function useHasDraft(id: string): boolean {
   return useValue(drafts).has(id);
-}
-
-/** Leaving the page with changes that are not applied: the browser asks first. */
-export function useLeaveGuard(): void {
-  const isAny = useValue(drafts).size > 0;
-  useEffect(() => {
-    if (!isAny) return undefined;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
-  }, [isAny]);
 }
 
 /**
@@ -63,19 +41,19 @@ export function useDraft(id: string, current: Editable) {
   const hasOthers = draft !== undefined && !isUnreadable && merge.conflicts.length === 0 && !isSame(base, current);
   useEffect(() => {
     if (!hasOthers || !isEditable(merge.merged)) return;
-    keep(id, isSame(merge.merged, current) ? undefined : { base: current, mine: merge.merged });
+    drafts.keep(id, isSame(merge.merged, current) ? undefined : { base: current, mine: merge.merged });
   }, [hasOthers, merge, id, current]);
 
   const set = useCallback(
     (next: Editable) => {
       const { base: from } = latest.current;
-      keep(id, isSame(next, from) ? undefined : { base: from, mine: next });
+      drafts.keep(id, isSame(next, from) ? undefined : { base: from, mine: next });
     },
     [id],
   );
   /** A text that is no JSON, or not that of a resource. */
   const setUnreadable = useCallback(
-    (text: string) => keep(id, { base: latest.current.base, mine: latest.current.mine, text }),
+    (text: string) => drafts.keep(id, { base: latest.current.base, mine: latest.current.mine, text }),
     [id],
   );
   /** Goes on from what the server has now, with the side that was chosen for each conflict. */
@@ -83,7 +61,8 @@ export function useDraft(id: string, current: Editable) {
     (chosen: Readonly<Record<string, 'mine' | 'theirs'>>) => {
       const now = latest.current;
       const { merged } = mergeThreeWay(now.base, now.mine, now.current, chosen);
-      if (isEditable(merged)) keep(id, isSame(merged, now.current) ? undefined : { base: now.current, mine: merged });
+      if (isEditable(merged))
+        drafts.keep(id, isSame(merged, now.current) ? undefined : { base: now.current, mine: merged });
     },
     [id],
   );
@@ -98,7 +77,7 @@ export function useDraft(id: string, current: Editable) {
     set,
     setUnreadable,
     settle,
-    discard: useCallback(() => keep(id, undefined), [id]),
+    discard: useCallback(() => drafts.keep(id, undefined), [id]),
   };
 }
 

@@ -7,11 +7,10 @@ import { KeyValue } from '../../parts/key-value.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useKeysAndTokens } from './access-answers.ts';
+import { AccessTable } from './access-table.tsx';
 import { EndDialog, type Ending } from './end-dialog.tsx';
-import { KeyTable } from './key-table.tsx';
 import { type CredentialKind, NewCredentialDialog } from './new-credential-dialog.tsx';
 import { SettingsGroup } from './settings-group.tsx';
-import { TokenTable } from './token-table.tsx';
 
 /** Who one is, what opens the platform and who holds it, and who else there is. */
 export function AccessTab() {
@@ -45,7 +44,7 @@ export function AccessTab() {
           </Button>
           <span className="ml-auto">{reload}</span>
         </div>
-        {data ? <KeyTable keys={data.keys} total={data.total.keys} onEnd={end} /> : instead}
+        {data ? <AccessTable kind="key" known={data.keys} total={data.total.keys} onEnd={end} /> : instead}
       </SettingsGroup>
       <SettingsGroup
         title="Access tokens"
@@ -54,7 +53,7 @@ export function AccessTab() {
         <Button icon={Ticket} isDisabled={!me} onPress={() => make('token')} className="mb-1.5">
           New access token
         </Button>
-        {data ? <TokenTable tokens={data.tokens} total={data.total.tokens} onEnd={end} /> : instead}
+        {data ? <AccessTable kind="token" known={data.tokens} total={data.total.tokens} onEnd={end} /> : instead}
       </SettingsGroup>
       <SettingsGroup title="Users" note="They sign in here, and get tokens at the security service.">
         <ul aria-label="Users" className="w-full">

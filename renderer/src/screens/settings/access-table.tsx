@@ -1,40 +1,36 @@
 import { Trash2 } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { Time } from '../../parts/amount.tsx';
+import { Time, useNowMs } from '../../parts/amount.tsx';
+import { durationText } from '../../parts/amounts.ts';
 import { IconButton } from '../../parts/button.tsx';
+import { Badge } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import type { KnownKey, KnownToken } from './access-answers.ts';
 import type { Ending } from './end-dialog.tsx';
 
-export interface AccessRow {
-  id: string;
-  /** So much of the id tells it apart; default: all of it. */
-  idText?: string;
-  badges: ReactNode;
-  user: { id: string; name: string };
-  created: string;
-  lastUsed?: string | undefined;
-  /** How long it is still good, in words; a column of its own when there is one. */
-  goodFor?: string;
-  ending: Ending;
-}
+type Known = KnownKey | KnownToken;
 
 export interface AccessTableProps {
-  label: string;
-  /** What its ids are called, above them and on the button that ends one. */
-  idTitle: string;
-  noun: string;
-  rows: readonly AccessRow[];
+  kind: Ending['kind'];
+  known: readonly Known[];
   /** How many there are; the newest are listed. */
   total: number;
-  /** Where the table would be when there are none. */
-  whenNone: string;
   onEnd(ending: Ending): void;
 }
 
-/** What lets somebody in, each with whose it is and when it was used. */
-export function AccessTable({ label, idTitle, noun, rows, total, whenNone, onEnd }: AccessTableProps) {
-  if (rows.length === 0) return <p className="text-muted">{whenNone}</p>;
-  const isLimited = rows.some(({ goodFor }) => goodFor !== undefined);
+const WORDS = {
+  key: { label: 'API keys', idTitle: 'Key', none: 'There are none: programs sign in with tokens only.' },
+  token: { label: 'Access tokens', idTitle: 'SHA-256', none: 'There are none.' },
+};
+
+/** So much of the hash tells tokens apart. */
+const SHOWN_CHARS = 12;
+const shortId = (one: Known) => ('expires' in one ? one.id.slice(0, SHOWN_CHARS) : one.id);
+
+/** What lets somebody in, each with whose it is and when it was used; of tokens, those that are good now. */
+export function AccessTable({ kind, known, total, onEnd }: AccessTableProps) {
+  const nowMs = useNowMs();
+  const { label, idTitle, none } = WORDS[kind];
+  if (known.length === 0) return <p className="text-muted">{none}</p>;
   return (
     <>
       <table aria-label={label} className="w-full table-fixed text-left">
@@ -44,41 +40,60 @@ export function AccessTable({ label, idTitle, noun, rows, total, whenNone, onEnd
             <th className="w-[17%] py-1 pr-3 font-normal">User</th>
             <th className="w-[15%] py-1 pr-3 font-normal">Made</th>
             <th className="w-[16%] py-1 pr-3 font-normal">Used</th>
-            {isLimited && <th className="w-[16%] py-1 pr-3 font-normal">Good for</th>}
+            {kind === 'token' && <th className="w-[16%] py-1 pr-3 font-normal">Good for</th>}
             <th className="w-8 py-1">
               <span className="sr-only">End it</span>
             </th>
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ id, idText = id, badges, user, created, lastUsed, goodFor, ending }) => (
-            <tr key={id} className="h-8 border-b border-line/60">
+          {known.map((one) => (
+            <tr key={one.id} className="h-8 border-b border-line/60">
               <th scope="row" className="pr-3 font-normal">
                 <span className="flex items-center gap-2">
-                  <span className="mono truncate" title={id}>
-                    {idText}
+                  <span className="mono truncate" title={one.id}>
+                    {shortId(one)}
                   </span>
-                  {badges}
+                  <Badges of={one} />
                 </span>
               </th>
               <td className="truncate pr-3">
-                <PlaceLink to={{ screen: 'resources', id: user.id }}>{user.name}</PlaceLink>
+                <PlaceLink to={{ screen: 'resources', id: one.user.id }}>{one.user.name}</PlaceLink>
               </td>
               <td className="pr-3 text-muted">
-                <Time at={created} />
+                <Time at={one.created} />
               </td>
-              <td className="pr-3 text-muted">{lastUsed ? <Time at={lastUsed} /> : 'not since the start'}</td>
-              {isLimited && <td className="pr-3 text-muted">{goodFor}</td>}
+              <td className="pr-3 text-muted">{one.lastUsed ? <Time at={one.lastUsed} /> : 'not since the start'}</td>
+              {'expires' in one && (
+                <td className="pr-3 text-muted">{durationText(Math.max(0, Date.parse(one.expires) - nowMs))}</td>
+              )}
               <td>
-                <IconButton icon={Trash2} label={`End ${noun} ${idText}`} onPress={() => onEnd(ending)} />
+                <IconButton icon={Trash2} label={`End ${kind} ${shortId(one)}`} onPress={() => onEnd(endingOf(one))} />
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {total > rows.length && (
-        <p className="mt-1 text-muted">and {(total - rows.length).toLocaleString('en')} older ones</p>
+      {total > known.length && (
+        <p className="mt-1 text-muted">and {(total - known.length).toLocaleString('en')} older ones</p>
       )}
     </>
   );
+}
+
+function Badges({ of: one }: { of: Known }) {
+  if ('expires' in one) return one.isOwn && <Badge tone="accent">this window</Badge>;
+  return (
+    <>
+      {one.isFirst && <Badge>first</Badge>}
+      {one.isDisabled && <Badge tone="warning">disabled</Badge>}
+    </>
+  );
+}
+
+function endingOf(one: Known): Ending {
+  const whose = { id: one.id, userName: one.user.name };
+  return 'expires' in one
+    ? { kind: 'token', ...whose, isOwn: one.isOwn }
+    : { kind: 'key', ...whose, isFirst: one.isFirst };
 }

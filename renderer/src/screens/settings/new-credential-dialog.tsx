@@ -41,7 +41,7 @@ export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialo
   const home = users.find(({ id }) => id === userId)?.orgId;
   return (
     <Dialog
-      title={made ? `The new ${what}` : `New ${what}`}
+      title={made ? `The new ${what}` : users.length > 1 ? `New ${what}` : `New ${what} of ${users[0].name}`}
       isAlert
       onClose={onClose}
       width="medium"
@@ -55,17 +55,17 @@ export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialo
           <KeyValue nameWidth={150} rows={made.rows} />
         </>
       ) : (
-        <>
-          <Select
-            label="User"
-            options={users.map(({ id, name }) => ({ id, text: name }))}
-            value={userId}
-            onChange={setUserId}
-            className="max-w-xs"
-          />
-          <p className="my-2 text-muted">
-            Whoever has it acts as this user. It is shown once, right after it was made.
-          </p>
+        <div className="flex flex-col gap-3">
+          {users.length > 1 && (
+            <Select
+              label="User"
+              options={users.map(({ id, name }) => ({ id, text: name }))}
+              value={userId}
+              onChange={setUserId}
+              className="max-w-xs"
+            />
+          )}
+          <p className="text-muted">Whoever has it acts as this user. It is shown once, right after it was made.</p>
           {kind === 'key' && (
             <>
               <ResourcePicker
@@ -77,7 +77,7 @@ export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialo
               <CurlNote method="POST" path={`/security/accounts/${userId}/apiKeys`} body={{ orgId: orgId ?? home }} />
             </>
           )}
-        </>
+        </div>
       )}
     </Dialog>
   );

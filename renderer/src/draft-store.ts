@@ -1,0 +1,22 @@
+import { ValueStore } from './value-store.ts';
+
+/** What is written and not saved, by id of what it is for: it outlasts a look at something else in the window. */
+export class DraftStore<T> extends ValueStore<ReadonlyMap<string, T>> {
+  constructor() {
+    super(new Map());
+    // Leaving the page with something that is not saved: the browser asks first.
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    this.watch(() => {
+      if (this.value.size > 0) window.addEventListener('beforeunload', ask);
+      else window.removeEventListener('beforeunload', ask);
+    });
+  }
+
+  /** Keeps a draft, or forgets it when it is undefined. */
+  keep(id: string, draft: T | undefined): void {
+    const next = new Map(this.value);
+    if (draft === undefined) next.delete(id);
+    else next.set(id, draft);
+    this.set(next);
+  }
+}
