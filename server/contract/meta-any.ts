@@ -117,14 +117,13 @@ export const anyRows = rowsOf('Resources of any type', {
     summary: 'Types that are not emulated have empty lists',
     right: 'caller',
     answer: nothing,
-    errors: [404],
   },
   createNotEmulated: {
     route: 'post /meta/{fqon}/{listed_word}',
     only: { listed_word: listedOnlyWords },
     summary: 'Types that are not emulated',
     right: 'caller',
-    errors: [404, 501],
+    errors: [501],
   },
 });
 
@@ -231,7 +230,6 @@ export const referenceRows = rowsOf('Reference lists', {
     right: 'caller',
     query: referenceQuery,
     answer: ok(z.array(referenceEntry)),
-    errors: [404],
   },
   readResourceType: {
     route: `get ${ONE_TYPE}`,

@@ -53,7 +53,7 @@ export const platformRows = rowsOf('Platform', {
     summary: 'Does the platform work? In detail',
     right: 'caller',
     answer: ok(health, 'It does'),
-    errors: [404, 503],
+    errors: [503],
   },
   readAbout: {
     route: 'get /meta/about',
@@ -128,7 +128,6 @@ export const organizationRows = rowsOf('Organizations', {
     right: may('org.view', 'fqon'),
     query: { embed },
     answer: ok(organization),
-    errors: [404],
   },
   createSubOrganization: {
     route: 'post /meta/{fqon}',
@@ -136,7 +135,7 @@ export const organizationRows = rowsOf('Organizations', {
     right: may('org.create', 'fqon'),
     body: whole(organization),
     answer: newRecord(organization),
-    errors: [404, 409],
+    errors: [409],
   },
   patchOrganizationByName: {
     route: 'patch /meta/{fqon}',
@@ -144,7 +143,7 @@ export const organizationRows = rowsOf('Organizations', {
     right: may('org.update', 'fqon'),
     body: patch,
     answer: changedRecord(organization),
-    errors: [404, 409, 422],
+    errors: [409, 422],
   },
   deleteOrganizationByName: {
     route: 'delete /meta/{fqon}',
@@ -152,7 +151,7 @@ export const organizationRows = rowsOf('Organizations', {
     right: may('org.delete', 'fqon'),
     query: { force: removal.force },
     answer: gone,
-    errors: [404, 409],
+    errors: [409],
   },
 });
 
@@ -208,7 +207,6 @@ const userRows = rowsOf('Users', {
     right: 'caller',
     query: { ...userCriteria, username: text('The same as `name`') },
     answer: userRecords,
-    errors: [404],
   },
 });
 
@@ -226,7 +224,6 @@ const groupRows = rowsOf('Groups', {
     right: 'caller',
     query: groupName,
     answer: groupRecords,
-    errors: [404],
   },
 });
 

@@ -142,7 +142,7 @@ export const openTypeRows = rowsOf('Resources of any type', {
     summary: 'Its environment variables and those it inherits',
     right: may('*.view', 'resource_id'),
     answer: ok(env),
-    errors: [400, 404],
+    errors: [400],
   },
 });
 

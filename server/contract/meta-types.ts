@@ -45,14 +45,14 @@ export const providerRows = rowsOf('Providers', {
     summary: 'Accepted without effect',
     right: may('provider.update', 'provider_id'),
     answer: underWay,
-    errors: [400, 404],
+    errors: [400],
   },
   actOnProvider: {
     route: 'post /meta/{fqon}/providers/{provider_id}',
     summary: 'Actions of providers are not emulated',
     right: 'caller',
     query: { action: required(someWord('Name of a provider action')) },
-    errors: [404, 501],
+    errors: [501],
   },
 });
 
@@ -64,7 +64,7 @@ export const scaleRows = rowsOf('Containers', {
     right: may('container.scale', 'container_id'),
     query: { numInstances: required(count('Wanted number of instances', 0)) },
     answer: begun(recordOf(typeOfWord('containers'))),
-    errors: [404, 409],
+    errors: [409],
   },
 });
 
@@ -75,7 +75,7 @@ export const envRows = rowsOf('Organizations', {
     summary: 'Its environment variables and those it inherits',
     right: may('org.view', 'fqon'),
     answer: ok(env),
-    errors: [400, 404],
+    errors: [400],
   },
 });
 export const lambdaEnvRows = rowsOf('Lambdas', {

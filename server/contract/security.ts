@@ -170,7 +170,6 @@ export const tokenRows = securityRows('Tokens and keys', {
       const grant = readFields(anyGrant, sent);
       return { ...grant, ...(grant.grant_type === 'password' && { signIn: readFields(signIn, sent) }) };
     }),
-    errors: [404],
   },
   inspectToken: { route: 'post /security/{fqon}/oauth/inspect', ...inspects, errors: [404] },
   readStanding: { route: 'post /security/{fqon}/auth', ...tells, errors: [404] },
@@ -342,34 +341,29 @@ export const directoryRows = securityRows('Directories', {
     summary: 'Read an organization',
     right: may('org.view', 'fqon'),
     answer: ok(organization),
-    errors: [404],
   },
   listAccounts: {
     route: 'get /security/{fqon}/accounts',
     summary: 'List the accounts of an organization',
     right: 'caller',
     answer: accounts,
-    errors: [404],
   },
   listAccountGroups: {
     route: 'get /security/{fqon}/groups',
     summary: 'List the groups of an organization',
     right: 'caller',
     answer: groups,
-    errors: [404],
   },
   listDirectories: {
     route: 'get /security/{fqon}/directories',
     summary: 'The one directory of an organization',
     right: may('org.view', 'fqon'),
     answer: ok(z.array(directory)),
-    errors: [404],
   },
   listAccountStores: {
     route: 'get /security/{fqon}/accountStores',
     summary: 'The one account store of an organization',
     right: may('org.view', 'fqon'),
     answer: ok(z.array(accountStore)),
-    errors: [404],
   },
 });

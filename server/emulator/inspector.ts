@@ -6,7 +6,7 @@ import { tokenFor, type WindowSessions } from '../access/window-sessions.ts';
 import type { Config } from '../config-schema.ts';
 import { deliveryRoutes } from '../delivery/delivery-routes.ts';
 import { PipelineRuns } from '../delivery/pipeline-runs.ts';
-import { historyRoutes, type Sees } from '../history/history-routes.ts';
+import { historyRoutes } from '../history/history-routes.ts';
 import { resetRoutes } from '../history/reset-routes.ts';
 import { snapshotRoutes } from '../history/snapshot-routes.ts';
 import { TimeMachine } from '../history/time-machine.ts';
@@ -19,7 +19,6 @@ import { invokeRoutes, logRoutes, plainLogRoutes } from '../logs/lambda-routes.t
 import { lineListRoutes } from '../logs/line-list-routes.ts';
 import type { Authenticator } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
-import { typeOf } from '../model/registry.ts';
 import { offenceOfHostPath } from '../model/types/volume.ts';
 import type { PipelineDesk } from '../pipelines/desk.ts';
 import { publishingRoutes } from '../publishing/routes.ts';
@@ -150,10 +149,6 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       return authenticate(who, { securityUrl: parts.addresses.seenBy(req).securityUrl });
     },
   };
-  const sees: Sees = (caller, id) => {
-    const record = view.find(id);
-    return caller.isRoot || (record !== undefined && judge.may(caller, `${typeOf(record).noun}.view`, id));
-  };
   const invoker = lambdas;
   const refusalOf = (executionId: string) => crm.refusalOf(executionId);
   const secrets = () => [...data.scm.entries()].flatMap(([, project]) => maskedValues(project));
@@ -217,7 +212,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
       new WorldSeeds({ store, config: coreConfigOf(config), addresses, scm: scmAccess, nowMs, onWarning }),
       gate,
     ),
-    historyRoutes(machine, gate, sees),
+    historyRoutes(machine, gate),
     treeRoutes(gate),
     resetRoutes(machine, freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess), gate),
     snapshotRoutes(
@@ -225,7 +220,6 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
         snapshots,
         machine,
         archive: { leads, results, parseLead, version: manifest.version, nowMs, laws: { ...laws, hashPassword } },
-        sees,
       },
       gate,
     ),

@@ -21,13 +21,16 @@ import { sendStream } from './send-stream.ts';
 import { type Difference, differenceBetween, type TimeMachine } from './time-machine.ts';
 
 /** May a caller see a record as the resource service would show it? Of what is gone only root may. */
-export type Sees = (caller: Caller, id: Uuid) => boolean;
+export function seesRecord({ view, judge }: Gate, caller: Caller, id: Uuid): boolean {
+  const record = view.find(id);
+  return caller.isRoot || (record !== undefined && judge.may(caller, `${typeOf(record).noun}.view`, id));
+}
 
 /**
  * The history of the world over HTTP. What the resource service would not show a caller is shown to nobody here either: such records
  * are left out, and what was written to them is hidden. Hidden values (password hashes, values of secrets, credentials) never go out.
  */
-export function historyRoutes(machine: TimeMachine, gate: Gate, sees: Sees): Router {
+export function historyRoutes(machine: TimeMachine, gate: Gate): Router {
   const { store } = machine;
   const worldAt = (moment: Moment | undefined) => store.history.worldAt(moment ?? { seq: store.seq });
   const outline = new PastOutline();
@@ -44,13 +47,13 @@ export function historyRoutes(machine: TimeMachine, gate: Gate, sees: Sees): Rou
       const commits = found.commits.flatMap((commit) => seenPart(commit, eyes) ?? []);
       const shown = query.brief
         ? commits.map(briefCommit)
-        : commits.map((one) => shownCommit(one, (id) => sees(caller, id)));
+        : commits.map((one) => shownCommit(one, (id) => seesRecord(gate, caller, id)));
       return { commits: shown, ...(next !== undefined && { next }), ...(await history.span()) };
     },
     async readCommit({ caller, path }) {
       const part = seenPart(await store.history.get(seqOf(path.commit_seq)), eyesOf(gate, caller));
       if (!part) throw new PlatformError(404, `commit ${path.commit_seq} is of nothing that you may view`);
-      return shownCommit(part, (id) => sees(caller, id));
+      return shownCommit(part, (id) => seesRecord(gate, caller, id));
     },
     revertCommit: async ({ caller, path, req }) => ({
       commit: shownCommit(await machine.revert(seqOf(path.commit_seq), { caller, via: viaOf(req) })),
@@ -59,7 +62,7 @@ export function historyRoutes(machine: TimeMachine, gate: Gate, sees: Sees): Rou
       const { seq, resources } = await worldAt(query.at);
       if (query.resource !== undefined) {
         const record = recordOf(resources, query.resource, seq);
-        if (!sees(caller, record.id)) {
+        if (!seesRecord(gate, caller, record.id)) {
           throw forbidden(`${typeOf(record).noun}.view`, {
             pointer: `/resources/${record.id}`,
             message: 'is not yours to see',
@@ -70,7 +73,7 @@ export function historyRoutes(machine: TimeMachine, gate: Gate, sees: Sees): Rou
       }
       res.type('application/json');
       const masked = (function* () {
-        for (const record of resources.values()) if (sees(caller, record.id)) yield maskedRecord(record);
+        for (const record of resources.values()) if (seesRecord(gate, caller, record.id)) yield maskedRecord(record);
       })();
       await sendStream(Readable.from(worldFileContent(store.world.id, seq, masked)), res);
     },
@@ -78,7 +81,9 @@ export function historyRoutes(machine: TimeMachine, gate: Gate, sees: Sees): Rou
     async compareMoments({ caller, query: { brief, resource, ...query } }) {
       const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
       const difference = differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
-      const shown = brief ? briefDifference(difference) : shownDifference(difference, (id) => sees(caller, id));
+      const shown = brief
+        ? briefDifference(difference)
+        : shownDifference(difference, (id) => seesRecord(gate, caller, id));
       return { from: from.seq, to: to.seq, ...shown };
     },
     async restoreMoment({ caller, body, req }) {

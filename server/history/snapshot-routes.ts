@@ -5,18 +5,17 @@ import { viaOf } from '../http/via.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../store/named-snapshots.ts';
 import { sharingRecords } from '../store/world-difference.ts';
 import { type ArchiveOptions, receiveArchive, sendArchive } from './archive-routes.ts';
-import { briefDifference, onlyOne, type Sees, shownCommit, shownDifference } from './history-routes.ts';
+import { briefDifference, onlyOne, seesRecord, shownCommit, shownDifference } from './history-routes.ts';
 import { causeOf, differenceBetween, type TimeMachine } from './time-machine.ts';
 
 export interface SnapshotRoutesOptions {
   snapshots: NamedSnapshots;
   machine: TimeMachine;
   archive: Omit<ArchiveOptions, 'machine' | 'store'>;
-  sees: Sees;
 }
 
 /** Worlds kept under a name, and the whole instance as one file. */
-export function snapshotRoutes({ snapshots, machine, archive, sees }: SnapshotRoutesOptions, gate: Gate): Router {
+export function snapshotRoutes({ snapshots, machine, archive }: SnapshotRoutesOptions, gate: Gate): Router {
   const { store } = machine;
   const archived = () => ({ ...archive, machine, store });
   /** The world that was kept, ready to be compared with the present one. */
@@ -36,7 +35,9 @@ export function snapshotRoutes({ snapshots, machine, archive, sees }: SnapshotRo
       const then = await read(path.snapshot_name);
       const now = await store.history.worldAt({ seq: store.seq });
       const difference = differenceBetween(onlyOne(then, resource), onlyOne(now, resource), { from: then, to: now });
-      const shown = brief ? briefDifference(difference) : shownDifference(difference, (one) => sees(caller, one));
+      const shown = brief
+        ? briefDifference(difference)
+        : shownDifference(difference, (one) => seesRecord(gate, caller, one));
       return { from: then.seq, to: now.seq, ...shown };
     },
     async restoreSnapshot({ caller, path: { snapshot_name: name }, req }) {

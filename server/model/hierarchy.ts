@@ -1,3 +1,4 @@
+import type { Uuid } from './ids.ts';
 import type { StoredResource } from './record.ts';
 import type { WorldView } from './world-view.ts';
 
@@ -40,6 +41,14 @@ export function findOrganization(view: WorldView, fqon: string): StoredResource 
 /** All organizations below one, at any depth (D-186). */
 export function subOrganizations(view: WorldView, organization: StoredResource): StoredResource[] {
   return view.children(organization.id, 'orgs').flatMap((child) => [child, ...subOrganizations(view, child)]);
+}
+
+/** Everything below a resource, at any depth, each after what it is below. */
+export function* allBelow(view: WorldView, id: Uuid): Generator<StoredResource> {
+  for (const child of view.children(id)) {
+    yield child;
+    yield* allBelow(view, child.id);
+  }
 }
 
 /** Environment variables as a resource sees them: organizations from root down, workspace, environment, itself; the nearest wins (D-111). */

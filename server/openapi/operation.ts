@@ -7,14 +7,15 @@ import type { JsonObject } from '../model/json.ts';
 export type SchemaOf = (schema: z.ZodType) => JsonObject;
 
 /** The statuses that a row can refuse with: those that follow from what it asks for, and those that it names; ascending. */
-export function refusalsOf({ right, target, query, body, errors = [] }: Row): number[] {
+export function refusalsOf({ route, right, target, query, body, errors = [] }: Row): number[] {
   const isRead = Object.keys(query ?? {}).length > 0 || target !== undefined;
   const ofBody = body?.mediaTypes.includes('*/*') ? [400, 413] : [400, 413, 415];
   const statuses = new Set([
     ...(right === 'none' ? [] : [401]),
     ...(isRead ? [400] : []),
     ...(right === 'none' || right === 'caller' ? [] : [403]),
-    ...(target ? [404] : []),
+    // An organization has to be there.
+    ...(target || route.includes('{fqon}') ? [404] : []),
     ...(body ? ofBody : []),
     ...errors,
   ]);

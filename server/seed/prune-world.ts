@@ -1,8 +1,8 @@
 import { PlatformError } from '../model/errors.ts';
+import { allBelow } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { pathOf } from '../model/resource-path.ts';
-import type { WorldView } from '../model/world-view.ts';
 import type { SeedTarget } from './seed-target.ts';
 
 /**
@@ -16,7 +16,9 @@ export async function pruneWorld(
   kept: ReadonlySet<Uuid>,
 ): Promise<void> {
   const { view } = target;
-  const doomed = new Set(organizations.flatMap((id) => [...below(view, id)]).filter((id) => !kept.has(id)));
+  const doomed = new Set(
+    organizations.flatMap((id) => [...allBelow(view, id)]).flatMap(({ id }) => (kept.has(id) ? [] : [id])),
+  );
   const remove = async (record: StoredResource): Promise<void> => {
     if (!doomed.delete(record.id)) return;
     for (const one of [...view.children(record.id), ...view.referrers(record.id)]) await remove(one);
@@ -31,12 +33,5 @@ export async function pruneWorld(
   for (const id of doomed) {
     const record = view.find(id);
     if (record) await remove(record);
-  }
-}
-
-function* below(view: WorldView, id: Uuid): Generator<Uuid> {
-  for (const child of view.children(id)) {
-    yield child.id;
-    yield* below(view, child.id);
   }
 }

@@ -64,14 +64,6 @@ function byName(one: StoredResource, other: StoredResource): number {
   return collator.compare(one.name, other.name);
 }
 
-/** Everything below a resource, at any depth, each after what it is below. */
-export function* allBelow(view: WorldView, id: Uuid): Generator<StoredResource> {
-  for (const child of view.children(id)) {
-    yield child;
-    yield* allBelow(view, child.id);
-  }
-}
-
 /** The ids in a value, each with the pointer where it stands first. */
 export function idsIn(value: Json | undefined, pointer: string, found = new Map<Uuid, string>()): Map<Uuid, string> {
   if (typeof value === 'string') {

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { type PROVIDER_KINDS, type TreeNode, treeRows } from '../contract/tree.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import type { Caller } from '../model/caller.ts';
-import { lineage } from '../model/hierarchy.ts';
+import { allBelow, lineage } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
 import { scopeOf } from '../model/scope.ts';
@@ -13,7 +13,7 @@ import {
   isLambdaProvider,
   visibleProviders,
 } from '../model/types/provider-rules.ts';
-import { allBelow, childrenInOrder, idsIn, nodeOf, treeOrder } from './tree-nodes.ts';
+import { childrenInOrder, idsIn, nodeOf, treeOrder } from './tree-nodes.ts';
 
 /** A world of so many resources is looked through in some 50 ms; past that a count is not worth the wait. */
 const MAX_COUNTED = 200_000;
