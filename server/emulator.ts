@@ -12,7 +12,7 @@ import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
 import { createInspector, keptOutboundRules, keptPipelineRuns, windowUrlOf } from './emulator/inspector.ts';
-import { coreConfigOf, hostsOf, listen } from './emulator/listeners.ts';
+import { coreConfigOf, hostsOf } from './emulator/listeners.ts';
 import { PublishedPasswords } from './emulator/published-passwords.ts';
 import { type RootCredentials, settleRootAccount } from './emulator/root-account.ts';
 import { originsOf } from './emulator/settings-desk.ts';
@@ -25,6 +25,7 @@ import { Watch } from './emulator/watch.ts';
 import { WindDown } from './emulator/wind-down.ts';
 import { type ListeningByName, listenByName } from './emulator/window-name.ts';
 import { Gateway } from './gateway/gateway.ts';
+import { listenAt } from './http/listening.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
 import { fineClock } from './machine/clock.ts';
@@ -234,7 +235,7 @@ async function start(
         `Terrarium: it is ${password} from now on; this is told once`,
     );
   };
-  const stopListening = store.onCommit((commit, changes) => {
+  const stopFollowing = store.onCommit((commit, changes) => {
     watch.onCommit(commit);
     gateway.changed(changes);
     lambdas.changed(changes);
@@ -249,8 +250,7 @@ async function start(
       if (after && isGateway(after.type)) core.defaults.followGateway(rootAct(view.root, 'startup')).catch(onFault);
     }
   });
-  unwind.add(stopListening);
-
+  unwind.add(stopFollowing);
   await credentials.forgetStrangers((id) => view.find(id) !== undefined);
   for (const user of published?.suspects(view) ?? []) await closePublished(user);
   const signIns = {
@@ -354,7 +354,7 @@ async function start(
   let byName: ListeningByName | undefined;
   unwind.add(() => windDown.end(controlPlane, byName?.second, () => store.seal()));
   unwind.add(() => watch.stop());
-  const basePort = await listen(controlPlane, config.host, config.basePort);
+  const { port: basePort } = await listenAt(controlPlane, { host: config.host, port: config.basePort });
   byName = await listenByName(controlPlane);
   if (byName.hint) onWarning(byName.hint);
   addresses.settleBase(basePort, byName.isOurs);

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../../e2e/client.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';
 import type { Emulator } from '../emulator.ts';
+import { listenAt } from '../http/listening.ts';
 import { createControlPlane } from './control-plane.ts';
-import { listen } from './listeners.ts';
 import { WindDown } from './wind-down.ts';
 
 let platform: Platform;
@@ -334,7 +334,7 @@ it('a client that sends its head a byte now and then is cut off', async () => {
     routers: {},
     onFault: (fault) => expect.unreachable(String(fault)),
   });
-  const port = await listen(slow, '127.0.0.1', 0);
+  const { port } = await listenAt(slow, { host: '127.0.0.1', port: 0 });
   const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk) => {

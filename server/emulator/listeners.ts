@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Config } from '../config-schema.ts';
 import { canonicalHost } from '../model/host-names.ts';
 import type { CoreConfig } from '../resources/core.ts';
@@ -21,11 +18,4 @@ export function hostsOf(config: Config): ReadonlySet<string> {
 /** What of the configuration decides how records are made and shown. */
 export function coreConfigOf(config: Config): CoreConfig {
   return { ...config, ownHosts: hostsOf(config) };
-}
-
-/** Begins to listen; resolves to the port, rejects with the error of the operating system. */
-export async function listen(server: Server, host: string, port: number): Promise<number> {
-  server.listen(port, host);
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port; // a server on a TCP port always has an AddressInfo
 }

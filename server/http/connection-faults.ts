@@ -61,7 +61,11 @@ export function refuseConnection(
   refused.add(socket);
   socket.on('error', () => {}); // the client may be gone before it reads this
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Closed at once with bytes unread, the connection would be reset and the client might never see the answer.
+  linger(socket);
+}
+
+/** Lets a client read the last answer: closed at once with bytes unread, the connection would be reset and it might never see that. */
+export function linger(socket: Duplex): void {
   socket.on('end', () => socket.destroy());
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.on('close', () => clearTimeout(timer));

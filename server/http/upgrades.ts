@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { linger } from './connection-faults.ts';
 
 /** The connection of a request that asked for an upgrade. */
 export interface UpgradedConnection {
@@ -7,9 +8,6 @@ export interface UpgradedConnection {
   /** What the client sent after its request already. */
   head: Buffer;
 }
-
-/** How long a client whose WebSocket was refused may go on sending before its connection is cut. */
-const LINGER_MS = 2_000;
 
 /**
  * A response for a request whose connection node:http has let go of for an upgrade. Whatever is answered but 101, the
@@ -23,11 +21,7 @@ export function responseOn(socket: Socket, request: IncomingMessage): ServerResp
   response.on('finish', () => {
     if (response.statusCode === 101) return;
     socket.end();
-    // Closed at once with bytes unread, the connection would be reset and the client might never see the answer.
-    socket.resume();
-    socket.on('end', () => socket.destroy());
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.on('close', () => clearTimeout(timer));
+    linger(socket);
   });
   return response;
 }

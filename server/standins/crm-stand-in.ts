@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { keepIdleConnections } from '../http/idle-connections.ts';
+import { closeWithin, listenAt } from '../http/listening.ts';
 import { cutSlowClients } from '../http/slow-clients.ts';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
@@ -75,9 +74,9 @@ export class CrmStandIn {
         void this.#answer(request, response);
       },
     );
-    server.listen(at.port, at.host);
+    let port: number;
     try {
-      await once(server, 'listening');
+      ({ port } = await listenAt(server, at));
     } catch (cause) {
       const reason = reasonOf(cause);
       throw new Error(
@@ -86,20 +85,14 @@ export class CrmStandIn {
       );
     }
     this.#server = server;
-    // A server on a TCP port always has an AddressInfo.
-    return { host: at.host, port: (server.address() as AddressInfo).port, caPem: certPem };
+    return { host: at.host, port, caPem: certPem };
   }
 
   /** Ends: requests under way get a moment to finish. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
-    if (!server) return;
-    const closed = once(server, 'close');
-    server.close();
-    const grace = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
-    await closed;
-    clearTimeout(grace);
+    if (server) await closeWithin(server, STOP_GRACE_MS);
   }
 
   /** The leads asked for, or the refused forms if those are; newest last. */

@@ -22,7 +22,8 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
   const { projects, views, baseUrl } = options;
   const router = express.Router({ caseSensitive: true });
   const projectOf = (req: Request) => projects.get(String(req.params.project));
-  const list = (req: Request, res: Response, all: readonly object[]) => sendPage(req, res, all, baseUrl());
+  const list = <T>(req: Request, res: Response, all: readonly T[], shown: (one: T) => object) =>
+    sendPage(req, res, all.map(shown), baseUrl());
 
   router.get('/version', (_req, res) => void res.json(VERSION));
   router.get('/user', (_req, res) => void res.json(views.user(SCM_USER)));
@@ -34,11 +35,7 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
       .filter(
         (one) => search === undefined || `${one.namespace}/${one.path} ${one.name}`.toLowerCase().includes(search),
       );
-    list(
-      req,
-      res,
-      found.reverse().map((one) => views.project(one)),
-    );
+    list(req, res, found.reverse(), (one) => views.project(one));
   });
   router.post('/projects', async (req, res) => {
     const name = text(req, 'name') ?? text(req, 'path');
@@ -66,11 +63,7 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
         (queryText(req, 'source_branch') ?? one.source_branch) === one.source_branch &&
         (queryText(req, 'target_branch') ?? one.target_branch) === one.target_branch,
     );
-    list(
-      req,
-      res,
-      found.reverse().map((one) => views.mergeRequest(project, one)),
-    );
+    list(req, res, found.reverse(), (one) => views.mergeRequest(project, one));
   });
   router.post(mergeRequests, async (req, res) => {
     const project = projectOf(req);
@@ -84,13 +77,16 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
     const created = await projects.createMergeRequest(project, { source_branch, target_branch, title, description });
     res.status(201).json(views.mergeRequest(projectOf(req), created));
   });
-  router.get(`${mergeRequests}/:iid`, (req, res) => {
+  const mergeRequestOf = (req: Request) => {
     const project = projectOf(req);
-    res.json(views.mergeRequest(project, projects.mergeRequest(project, req.params.iid)));
+    return { project, mergeRequest: projects.mergeRequest(project, String(req.params.iid)) };
+  };
+  router.get(`${mergeRequests}/:iid`, (req, res) => {
+    const { project, mergeRequest } = mergeRequestOf(req);
+    res.json(views.mergeRequest(project, mergeRequest));
   });
   router.put(`${mergeRequests}/:iid`, async (req, res) => {
-    const project = projectOf(req);
-    const found = projects.mergeRequest(project, String(req.params.iid));
+    const { project, mergeRequest: found } = mergeRequestOf(req);
     const event = text(req, 'state_event');
     if (event !== undefined && event !== 'close' && event !== 'reopen') throw invalidValue('state_event');
     const state = event === 'close' ? 'closed' : event === 'reopen' ? 'opened' : found.state;
@@ -104,8 +100,7 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
     res.json(views.mergeRequest(project, await projects.replaceMergeRequest(project, changed)));
   });
   router.put(`${mergeRequests}/:iid/merge`, async (req, res) => {
-    const project = projectOf(req);
-    const found = projects.mergeRequest(project, String(req.params.iid));
+    const { project, mergeRequest: found } = mergeRequestOf(req);
     if (found.state !== 'opened') throw new ScmError(405, { message: '405 Method Not Allowed' });
     const merged = await projects.replaceMergeRequest(project, { ...found, state: 'merged' });
     res.json(views.mergeRequest(project, merged));
@@ -113,25 +108,18 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
 
   const notes = `${mergeRequests}/:iid/notes`;
   router.get(notes, (req, res) => {
-    const project = projectOf(req);
-    const found = projects.mergeRequest(project, String(req.params.iid));
+    const { project, mergeRequest: found } = mergeRequestOf(req);
     const sorted = queryText(req, 'sort') === 'asc' ? found.notes : [...found.notes].reverse();
-    list(
-      req,
-      res,
-      sorted.map((one) => views.note(project, found, one)),
-    );
+    list(req, res, sorted, (one) => views.note(project, found, one));
   });
   router.post(notes, async (req, res) => {
-    const project = projectOf(req);
-    const found = projects.mergeRequest(project, String(req.params.iid));
+    const { project, mergeRequest: found } = mergeRequestOf(req);
     const body = text(req, 'body');
     if (!body) throw missing('body');
     res.status(201).json(views.note(project, found, await projects.addNote(project, found, body)));
   });
   const noteOf = (req: Request) => {
-    const project = projectOf(req);
-    const mergeRequest = projects.mergeRequest(project, String(req.params.iid));
+    const { project, mergeRequest } = mergeRequestOf(req);
     const note = mergeRequest.notes.find(({ id }) => String(id) === req.params.note);
     if (!note) throw notFound('Note');
     return { project, mergeRequest, note };
@@ -165,11 +153,7 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
         (search === undefined || one.name.includes(search)) &&
         (states === undefined || one.state === states),
     );
-    list(
-      req,
-      res,
-      found.map((one) => views.environment(one)),
-    );
+    list(req, res, found, (one) => views.environment(one));
   });
   router.post(environments, async (req, res) => {
     const name = text(req, 'name');
@@ -224,11 +208,7 @@ export function scmRoutes(options: ScmRoutesOptions): Router {
   });
   router.get('/projects/:project/repository/commits/:sha/statuses', (req, res) => {
     const found = projectOf(req).statuses.filter(({ sha }) => sha === req.params.sha);
-    list(
-      req,
-      res,
-      found.map((one) => views.status(one)),
-    );
+    list(req, res, found, (one) => views.status(one));
   });
 
   router.use(scmVariableRoutes({ projects, projectOf, list }));

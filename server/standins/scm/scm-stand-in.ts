@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { isForeignWrite } from '../../http/foreign-write.ts';
 import { isOurHost } from '../../http/host-guard.ts';
 import { keepIdleConnections } from '../../http/idle-connections.ts';
+import { closeWithin, listenAt } from '../../http/listening.ts';
 import { cutSlowClients } from '../../http/slow-clients.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { notFound, ScmError } from './scm-error.ts';
@@ -84,10 +84,7 @@ export class ScmStandIn {
   /** Begins to listen. */
   async start(at: { host: string; port: number }): Promise<AddressInfo> {
     const server = createServer({ ...cutSlowClients(), ...keepIdleConnections() }, this.#app());
-    server.listen(at.port, at.host);
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('the source-control stand-in has no port');
+    const address = await listenAt(server, at);
     this.#server = server;
     const host =
       at.host === '0.0.0.0' || at.host === '::' ? 'localhost' : at.host.includes(':') ? `[${at.host}]` : at.host;
@@ -96,14 +93,7 @@ export class ScmStandIn {
   }
 
   async stop(): Promise<void> {
-    const server = this.#server;
-    if (!server) return;
-    const closed = once(server, 'close');
-    server.close();
-    server.closeIdleConnections();
-    const timer = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
-    await closed;
-    clearTimeout(timer);
+    if (this.#server) await closeWithin(this.#server, STOP_GRACE_MS);
   }
 
   #app(): Express {

@@ -9,7 +9,7 @@ export interface ScmVariableRoutesOptions {
   projects: Pick<ScmProjects, 'save'>;
   /** The project that the path names. Throws 404. */
   projectOf(req: Request): ScmProject;
-  list(req: Request, res: Response, all: readonly object[]): void;
+  list<T>(req: Request, res: Response, all: readonly T[], shown: (one: T) => object): void;
 }
 
 /** Variables that a project's pipelines get; several of one key are told apart by the environments that they are for. */
@@ -17,7 +17,7 @@ export function scmVariableRoutes({ projects, projectOf, list }: ScmVariableRout
   const router = express.Router({ caseSensitive: true });
   const path = '/projects/:project/variables';
 
-  router.get(path, (req, res) => list(req, res, projectOf(req).variables.map(shown)));
+  router.get(path, (req, res) => list(req, res, projectOf(req).variables, shown));
   router.post(path, async (req, res) => {
     const project = projectOf(req);
     const [key, value] = [text(req, 'key'), text(req, 'value')];
