@@ -69,6 +69,7 @@ export class PipelineRuns {
 
   /** A request that came to the gateway may be one that a run has made; resolves when it is kept with that run. */
   async sawExchange(exchange: ExchangeRecord): Promise<void> {
+    if (this.#running.size === 0) return;
     for (const id of this.#running) if (!this.#options.log.get(id)) this.#running.delete(id); // others have taken its place
     const running = [...this.#running].flatMap((id) => this.#options.log.get(id) ?? []);
     // Two runs of one commit ask for the same: each by a key of its own.

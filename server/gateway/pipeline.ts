@@ -39,6 +39,8 @@ export interface PipelineParts {
 /** The way of a request from its first byte to its answer, in the order of D-154. */
 export class Pipeline {
   readonly #parts: PipelineParts;
+  /** The Host header that came last of those that are ours whatever the world holds, and its name: most requests say the same. */
+  #lastHost: { header: string; name: string } | undefined;
 
   constructor(parts: PipelineParts) {
     this.#parts = parts;
@@ -75,6 +77,7 @@ export class Pipeline {
     if (header === undefined && request.httpVersion === '1.1') {
       throw new PlatformError(400, 'the request has no Host header');
     }
+    if (header !== undefined && header === this.#lastHost?.header) return this.#lastHost.name;
     const name = header === undefined ? undefined : hostNameOf(header);
     if (name === WINDOW_HOST) {
       throw new PlatformError(
@@ -82,7 +85,11 @@ export class Pipeline {
         `the name ${WINDOW_HOST} is the window's alone (D-214): ask this gateway as localhost`,
       );
     }
-    if (name !== undefined && (isOurName(name, allowedHosts) || endpoints.hasHost(name))) return name;
+    if (header !== undefined && name !== undefined && isOurName(name, allowedHosts)) {
+      this.#lastHost = { header, name };
+      return name;
+    }
+    if (name !== undefined && endpoints.hasHost(name)) return name;
     const known = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
     throw new PlatformError(
       403,
