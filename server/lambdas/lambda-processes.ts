@@ -97,7 +97,7 @@ export class LambdaProcesses {
   async start(hasLambdas: boolean): Promise<void> {
     await this.#door.open();
     this.#demandBootstrap();
-    if (hasLambdas) this.#spares.refill();
+    if (hasLambdas) this.#spares.begin();
     // Nobody waits for it, and what cannot be ended now is tried again at the next start.
     this.#descendants.endLeftovers().catch(() => {});
   }

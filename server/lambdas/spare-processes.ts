@@ -59,6 +59,11 @@ export class SpareProcesses {
     return true;
   }
 
+  /** A call is likely, whoever's; not as soon as the first request, with whose answer the start of a process would compete. */
+  begin(): void {
+    this.#refillLater(REFILL_AFTER_MS);
+  }
+
   /** Starts no more; those that are there are left to their owner. */
   stop(): void {
     this.#isStopped = true;
@@ -66,7 +71,7 @@ export class SpareProcesses {
   }
 
   /** Starts what is missing, a few at a time, and ends what is too many. */
-  refill(): void {
+  #refill(): void {
     clearTimeout(this.#refillTimer);
     this.#refillTimer = undefined;
     if (this.#isStopped) return;
@@ -87,7 +92,7 @@ export class SpareProcesses {
   }
 
   #refillLater(afterMs: number): void {
-    this.#refillTimer ??= setTimeout(() => this.refill(), afterMs).unref();
+    this.#refillTimer ??= setTimeout(() => this.#refill(), afterMs).unref();
   }
 
   #wanted(): number {
@@ -109,7 +114,7 @@ export class SpareProcesses {
     this.#loading += 1;
     void Promise.race([spare.ready, spare.exited]).then(() => {
       this.#loading -= 1;
-      if (spare.isAlive) this.refill();
+      if (spare.isAlive) this.#refill();
     });
     void spare.exited.then(() => this.#spares.delete(spare));
   }
