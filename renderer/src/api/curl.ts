@@ -20,6 +20,7 @@ export function curlOf(
   return parts.join(' \\\n  ');
 }
 
-function quoted(text: string): string {
+/** A text as one word of a POSIX shell, whatever is in it. */
+export function quoted(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { jsonIn } from '../json-text.ts';
+import { jsonIn } from '../../../server/model/json.ts';
 import { bytesText } from './amounts.ts';
 import { Button } from './button.tsx';
 import { Copy } from './copy.tsx';

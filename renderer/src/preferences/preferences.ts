@@ -1,5 +1,5 @@
+import { jsonIn } from '../../../server/model/json.ts';
 import { storedText, storeText } from '../browser-storage.ts';
-import { jsonIn } from '../json-text.ts';
 import { ValueStore } from '../value-store.ts';
 
 export type Theme = 'system' | 'light' | 'dark';

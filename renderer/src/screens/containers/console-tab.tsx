@@ -5,14 +5,11 @@ import { ask } from '../../api/client.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Duration } from '../../parts/amount.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { Select } from '../../parts/fields.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { announce } from '../../parts/toasts.tsx';
 import { type ConsoleEntry, consoleOf } from './console-memory.ts';
 import { runningOf } from './container-status.ts';
-import { shortId, useInstances } from './use-instances.ts';
-
-const ANY = 'any';
+import { InstanceSelect } from './instance-select.tsx';
 
 /** A console in an instance: one command at a time, through its shell; arrows lead through what was run before. */
 export function ConsoleTab({ record }: { record: PlatformRecord }) {
@@ -20,11 +17,10 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
   const [entries, setEntries] = useState<readonly ConsoleEntry[]>(memory.entries);
   const [line, setLine] = useState('');
   const [recalled, setRecalled] = useState(0);
-  const [instance, setInstance] = useState(ANY);
-  const instances = useInstances(record.id).data?.filter(({ state }) => state === 'running') ?? [];
+  const [instance, setInstance] = useState<string>();
   const end = useRef<HTMLDivElement>(null);
   const run = useMutation({
-    mutationFn: (command: string) => exec(record.id, command, instance === ANY ? undefined : instance),
+    mutationFn: (command: string) => exec(record.id, command, instance),
     onSuccess: (entry) => {
       setEntries(memory.add(entry));
       announce(entry.outcome ? `Ended with exit code ${entry.outcome.exitCode}` : 'It could not be run');
@@ -79,16 +75,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
         <div ref={end} />
       </section>
       <form onSubmit={submit} className="flex shrink-0 items-center gap-2 border-t border-line px-3 py-2">
-        {instances.length > 1 && (
-          <Select
-            label="Instance"
-            isLabelHidden
-            options={[{ id: ANY, text: 'First instance' }, ...instances.map(({ id }) => ({ id, text: shortId(id) }))]}
-            value={instance}
-            onChange={setInstance}
-            className="w-36"
-          />
-        )}
+        <InstanceSelect record={record} value={instance} onChange={setInstance} />
         <div className="field-frame flex min-w-0 flex-1 items-center">
           <span aria-hidden className="mono pl-2 text-faint">
             $

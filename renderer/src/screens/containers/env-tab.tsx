@@ -4,10 +4,10 @@ import { Switch } from '../../parts/fields.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { Badge } from '../../parts/state.tsx';
+import { isSecretName } from '../resources/secret-field.tsx';
 import { typedPath } from './container-place.ts';
 import { isJob } from './container-status.ts';
 
-const LOOKS_SECRET = /secret|token|passw|key|credential|auth/i;
 const MASK = '\u2022'.repeat(8);
 
 /** The variables that instances get, inherited ones too (D-111); what looks secret is covered. */
@@ -18,7 +18,7 @@ export function EnvTab({ record }: { record: PlatformRecord }) {
   if (!merged.data) return <Pending query={merged} label="Reading the environment" rows={4} />;
   const own = new Set(Object.keys(Object(record.properties.env)));
   const names = Object.keys(merged.data).sort();
-  const covered = names.filter((name) => LOOKS_SECRET.test(name));
+  const covered = names.filter(isSecretName);
   if (names.length === 0) {
     return <p className="px-4 py-3 text-muted">No variables, neither of its own nor inherited.</p>;
   }

@@ -2,15 +2,13 @@ import { RotateCw } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Button } from '../../parts/button.tsx';
-import { Select, Switch } from '../../parts/fields.tsx';
+import { Switch } from '../../parts/fields.tsx';
 import { State } from '../../parts/state.tsx';
 import { prefer, preferences } from '../../preferences/preferences.ts';
 import { useValue } from '../../value-store.ts';
 import { runningOf } from './container-status.ts';
+import { InstanceSelect } from './instance-select.tsx';
 import { hasTerminal, type TerminalSession, terminalOf } from './terminal-session.ts';
-import { shortId, useInstances } from './use-instances.ts';
-
-const ANY = 'any';
 
 /** A terminal in an instance: what is typed goes to a shell there, key by key. */
 export function TerminalTab({ record }: { record: PlatformRecord }) {
@@ -23,7 +21,6 @@ export function TerminalTab({ record }: { record: PlatformRecord }) {
 function OpenTerminal({ record, session }: { record: PlatformRecord; session: TerminalSession }) {
   const state = useValue(session.state);
   const { isTerminalTold } = useValue(preferences);
-  const instances = useInstances(record.id).data?.filter(({ state: now }) => now === 'running') ?? [];
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => (box.current ? session.show(box.current) : undefined), [session]);
   useEffect(() => session.tell(isTerminalTold), [session, isTerminalTold]);
@@ -41,16 +38,7 @@ function OpenTerminal({ record, session }: { record: PlatformRecord; session: Te
             </Button>
           </>
         )}
-        {instances.length > 1 && (
-          <Select
-            label="Instance"
-            isLabelHidden
-            options={[{ id: ANY, text: 'First instance' }, ...instances.map(({ id }) => ({ id, text: shortId(id) }))]}
-            value={session.instance ?? ANY}
-            onChange={(id) => void session.open(id === ANY ? undefined : id)}
-            className="w-36"
-          />
-        )}
+        <InstanceSelect record={record} value={session.instance} onChange={(instance) => void session.open(instance)} />
         <span className="ml-auto flex flex-wrap items-center gap-x-3">
           <span className="text-[12px] text-muted">Shift+Tab leaves the terminal</span>
           <Switch isSelected={isTerminalTold} onChange={(isOn) => prefer({ isTerminalTold: isOn })}>

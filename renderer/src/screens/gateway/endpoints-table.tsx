@@ -50,12 +50,12 @@ export function EndpointsTable({ onSend }: { onSend(wish: SavedRequest): void })
     <Frame>
       <table className="w-full">
         <thead>
-          <tr className="h-7 text-left text-[11.5px] text-faint">
+          <tr className="h-7 text-left text-[11.5px] whitespace-nowrap text-faint">
             <th className="px-3.5 font-normal">Methods</th>
             <th className="px-2 font-normal">Public address</th>
             <th className="px-2 font-normal">Target</th>
             <th className="px-2 font-normal @max-[860px]:hidden">Who may call</th>
-            <th className="px-2 font-normal">Limit</th>
+            <th className="px-2 font-normal @max-[700px]:hidden">Limit</th>
             <th className="px-2 font-normal">Requests</th>
             <th className="px-2 font-normal">Last answer</th>
           </tr>
@@ -131,7 +131,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
         </span>
       </td>
       <td className="px-2 whitespace-nowrap text-muted @max-[860px]:hidden">{access}</td>
-      <td className="px-2 whitespace-nowrap">
+      <td className="px-2 whitespace-nowrap @max-[700px]:hidden">
         <Limit name={record.name} use={use} />
       </td>
       <td className="px-2">

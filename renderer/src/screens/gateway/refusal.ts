@@ -1,6 +1,5 @@
-import { isJsonObject } from '../../../../server/model/json.ts';
+import { isJsonObject, jsonIn } from '../../../../server/model/json.ts';
 import type { RecordedExchange } from '../../api/traffic.ts';
-import { jsonIn } from '../../json-text.ts';
 
 /** Why the gateway itself refused a request. */
 export interface Refusal {

@@ -1,4 +1,4 @@
-import { jsonIn } from '../../json-text.ts';
+import { jsonIn } from '../../../../server/model/json.ts';
 import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { type InvocationDetail, useInvocation } from './use-invocations.ts';

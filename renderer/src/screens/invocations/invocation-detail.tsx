@@ -84,13 +84,7 @@ function Detail({
       id: 'outbound',
       title: 'Outbound',
       count: invocation.outbound.length,
-      content: (
-        <OutboundTab
-          calls={invocation.outbound}
-          leadHref={`execution:${invocation.executionId}`}
-          traceId={invocation.traceId}
-        />
-      ),
+      content: <OutboundTab invocation={invocation} />,
     },
     { id: 'result', title: 'Result', content: <ResultTab invocation={invocation} /> },
     ...(request?.response

@@ -1,6 +1,6 @@
 import { RotateCcw } from 'lucide-react';
 import { useState } from 'react';
-import { jsonIn } from '../../json-text.ts';
+import { jsonIn } from '../../../../server/model/json.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import type { EditorLanguage } from '../../parts/editor-props.ts';

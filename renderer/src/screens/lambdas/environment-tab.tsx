@@ -6,6 +6,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Pending } from '../../parts/pending.tsx';
+import { toggled } from '../../toggled.ts';
 import { variablesOf } from './environment.ts';
 import { useLineage } from './use-lineage.ts';
 import { useSaveLambda } from './use-save-lambda.ts';
@@ -23,11 +24,6 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
   const known = new Set(variables.map(({ name }) => name));
   const fresh = [...draft.changes.keys()].filter((name) => !known.has(name));
   const areAllShown = variables.length > 0 && variables.every(({ name }) => shown.has(name));
-  const toggle = (name: string) => {
-    const next = new Set(shown);
-    if (!next.delete(name)) next.add(name);
-    setShown(next);
-  };
   const rowOf = (name: string) => (
     <VariableRow
       key={name}
@@ -36,7 +32,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
       variable={variables.find((one) => one.name === name)}
       draft={draft}
       isShown={shown.has(name)}
-      onToggle={() => toggle(name)}
+      onToggle={() => setShown(toggled(shown, name))}
     />
   );
   return (

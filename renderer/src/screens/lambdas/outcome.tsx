@@ -1,8 +1,8 @@
-import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import { Duration } from '../../parts/amount.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { OutboundCallView } from '../invocations/outbound-call-view.tsx';
 import { faultPlaceOf } from './fault-place.ts';
 import { RunLog } from './run-log.tsx';
 import type { RunResult } from './runs.ts';
@@ -40,35 +40,13 @@ export function Outcome({ result, isMarked }: { result: RunResult; isMarked: boo
           <h4 className="eyebrow">Outbound calls</h4>
           {outbound.map((call, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the calls of an ended run do not change
-            <OutboundLine key={index} call={call} executionId={executionId} />
+            <div key={index}>
+              <OutboundCallView call={call} executionId={executionId} />
+            </div>
           ))}
         </section>
       )}
       {logs.length > 0 && <RunLog key={executionId} lines={logs} />}
-    </div>
-  );
-}
-
-function OutboundLine({ call, executionId }: { call: RunResult['outbound'][number]; executionId: string }) {
-  const { method, url, durationMs, status, error, caughtBy, rules } = call;
-  return (
-    <div>
-      <p className="flex flex-wrap items-center gap-2">
-        <State is={isFailedCall(call) ? 'error' : 'ok'}>{status ?? 'no answer'}</State>
-        <Badge>{method}</Badge>
-        <Duration ms={durationMs} />
-        {caughtBy === 'crm' && (
-          <PlaceLink to={{ screen: 'leads', search: { q: `execution:${executionId}` } }}>See the lead</PlaceLink>
-        )}
-      </p>
-      <p className="mono break-all text-muted">{url}</p>
-      {error && <p className="break-words text-error">{error}</p>}
-      {rules && (
-        <p className="text-muted">
-          <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }}>Outbound rule</PlaceLink>:{' '}
-          {rules.map(({ text }) => text).join(', then ')}
-        </p>
-      )}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { Time } from '../../parts/amount.tsx';
 import { bytesText, counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
@@ -23,13 +24,14 @@ export function RunLog({ lines }: { lines: Lines }) {
         <Copy text={text} what="log" />
       </div>
       <ol className="rounded-md border border-line bg-raised px-2 py-1">
-        {shown.map(({ stream, text: line }, index) => (
-          <li
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended run do not change
-            key={index}
-            className={`mono break-words whitespace-pre-wrap ${stream === 'stderr' ? 'text-error' : ''}`}
-          >
-            {line}
+        {shown.map(({ at, stream, text: line }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of an ended run do not change
+          <li key={index} className={`mono flex gap-3 ${stream === 'stderr' ? 'text-error' : ''}`}>
+            <span className="shrink-0 text-faint">
+              <Time at={at} as="clock" />
+            </span>
+            {stream === 'stderr' && <span className="sr-only">Standard error: </span>}
+            <span className="min-w-0 break-words whitespace-pre-wrap">{line}</span>
           </li>
         ))}
       </ol>

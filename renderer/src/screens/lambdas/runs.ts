@@ -1,5 +1,5 @@
 import type { OutboundCall, ShownInvocation } from '../../../../server/contract/logs.ts';
-import { jsonIn } from '../../json-text.ts';
+import { jsonIn } from '../../../../server/model/json.ts';
 import { ValueStore } from '../../value-store.ts';
 
 /** What is used of the record of a run. */

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../../../server/model/json.ts';
+import { isJsonObject, type JsonObject, jsonIn } from '../../../../server/model/json.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
-import { jsonIn } from '../../json-text.ts';
 
 /** Members of the web form's payload, in the order of the form (the platform's specification). */
 export const WEB_FORM_MEMBERS = [

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../../../server/model/json.ts';
+import { isJsonObject, type JsonObject, jsonIn } from '../../../../server/model/json.ts';
 import { nearestOf } from '../../../../server/model/nearest.ts';
-import { jsonIn } from '../../json-text.ts';
 import type { Lead } from './use-leads.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
+import { jsonIn } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { jsonIn } from '../../json-text.ts';
 import { bytesText } from '../../parts/amounts.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Copy } from '../../parts/copy.tsx';

@@ -3,6 +3,7 @@ import type { publishingRows } from '../../../../server/contract/publishing.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { Switch } from '../../parts/fields.tsx';
 import { Badge } from '../../parts/state.tsx';
+import { toggled } from '../../toggled.ts';
 
 type Plan = AnswerOf<typeof publishingRows.planPublishing>;
 
@@ -21,12 +22,6 @@ const LINES: Readonly<Record<string, string>> = { '+': 'bg-accent-soft', '-': 'b
 
 /** What would be done, step by step, and what should hold before it is. */
 export function PublishPlan({ plan, agreed, onAgree, isUnticked, onUnticked }: PublishPlanProps) {
-  const toggle = (id: string, isAgreed: boolean) => {
-    const next = new Set(agreed);
-    if (isAgreed) next.add(id);
-    else next.delete(id);
-    onAgree(next);
-  };
   return (
     <div className="mt-3">
       <p className="mono break-all text-muted">
@@ -67,7 +62,7 @@ export function PublishPlan({ plan, agreed, onAgree, isUnticked, onUnticked }: P
               {conflict !== undefined && (
                 <>
                   <span className="text-error">Conflict: {conflict}.</span>
-                  <Switch isSelected={agreed.has(id)} onChange={(isAgreed) => toggle(id, isAgreed)}>
+                  <Switch isSelected={agreed.has(id)} onChange={(isAgreed) => onAgree(toggled(agreed, id, isAgreed))}>
                     Overwrite it
                   </Switch>
                 </>

@@ -12,6 +12,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { FilterField, Select, Switch } from '../../parts/fields.tsx';
 import { Pending } from '../../parts/pending.tsx';
+import { toggled } from '../../toggled.ts';
 import { ROLE_CHOICES } from './roles.ts';
 
 type Roles = AnswerOf<typeof roleRows.readRoles>;
@@ -73,15 +74,7 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
               const holder = holders.get(id);
               return (
                 <li key={id} className="flex min-h-8 items-center gap-2 border-b border-line/60 px-3 last:border-0">
-                  <Switch
-                    isSelected={chosen.has(id)}
-                    onChange={(isOn) => {
-                      const next = new Set(chosen);
-                      if (isOn) next.add(id);
-                      else next.delete(id);
-                      setChosen(next);
-                    }}
-                  >
+                  <Switch isSelected={chosen.has(id)} onChange={(isOn) => setChosen(toggled(chosen, id, isOn))}>
                     {name}
                   </Switch>
                   <span className="ml-auto text-muted">{roleText(holder, roles.data.actions)}</span>

@@ -4,7 +4,7 @@ import { IconButton } from '../../parts/button.tsx';
 import { TextField, type TextFieldProps } from '../../parts/fields.tsx';
 
 /** Names of variables whose values are nobody's business who looks over one's shoulder. */
-const SECRET_NAME = /token|secret|passw|credential|api_?key|private/i;
+const SECRET_NAME = /token|secret|passw|credential|key|auth|private/i;
 
 /** Is a variable of such a name likely to hold a secret? */
 export function isSecretName(name: string): boolean {
