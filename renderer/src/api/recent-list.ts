@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useRef } from 'react';
-import { loadAs, type Query } from './client.ts';
+import type { ListRows } from '../parts/data-grid.tsx';
+import { load, type Query } from './client.ts';
 import { queryClient } from './query-client.ts';
+import type { AnswerAt } from './routes.ts';
 
 /** Something that was recorded; `seq` is its place, which grows without gaps. */
 export interface RecordedRow {
@@ -11,8 +13,8 @@ export interface RecordedRow {
 /** One answer of a list of recorded things, its rows newest first. */
 export interface RecentPage<Row> {
   rows: readonly Row[];
-  /** How many the server keeps. */
-  total: number;
+  /** How many the server keeps, where it counts them. */
+  total?: number;
   /** Place of the newest that there was. */
   newest: number;
   /** Places mean something within one run of the server only. */
@@ -21,19 +23,10 @@ export interface RecentPage<Row> {
   next?: number | undefined;
 }
 
-/** What the window has of such a list. */
-export interface RecentList<Row, Page = RecentPage<Row>> {
-  /** The newest answer, with all rows that were read. */
+/** What the window has of such a list; `page` is the newest answer, whose rows are all that were read. */
+export interface RecentList<Row, Page = unknown> extends Required<ListRows<Row>> {
   page: Page | undefined;
-  rows: readonly Row[];
   total: number;
-  isPending: boolean;
-  /** Is there more to be had? */
-  hasMore: boolean;
-  error: unknown;
-  refetch(): void;
-  /** Reads the next older page; does nothing while one is being read. */
-  loadMore(): void;
 }
 
 /** What is read at first: many times what is seen at once. */
@@ -42,36 +35,51 @@ const PAGE_ROWS = 1000;
 /** So many a browser holds with ease; the server keeps no more. */
 const MAX_ROWS = 60_000;
 
-export interface RecentListOptions<Answer, Page> {
-  /** Its events make the list look for news. */
-  topic: string;
-  /** E.g. `/inspect/invocations`. */
-  path: string;
-  /** The filters; others begin another list. */
-  filter: Query;
-  pageOf(answer: Answer): Page;
-}
+/** The rows of an answer that stand under this name. */
+type RowsIn<Answer, Name> = Name extends keyof Answer
+  ? Answer[Name] extends readonly (infer Row extends RecordedRow)[]
+    ? Row
+    : never
+  : never;
 
-/** A list of what was recorded, newest first: what is new is put on top, what is older is read when one comes near the end. */
-export function useRecentList<Answer, Row extends RecordedRow, Page extends RecentPage<Row> = RecentPage<Row>>(
-  options: RecentListOptions<Answer, Page>,
-): RecentList<Row, Page> {
-  const { topic, path, filter, pageOf } = options;
+/**
+ * A list of what was recorded, newest first: what is new is put on top, what is older is read when one comes near the end.
+ *
+ * @param topic its events make the list look for news
+ * @param name of the rows in an answer, e.g. `invocations`
+ * @param filter others begin another list
+ */
+export function useRecentList<const P extends string, const Name extends string>(
+  topic: string,
+  path: P,
+  name: Name,
+  filter: Query,
+): RecentList<RowsIn<AnswerAt<'GET', P>, Name>, AnswerAt<'GET', P>> {
+  type Row = RowsIn<AnswerAt<'GET', P>, Name>;
+  type Page = RecentPage<Row> & AnswerAt<'GET', P>;
   const filterText = JSON.stringify(filter);
   const key = useMemo(() => [topic, 'list', path, filterText], [topic, path, filterText]);
+  const read = useCallback(
+    async (query: Query, signal?: AbortSignal): Promise<Page> => {
+      // As: what the rows of such lists say of their answers.
+      const { [name]: rows, ...page } = (await load(path, query, signal)) as Page & Record<string, unknown>;
+      return { ...page, rows } as unknown as Page;
+    },
+    [path, name],
+  );
   const known = useCallback(() => queryClient.getQueryData<Page>(key), [key]);
   const list = useQuery({
     queryKey: key,
     queryFn: async ({ signal }): Promise<Page> => {
       const after = known()?.newest;
-      const news = pageOf(await loadAs<Answer>(path, { ...filter, after, limit: FIRST_ROWS }, signal));
+      const news = await read({ ...filter, after, limit: FIRST_ROWS }, signal);
       // An older page may have come meanwhile.
       const now = known();
       if (!now || after === undefined) return news;
       const isSameRun = news.run === now.run;
       // More came than one page holds, or the server began anew: the list begins anew, too.
       if (!isSameRun || (news.next !== undefined && news.next > after + 1)) {
-        return pageOf(await loadAs<Answer>(path, { ...filter, limit: FIRST_ROWS }, signal));
+        return read({ ...filter, limit: FIRST_ROWS }, signal);
       }
       return { ...withNews<Row, Page>(now, news.rows), ...beyondRows<Row, Page>(news) };
     },
@@ -83,9 +91,8 @@ export function useRecentList<Answer, Row extends RecordedRow, Page extends Rece
     isLoadingMore.current = true;
     // The filter as it is in the key.
     const wanted = { ...(JSON.parse(filterText) as Query), before: next, limit: PAGE_ROWS };
-    loadAs<Answer>(path, wanted)
-      .then((answer) => {
-        const older = pageOf(answer);
+    read(wanted)
+      .then((older) => {
         queryClient.setQueryData<Page>(key, (now) => now && withOlder<Row, Page>(now, older, next));
       })
       // The list says what is wrong when it next looks for news; this is asked again when one scrolls on.
@@ -93,7 +100,7 @@ export function useRecentList<Answer, Row extends RecordedRow, Page extends Rece
       .finally(() => {
         isLoadingMore.current = false;
       });
-  }, [next, filterText, path, key, pageOf]);
+  }, [next, filterText, key, read]);
   return {
     page: list.data,
     rows: list.data?.rows ?? [],

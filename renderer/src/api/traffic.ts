@@ -1,16 +1,13 @@
-import type { RecordedRequest, recordedRows } from '../../../server/contract/recorded.ts';
+import type { recordedRows } from '../../../server/contract/recorded.ts';
 import type { AnswerOf } from '../../../server/contract/row.ts';
 import { keys } from './query-client.ts';
 import { PAST, useRead } from './read.ts';
-import { type RecentList, type RecentPage, useRecentList } from './recent-list.ts';
+import { useRecentList } from './recent-list.ts';
 
 export type { RecordedBody } from '../../../server/contract/parts.ts';
 export type { RecordedRequest } from '../../../server/contract/recorded.ts';
 /** With its headers and bodies. */
 export type RecordedExchange = AnswerOf<typeof recordedRows.readRequest>;
-type TrafficAnswer = AnswerOf<typeof recordedRows.listTraffic>;
-
-const pageOf = ({ requests, ...page }: TrafficAnswer): RecentPage<RecordedRequest> => ({ ...page, rows: requests });
 
 export interface TrafficFilter {
   /** A query (server/model/recorded-queries.ts). */
@@ -21,8 +18,8 @@ export interface TrafficFilter {
 }
 
 /** The newest requests, newest first. */
-export function useTraffic(filter: TrafficFilter): RecentList<RecordedRequest> {
-  return useRecentList({ topic: keys.traffic, path: '/inspect/traffic', filter: { ...filter }, pageOf });
+export function useTraffic(filter: TrafficFilter) {
+  return useRecentList(keys.traffic, '/inspect/traffic', 'requests', { ...filter });
 }
 
 /** One request with its headers and bodies. */

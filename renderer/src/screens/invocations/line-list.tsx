@@ -1,3 +1,4 @@
+import type { RecordedLine } from '../../../../server/contract/recorded-parts.ts';
 import { lineQuery } from '../../../../server/model/recorded-part-queries.ts';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -7,7 +8,7 @@ import type { Happening } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { PartList } from './part-list.tsx';
-import { type RecordedLine, useLogLines } from './use-parts.ts';
+import { useLogLines } from './use-invocations.ts';
 
 const isError = ({ stream }: RecordedLine) => stream === 'stderr';
 const HAPPENED: Happening<RecordedLine> = {

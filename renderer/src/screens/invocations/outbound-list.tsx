@@ -1,3 +1,4 @@
+import type { RecordedCall } from '../../../../server/contract/recorded-parts.ts';
 import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import { outboundQuery } from '../../../../server/model/recorded-part-queries.ts';
 import { Duration } from '../../parts/amount.tsx';
@@ -9,7 +10,7 @@ import type { Happening } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { PartList } from './part-list.tsx';
-import { type RecordedCall, useOutboundCalls } from './use-parts.ts';
+import { useOutboundCalls } from './use-invocations.ts';
 
 const HAPPENED: Happening<RecordedCall> = {
   pointOf: (call) => ({ atMs: Date.parse(call.startedAt), tookMs: call.durationMs, hasFailed: isFailedCall(call) }),

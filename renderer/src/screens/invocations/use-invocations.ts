@@ -1,33 +1,33 @@
-import type {
-  ShownBegun as BegunInvocation,
-  InvocationSummary,
-  recordedRows,
-} from '../../../../server/contract/recorded.ts';
+import type { recordedRows } from '../../../../server/contract/recorded.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
 import { keys } from '../../api/query-client.ts';
 import { PAST, useRead } from '../../api/read.ts';
-import { type RecentList, type RecentPage, useRecentList } from '../../api/recent-list.ts';
+import { useRecentList } from '../../api/recent-list.ts';
 
 export type { OutboundCall } from '../../../../server/contract/logs.ts';
 export type { InvocationSummary, ShownBegun as BegunInvocation } from '../../../../server/contract/recorded.ts';
 /** One with all that was recorded of it. */
 export type InvocationDetail = AnswerOf<typeof recordedRows.readInvocation>;
 export type InvocationEvent = InvocationDetail['event'];
-type InvocationAnswer = AnswerOf<typeof recordedRows.listInvocations>;
-
-interface InvocationPage extends RecentPage<InvocationSummary> {
-  running: readonly BegunInvocation[];
-}
-
-const pageOf = ({ invocations, ...page }: InvocationAnswer): InvocationPage => ({ ...page, rows: invocations });
-
-/** The newest invocations, newest first; `page.running` are those that wait or run. */
-export function useInvocations(filter: {
+interface PartFilter {
   q?: string | undefined;
   scope?: string | undefined;
   lambda?: string | undefined;
-}): RecentList<InvocationSummary, InvocationPage> {
-  return useRecentList({ topic: keys.invocations, path: '/inspect/invocations', filter, pageOf });
+}
+
+/** The newest invocations, newest first; `page.running` are those that wait or run. */
+export function useInvocations(filter: PartFilter) {
+  return useRecentList(keys.invocations, '/inspect/invocations', 'invocations', { ...filter });
+}
+
+/** The newest calls that lambdas made, newest first. They are there once the invocation is over. */
+export function useOutboundCalls(filter: PartFilter) {
+  return useRecentList(keys.invocations, '/inspect/outbound-calls', 'calls', { ...filter });
+}
+
+/** The newest lines that lambdas printed, newest first. */
+export function useLogLines(filter: PartFilter) {
+  return useRecentList(keys.logs, '/inspect/log-lines', 'lines', { ...filter });
 }
 
 /** One invocation with all that was recorded of it. */
