@@ -7,6 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { ApplyDialog } from './apply-dialog.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import type { DraftState } from './use-draft.ts';
+import type { Schema } from './use-type-schema.ts';
 
 export interface EditorFrameProps {
   record: PlatformRecord;
@@ -18,6 +19,13 @@ export interface EditorFrameProps {
   /** Where the server's complaints about the last attempt are put. */
   onRefused(details: readonly ErrorDetail[]): void;
   children: ReactNode;
+}
+
+/** What each of the editors of a resource is given. */
+export interface EditorProps extends Omit<EditorFrameProps, 'fault' | 'children'> {
+  schema: Schema;
+  /** What the server said of it, by place. */
+  errors: readonly ErrorDetail[];
 }
 
 /** An editor of a resource with what is done with the changes below it: discard, review, settle a conflict. */

@@ -1,33 +1,22 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { jsonIn } from '../../../../server/model/json.ts';
-import type { PlatformRecord } from '../../api/world.ts';
 import { bytesText } from '../../parts/amounts.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { EditorFrame } from './editor-frame.tsx';
+import { EditorFrame, type EditorProps } from './editor-frame.tsx';
 import type { Lint } from './json-lint.ts';
 import { nearestPlace, placesIn } from './json-places.ts';
 import { isEditable } from './resource-patch.ts';
 import { isSame } from './three-way-merge.ts';
-import type { DraftState } from './use-draft.ts';
 import type { Schema } from './use-type-schema.ts';
 
 /** Past this a text is only shown: to read, compare and check so much with every key would make typing stutter. */
 const MAX_EDITED_CHARS = 1_000_000;
 
-export interface JsonTabProps {
-  record: PlatformRecord;
-  schema: Schema;
-  draft: DraftState;
-  errors: readonly ErrorDetail[];
-  refresh(): Promise<unknown>;
-  onRefused(details: readonly ErrorDetail[]): void;
-}
-
 /** The resource as JSON: what the type's schema forbids is marked in its line, and so is what the server complained of. */
-export function JsonTab({ record, schema, draft, errors, refresh, onRefused }: JsonTabProps) {
+export function JsonTab({ schema, errors, ...frame }: EditorProps) {
+  const { record, draft } = frame;
   const { mine, unreadable, set, setUnreadable } = draft;
   const [text, setText] = useState(() => unreadable ?? printed(mine));
   const [fault, setFault] = useState<string>();
@@ -65,11 +54,8 @@ export function JsonTab({ record, schema, draft, errors, refresh, onRefused }: J
   };
   return (
     <EditorFrame
-      record={record}
-      draft={draft}
+      {...frame}
       fault={unreadable === undefined ? undefined : (fault ?? 'This is no JSON yet: see the marked line.')}
-      refresh={refresh}
-      onRefused={onRefused}
     >
       {text.length > MAX_EDITED_CHARS ? (
         <LargeText

@@ -9,7 +9,7 @@ import { useSearch } from '../../url.ts';
 import { CallsTab } from './calls-tab.tsx';
 import { ChildrenTable } from './children-table.tsx';
 import { DetailHeader } from './detail-header.tsx';
-import { EditorFrame } from './editor-frame.tsx';
+import { EditorFrame, type EditorProps } from './editor-frame.tsx';
 import { HistoryTab } from './history-tab.tsx';
 import { JsonTab } from './json-tab.tsx';
 import { KeysTab } from './keys-tab.tsx';
@@ -18,8 +18,8 @@ import { PropertyForm } from './property-form.tsx';
 import { RelationsTab } from './relations-tab.tsx';
 import { editableOf } from './resource-patch.ts';
 import { RightsTab } from './rights-tab.tsx';
-import { type DraftState, useDraft } from './use-draft.ts';
-import { readOnlyIn, type Schema, useTypeSchema } from './use-type-schema.ts';
+import { useDraft } from './use-draft.ts';
+import { readOnlyIn, useTypeSchema } from './use-type-schema.ts';
 
 export interface ResourceDetailProps {
   place: TreePlace;
@@ -82,22 +82,12 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
   );
 }
 
-interface FormTabProps {
-  record: PlatformRecord;
-  /** What it is below. */
-  parent: TreeNode | undefined;
-  schema: Schema;
-  draft: DraftState;
-  errors: readonly ErrorDetail[];
-  refresh(): Promise<unknown>;
-  onRefused(details: readonly ErrorDetail[]): void;
-}
-
 /** The resource as a form. */
-function FormTab({ record, parent, schema, draft, errors, refresh, onRefused }: FormTabProps) {
+function FormTab({ parent, schema, errors, ...frame }: EditorProps & { parent: TreeNode | undefined }) {
+  const { record, draft } = frame;
   const fault = draft.unreadable === undefined ? undefined : 'The JSON cannot be read yet: see there, or discard it.';
   return (
-    <EditorFrame record={record} draft={draft} fault={fault} refresh={refresh} onRefused={onRefused}>
+    <EditorFrame {...frame} fault={fault}>
       <div className="p-4">
         <PropertyForm
           word={kindOf(record).word}
