@@ -81,7 +81,6 @@ const containerEngine = named(
     providers: z.array(z.string()),
   }),
 );
-export type ContainerEngineState = z.output<typeof containerEngine>;
 
 const columns = z.int().min(1).max(1_000);
 const rows = z.int().min(1).max(1_000);

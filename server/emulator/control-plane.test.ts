@@ -6,8 +6,8 @@ import { basic, send } from '../../e2e/client.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';
 import type { Emulator } from '../emulator.ts';
 import { listenAt } from '../http/listening.ts';
+import { WindDown } from '../http/wind-down.ts';
 import { createControlPlane } from './control-plane.ts';
-import { WindDown } from './wind-down.ts';
 
 let platform: Platform;
 let emulator: Emulator;

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { refuseMalformed } from '../http/connection-faults.ts';
+import { type ExchangeRecording, recordExchange } from '../http/exchange-recording.ts';
 import { isOurHost } from '../http/host-guard.ts';
 import { keepIdleConnections } from '../http/idle-connections.ts';
 import { BODY_LIMIT_SETTING } from '../http/read-body.ts';
 import { type ArrivalTimes, cutSlowClients } from '../http/slow-clients.ts';
 import { isWebSocketHandshake, readAsPlainRequest, responseToHandshake } from '../http/upgrades.ts';
+import type { WindDown } from '../http/wind-down.ts';
 import { PlatformError } from '../model/errors.ts';
-import { type ExchangeRecording, recordExchange } from './exchange-recording.ts';
-import type { WindDown } from './wind-down.ts';
 
 export interface ControlPlaneOptions {
   version: string;

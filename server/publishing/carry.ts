@@ -4,7 +4,7 @@ import { PlatformError } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { propertiesFor } from './needs.ts';
 import { type Meetings, type PlannedStep, providerOf, type Side } from './plan.ts';
-import { digestOf } from './portable.ts';
+import { digestOf, WORDS } from './portable.ts';
 
 interface CarryWish {
   source: Side;
@@ -29,7 +29,7 @@ export async function carrySteps({ source, destination, steps, meetings }: Carry
     const { properties } = needs;
     const own = { ...wanted.form, properties };
     if (before) {
-      const path = `/${fqon}/${{ lambda: 'lambdas', api: 'apis', endpoint: 'apiendpoints' }[told.kind]}/${before.record.id}`;
+      const path = `/${fqon}/${WORDS[told.kind]}/${before.record.id}`;
       const now = await platform.get(path);
       if (!isDeepStrictEqual(now.properties, before.record.properties))
         throw new PlatformError(409, `${told.id} was changed there just now: look at the plan again`);
@@ -43,8 +43,7 @@ export async function carrySteps({ source, destination, steps, meetings }: Carry
       await platform.create(`/${fqon}/apis/${api}/apiendpoints`, body);
       return;
     }
-    const word = told.kind === 'lambda' ? 'lambdas' : 'apis';
-    const { id } = await platform.create(`/${fqon}/environments/${environment.id}/${word}`, body);
+    const { id } = await platform.create(`/${fqon}/environments/${environment.id}/${WORDS[told.kind]}`, body);
     (told.kind === 'lambda' ? lambdas : apis).set(wanted.name, id);
   };
 

@@ -28,7 +28,8 @@ const STAYING: Record<Kind, readonly string[]> = {
   api: ['provider'],
   endpoint: ['implementation_id'],
 };
-const WORDS = { lambda: 'lambdas', api: 'apis', endpoint: 'apiendpoints' } as const;
+/** Of what type each is. */
+export const WORDS = { lambda: 'lambdas', api: 'apis', endpoint: 'apiendpoints' } as const;
 
 /**
  * All that can be carried of a ground.

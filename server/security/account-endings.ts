@@ -2,7 +2,7 @@ import { actingToken } from '../model/acting-token.ts';
 import type { Change, Commit } from '../model/commit.ts';
 import { USER } from '../model/type-names.ts';
 import type { WorldView } from '../model/world-view.ts';
-import type { Credentials } from '../security/credentials.ts';
+import type { Credentials } from './credentials.ts';
 
 /**
  * Ends what a commit has made an end of: all credentials of accounts that are gone, the tokens and with them the sessions of those

@@ -1,7 +1,7 @@
 import type { Caller } from '../model/caller.ts';
-import type { Act } from '../resources/act.ts';
-import type { ResourceService } from '../resources/resource-service.ts';
 import type { AccountWriter } from '../security/account-writer.ts';
+import type { Act } from './act.ts';
+import type { ResourceService } from './resource-service.ts';
 
 /** Lets the security service change accounts through the resource service, where users and groups live (D-072). */
 export function createAccountWriter(service: ResourceService): AccountWriter {
