@@ -2,6 +2,9 @@ import { expectNoFaults } from './axe.ts';
 import { askerOf, paneOf, type Resource } from './resources-window.ts';
 import { expect, test } from './window.ts';
 
+/** What differs from one resource to the next. */
+const PANE = 'section[aria-label="Resource"]';
+
 test('every tab, form and dialog of the resources is free of what axe finds, in either theme', async ({
   page,
   platform,
@@ -50,6 +53,8 @@ test('every tab, form and dialog of the resources is free of what axe finds, in 
     await expect(paneOf(page).getByRole('tabpanel')).toBeVisible();
     await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
   };
+  await detail(environment, 'tab=form');
+  await expectNoFaults(page, 'all that stands around a resource');
   const allTabs = [environment, lambda, await find('apiendpoints', 'orders'), user, await find('groups', 'developers')];
   for (const one of allTabs) {
     if (!one) continue;
@@ -57,7 +62,7 @@ test('every tab, form and dialog of the resources is free of what axe finds, in 
     for (const tab of await paneOf(page).getByRole('tab').all()) {
       await tab.click();
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
-      await expectNoFaults(page, `${one.name}, ${await tab.textContent()}`);
+      await expectNoFaults(page, `${one.name}, ${await tab.textContent()}`, PANE);
     }
   }
   const forms = [secret, volume, container, policy, rule, docker, await find('apis', 'ci')];
@@ -66,7 +71,7 @@ test('every tab, form and dialog of the resources is free of what axe finds, in 
     await detail(one, 'tab=form');
     const more = paneOf(page).getByText(/more that can be set/);
     if (await more.isVisible()) await more.click();
-    await expectNoFaults(page, `${one.name}, Form`);
+    await expectNoFaults(page, `${one.name}, Form`, PANE);
   }
   for (const word of ['containers', 'rules', 'providers', 'users']) {
     await detail(word === 'rules' ? policy : environment, `new=${word}`);
