@@ -5,7 +5,6 @@ import type { Uuid } from '../model/ids.ts';
 import type {
   CallContext,
   Invocation,
-  InvocationTrigger,
   LambdaCall,
   LambdaValue,
   LogLine,
@@ -31,15 +30,7 @@ const MAX_COUNT = 4_000;
 const NO_BYTES = new Uint8Array(0);
 
 /** What is kept of an invocation in the list: all that is shown there. */
-export interface RecordedInvocation {
-  executionId: Uuid;
-  lambdaId: Uuid;
-  lambdaName: string;
-  trigger: InvocationTrigger;
-  acceptedAtMs: number;
-  startedAtMs?: number;
-  finishedAtMs: number;
-  cold: boolean;
+export interface RecordedInvocation extends Omit<Invocation, 'outcome' | 'accept' | 'logs' | 'outbound'> {
   /** Of a long message the beginning. */
   outcome: { ok: true } | { ok: false; failure: string; message: string };
   kind: LambdaValue['kind'];
