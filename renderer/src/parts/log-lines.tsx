@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react';
 import { clockText, fullTimeText } from './amounts.ts';
-import { partsOf } from './log-search.ts';
+import { FoundText } from './found-text.tsx';
 
 /** Within how many pixels of the end one follows. */
 const END_PX = 24;
@@ -138,17 +138,7 @@ function Line({ line, expression }: { line: ShownLine; expression: RegExp | unde
         </span>
       )}
       <span className="min-w-0 flex-1 break-words whitespace-pre-wrap">
-        {expression
-          ? partsOf(text, expression).map((part) =>
-              part.isFound ? (
-                <mark key={part.at} className="rounded-[2px] bg-warn text-bg">
-                  {part.text}
-                </mark>
-              ) : (
-                <span key={part.at}>{part.text}</span>
-              ),
-            )
-          : text}
+        <FoundText text={text} expression={expression} />
       </span>
     </>
   );

@@ -6,10 +6,15 @@ export type LogSearch = { expression: RegExp } | { fault: string } | undefined;
 export function logSearch(text: string, isRegex: boolean): LogSearch {
   if (text === '') return undefined;
   try {
-    return { expression: new RegExp(isRegex ? text : text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'gi') };
+    return { expression: new RegExp(isRegex ? text : literal(text), 'gi') };
   } catch (failure) {
     return { fault: reasonOf(failure) };
   }
+}
+
+/** A text as an expression that finds just that. */
+export function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
 /** A part of a line, found or not. */

@@ -14,6 +14,7 @@ import {
   SearchField,
 } from 'react-aria-components';
 import { searchOptions } from '../api/tree.ts';
+import { hasAllWords } from '../parts/all-words.ts';
 import { Key } from '../parts/button.tsx';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
@@ -118,13 +119,8 @@ function Content({ onClose }: { onClose(): void }) {
   );
 }
 
-/** Do all words occur? */
 function matches({ text, words = '' }: Command, typed: string): boolean {
-  const haystack = `${text} ${words}`.toLowerCase();
-  return typed
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => haystack.includes(word));
+  return hasAllWords(typed, text, words);
 }
 
 /** Resources whose name, type or id holds what is typed, as commands that open them; the server looks for them. */

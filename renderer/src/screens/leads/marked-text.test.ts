@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { partsOf, wantedTexts } from './marked-text.tsx';
+import { partsOf } from '../../parts/log-search.ts';
+import { finderOf, wantedTexts } from './marked-text.tsx';
 
 it('finds what a query looks for, with and without fields and quotation marks', () => {
   expect(wantedTexts('  Ada company:Engines "of the  world" email:"a \\"b" -name:bob ')).toEqual([
@@ -13,20 +14,23 @@ it('finds what a query looks for, with and without fields and quotation marks', 
   expect(wantedTexts('"no end')).toEqual([]);
 });
 
+const partsWith = (text: string, wanted: readonly string[]) => partsOf(text, finderOf(wanted) ?? /^\b$/g);
+
 it('marks every place in any letter case, the longer word first', () => {
-  expect(partsOf('Ada, ADAM', ['ada', 'adam'])).toEqual([
-    { at: 0, part: 'Ada', isWanted: true },
-    { at: 3, part: ', ', isWanted: false },
-    { at: 5, part: 'ADAM', isWanted: true },
+  expect(partsWith('Ada, ADAM', ['ada', 'adam'])).toEqual([
+    { at: 0, text: 'Ada', isFound: true },
+    { at: 3, text: ', ', isFound: false },
+    { at: 5, text: 'ADAM', isFound: true },
   ]);
+  expect(partsWith('1+1 = 2', ['1+1'])[0]).toEqual({ at: 0, text: '1+1', isFound: true });
 });
 
 it('never changes the text', () => {
   fc.assert(
     fc.property(fc.string(), fc.array(fc.string({ minLength: 1, maxLength: 3 })), (text, wanted) => {
       expect(
-        partsOf(text, wanted)
-          .map(({ part }) => part)
+        partsWith(text, wanted)
+          .map(({ text: part }) => part)
           .join(''),
       ).toBe(text);
     }),

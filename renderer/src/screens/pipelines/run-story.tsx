@@ -1,13 +1,12 @@
 import type { ReactNode } from 'react';
 import type { PipelineDeployment, PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { useContainerNews } from '../../api/container-news.ts';
-import { FailureError } from '../../api/failure.ts';
-import { type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { type Condition, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { conditionOfStatus, reasonOf } from '../containers/container-status.ts';
+import { useRecord } from '../resources/use-record.ts';
 import { answerOf } from './run-words.ts';
 import { useScmProject } from './use-pipelines.ts';
 
@@ -101,15 +100,14 @@ function DeployRequest({ deployment }: { deployment: PipelineDeployment }) {
 }
 
 /** A record that may be gone since. */
-function useRecord(id: string | undefined) {
-  const { data, error, refetch } = useWorld<PlatformRecord>(`/root/resources/${id}`, {}, id !== undefined);
+function useRecordNow(id: string | undefined) {
+  const { data, refetch } = useRecord(id, 'root');
   useContainerNews(() => id !== undefined && void refetch());
-  const isGone = error instanceof FailureError && error.failure.code === 404;
-  return { record: isGone || data?.id !== id ? undefined : data, isGone };
+  return { record: data ?? undefined, isGone: data === null };
 }
 
 function Container({ deployment: { container, action } }: { deployment: PipelineDeployment }) {
-  const { record, isGone } = useRecord(container?.id);
+  const { record, isGone } = useRecordNow(container?.id);
   if (!container) return null;
   const status = String(record?.properties.status ?? 'unknown');
   const reason = record && reasonOf(record);
@@ -129,7 +127,7 @@ function Container({ deployment: { container, action } }: { deployment: Pipeline
 }
 
 function Published({ deployment: { published } }: { deployment: PipelineDeployment }) {
-  const { record, isGone } = useRecord(published?.id);
+  const { record, isGone } = useRecordNow(published?.id);
   if (!published) return null;
   const url = typeof record?.properties.public_url === 'string' ? record.properties.public_url : published.url;
   return (

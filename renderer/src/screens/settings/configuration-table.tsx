@@ -18,9 +18,7 @@ const SOURCES: Record<PlatformSetting['source'], string> = {
 /** Every setting with its value, who said so, and how one would say something else. */
 export function ConfigurationTable({ settings }: { settings: readonly PlatformSetting[] }) {
   const [{ q = '', show }, change] = useSearch();
-  const shown = settings.filter(
-    (setting) => (show !== CHANGED || setting.source !== 'default') && (q.trim() === '' || isFound(setting, q.trim())),
-  );
+  const shown = settings.filter((setting) => (show !== CHANGED || setting.source !== 'default') && isFound(setting, q));
   return (
     <>
       <div className="flex w-full flex-wrap items-center gap-3">

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useRef } from 'react';
 import contract from '../../../../docs/contract.md?raw';
+import { hasAllWords } from '../../parts/all-words.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { EmptyState, NoMatch } from '../../parts/empty-state.tsx';
 import { FindField } from '../../parts/find-field.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { hrefOf, useSearch } from '../../url.ts';
-import { asDecisionId, type Choice, type ContractDecision, choiceOf, contractSections, isAbout } from './decisions.ts';
+import { asDecisionId, type Choice, type ContractDecision, choiceOf, contractSections } from './decisions.ts';
 import { Line, Prose } from './prose.tsx';
 
 const files = import.meta.glob<string>('../../../../docs/decisions/*.md', {
@@ -28,12 +29,12 @@ export default function DecisionsTab() {
       sections
         .map(({ title, decisions }) => ({
           title,
-          decisions: decisions.filter((one) => isAbout(q, one.id, one.text, title)),
+          decisions: decisions.filter((one) => hasAllWords(q, one.id, one.text, title)),
         }))
         .filter(({ decisions }) => decisions.length > 0),
     [q],
   );
-  const made = useMemo(() => choices.filter(({ id: name, title, text }) => isAbout(q, name, title, text)), [q]);
+  const made = useMemo(() => choices.filter(({ id: name, title, text }) => hasAllWords(q, name, title, text)), [q]);
   const foundCount = found.reduce((sum, { decisions }) => sum + decisions.length, 0);
   const isKnown =
     wanted === undefined ||

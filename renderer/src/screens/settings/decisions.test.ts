@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { asDecisionId, choiceOf, contractSections, isAbout } from './decisions.ts';
+import { hasAllWords } from '../../parts/all-words.ts';
+import { asDecisionId, choiceOf, contractSections } from './decisions.ts';
 import { blocksIn, runsIn } from './markdown.ts';
 
 const docs = join(import.meta.dirname, '..', '..', '..', '..', 'docs');
@@ -41,8 +42,8 @@ describe('the decisions that come along', () => {
   });
 
   it('are found by words and by an id however it is spelt', () => {
-    expect(isAbout(' GATEWAY  limit', 'How calls are counted', 'limits of the gateway')).toBe(true);
-    expect(isAbout('gateway moon', 'limits of the gateway')).toBe(false);
+    expect(hasAllWords(' GATEWAY  limit', 'How calls are counted', 'limits of the gateway')).toBe(true);
+    expect(hasAllWords('gateway moon', 'limits of the gateway')).toBe(false);
     expect(['d-213', 'D-001', 'walking-back'].map(asDecisionId)).toEqual(['D-213', 'D-001', 'walking-back']);
   });
 });

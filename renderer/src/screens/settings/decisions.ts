@@ -49,13 +49,3 @@ export function choiceOf(path: string, markdown: string): Choice {
 export function asDecisionId(id: string): string {
   return /^d-\d{3}$/i.test(id) ? id.toUpperCase() : id;
 }
-
-/** Do all words occur? */
-export function isAbout(typed: string, ...texts: readonly string[]): boolean {
-  const haystack = texts.join(' ').toLowerCase();
-  return typed
-    .trim()
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => haystack.includes(word));
-}

@@ -1,3 +1,4 @@
+import { hasAllWords } from '../../parts/all-words.ts';
 import { bytesText } from '../../parts/amounts.ts';
 import type { PlatformSetting } from './settings-answers.ts';
 
@@ -17,9 +18,5 @@ export function isSet({ value }: Pick<PlatformSetting, 'value'>): boolean {
 /** Do all words occur in what is known of the setting? */
 export function isFound(setting: PlatformSetting, typed: string): boolean {
   const { key, description, flag, env, source, origin } = setting;
-  const haystack = [key, description, flag, env, source, origin, valueText(setting)].join(' ').toLowerCase();
-  return typed
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => haystack.includes(word));
+  return hasAllWords(typed, key, description, flag, env, source, origin, valueText(setting));
 }
