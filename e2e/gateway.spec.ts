@@ -162,3 +162,11 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expectNoFaults(page, 'a suspended container');
   });
 });
+
+test('at 200 % nobody scrolls sideways to see the endpoints', async ({ page, platform }) => {
+  await page.setViewportSize({ width: 720, height: 450 });
+  await platform.open(page, 'gateway');
+  const endpoints = endpointsIn(page);
+  await expect(endpoints.getByText('/website/lead')).toBeVisible();
+  expect(await endpoints.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+});
