@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { IconButton } from '../../parts/button.tsx';
 import { TextField, type TextFieldProps } from '../../parts/fields.tsx';
 
-/** Names of variables whose values are nobody's business who looks over one's shoulder. */
-const SECRET_NAME = /token|secret|passw|credential|key|auth|private/i;
+/** Names of variables whose values are nobody's business who looks over one's shoulder; an author is no secret. */
+const SECRET_NAME = /token|secret|passw|credential|key|auth(?!ors?(?![a-z]))|private/i;
 
 /** Is a variable of such a name likely to hold a secret? */
 export function isSecretName(name: string): boolean {
