@@ -3,7 +3,6 @@
 // of their own, as root can give them on Linux. Podman may have one, too: then what it leaves behind there harms nobody. What has
 // failed keeps nothing else from running; the exit code is of all together.
 import { spawn, spawnSync } from 'node:child_process';
-import { getPriority, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -30,12 +29,10 @@ const canBeApart = process.platform === 'linux' && spawnSync(APART[0], [...APART
 
 const told = [];
 
-/** Runs a part to its end, each of its lines with the part's name before it; the nicer it is, the more it gives way to other parts. */
-async function run(name, [command, ...args], niceness = 0) {
+/** Runs a part to its end, each of its lines with the part's name before it. */
+async function run(name, [command, ...args]) {
   const startedAt = Date.now();
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  // What it starts is as nice as it is.
-  if (child.pid !== undefined) setPriority(child.pid, Math.min(19, getPriority() + niceness));
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => console.log(`${name} | ${line}`));
   }
@@ -45,8 +42,8 @@ async function run(name, [command, ...args], niceness = 0) {
 }
 
 const window = () => run('window', [...(canBeApart ? APART : []), ...playwright('window')]);
-/** They make no containers, so the journeys with an engine may go on beside them. */
-const others = () => run('others', vitest('2-lambdas', '3-platform'), 5);
+/** They make no containers, so the journeys with an engine may go on beside them, and come first when both have something to do. */
+const others = () => run('others', [...(canBeApart ? ['nice', '-n', '5'] : []), ...vitest('2-lambdas', '3-platform')]);
 
 // What waits most runs beside what computes most: two that compute would only keep each other waiting.
 const computing = canBeApart ? window().then(others) : undefined;
