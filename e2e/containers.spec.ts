@@ -100,7 +100,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await workshop.publish(shop);
     await workshop.run('jobs', 'migrate', { cmd: 'echo migrated 12 tables' }, 'SUCCEEDED');
 
-    await platform.open(page, 'containers');
+    await platform.load(page, 'containers');
     const row = rowOf(page, 'shop');
     await expect(row).toContainText('running');
     await expect(row).toContainText(image);
@@ -194,7 +194,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     page.on('console', (said) => said.text().includes('Content Security Policy') && complaints.push(said.text()));
     const workshop = await workshopIn(platform, page);
     await workshop.run('containers', 'shop', { cmd: 'trap "exit 0" TERM; sleep 3600 & wait' }, 'RUNNING');
-    await platform.open(page, 'containers');
+    await platform.load(page, 'containers');
     await choose(page, 'shop');
     await page.getByRole('tab', { name: 'Terminal' }).click();
     const terminal = page.getByRole('region', { name: 'Terminal in shop' });
@@ -246,7 +246,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     const workshop = await workshopIn(platform, page);
     const shop = await workshop.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB] }, 'RUNNING');
     await workshop.publish(shop);
-    await platform.open(page, 'containers');
+    await platform.load(page, 'containers');
     const row = rowOf(page, 'shop');
     await expect(row).toContainText('1/1');
 
@@ -289,7 +289,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await workshop.run('jobs', 'first', { cmd: 'true' }, 'SUCCEEDED');
     await workshop.create('containers', 'slow', { image: registry.image });
     await registry.whenHalfWay();
-    await platform.open(page, 'containers');
+    await platform.load(page, 'containers');
     const bar = rowOf(page, 'slow').getByRole('progressbar', { name: 'Pull for slow' });
     await expect(bar).toHaveAttribute('aria-valuenow', /^[1-9]\d$/);
     await choose(page, 'slow');
@@ -305,7 +305,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
   test('is free of what axe finds, in detail too, in either theme', async ({ page, platform }) => {
     const workshop = await workshopIn(platform, page);
     await workshop.run('containers', 'shop', { cmd: SHOP, port_mappings: [WEB], env: { LEVEL: 'debug' } }, 'RUNNING');
-    await platform.open(page, 'containers');
+    await platform.load(page, 'containers');
     await expect(rowOf(page, 'shop').getByRole('meter')).toHaveCount(2, SLOWLY);
     await expectNoFaults(page);
     await choose(page, 'shop');

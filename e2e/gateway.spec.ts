@@ -108,7 +108,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
   test('a container behind an endpoint is told with how it stands, suspended too', async ({ page, platform }) => {
     await demandEngine();
     const image = await testImage();
-    await platform.open(page);
+    await platform.load(page);
     const environments = await ask<Named[]>(platform, page, 'GET', '/meta/demo/environments?expand=true');
     const environment = environments.find(({ properties }) => properties.environment_type === 'development');
     const providers = await ask<Named[]>(platform, page, 'GET', '/meta/root/providers');
@@ -138,7 +138,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
         whitelist: ['127.0.0.1'],
       },
     });
-    await platform.open(page, 'gateway');
+    await platform.load(page, 'gateway');
     const row = endpointRow(page, '/website/shop');
     await expect(row).toContainText('any');
     await expect(row).toContainText('everybody from 1 address');

@@ -28,7 +28,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     const docker = await demandEngine();
     await testImage('busybox:1.36');
     const before = new Set((await docker.listImages()).map(({ Id }) => Id));
-    await platform.open(page);
+    await platform.load(page);
     await page.getByRole('button', { name: 'Run the pipeline' }).click();
     await expect(page.getByRole('button', { name: 'It runs' })).toBeVisible();
     const link = page.getByRole('link', { name: platform.ready.gatewayUrl });

@@ -48,7 +48,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     page,
     platform,
   }) => {
-    await platform.open(page, 'pipelines');
+    await platform.load(page, 'pipelines');
     await expect(page.getByRole('heading', { name: 'No pipeline has run yet' })).toBeVisible();
     await expect(projectsIn(page)).toContainText('all 9 present');
     await expect(projectsIn(page)).toContainText('never');
@@ -127,7 +127,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(stages.getByRole('listitem')).toHaveCount(2);
 
     // Filters.
-    await platform.open(page, 'pipelines');
+    await platform.load(page, 'pipelines');
     const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
     await expect(rows).toHaveCount(4);
     await page.getByRole('radio', { name: 'Failed' }).click();
@@ -141,9 +141,9 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     // The scope narrows them to what they deploy to.
     const workspaces = await ask<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
     const scopeOf = (name: string) => workspaces.find((one) => one.name === name)?.id;
-    await platform.open(page, `pipelines?scope=${scopeOf('website')}`);
+    await platform.load(page, `pipelines?scope=${scopeOf('website')}`);
     await expect(rows).toHaveCount(4);
-    await platform.open(page, `pipelines?scope=${scopeOf('reporting')}`);
+    await platform.load(page, `pipelines?scope=${scopeOf('reporting')}`);
     await expect(page.getByRole('heading', { name: 'No runs match' })).toBeVisible();
 
     // One that goes on is stopped: its deployment takes longer than anybody waits.
@@ -151,7 +151,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await ask(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
       { op: 'replace', path: '/properties/code', value: Buffer.from(slow).toString('base64') },
     ]);
-    await platform.open(page, 'pipelines');
+    await platform.load(page, 'pipelines');
     await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
     await detail.getByRole('button', { name: 'Stop' }).click(SLOWLY);
     await expect(detail.getByText('canceled').first()).toBeVisible(SLOWLY);
@@ -162,7 +162,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await platform.end('SIGTERM');
     await platform.start();
     await page.context().clearCookies();
-    await platform.open(page, `pipelines?sel=${first}`);
+    await platform.load(page, `pipelines?sel=${first}`);
     await expect(story.getByRole('blockquote')).toContainText('Deployed feature/ferns');
     await expect(detail.getByRole('link', { name: 'Open app' })).toBeVisible();
   });

@@ -92,7 +92,7 @@ export abstract class WindowPlatform {
 
   /**
    * Loads the window anew, signed in as root. Once more if need be: Chromium breaks off what it is loading when the machine's
-   * networks change, as they do when another test makes containers.
+   * networks change, as they do when somebody makes containers; so journeys with an engine load all that they open.
    */
   async load(page: Page, path = ''): Promise<void> {
     const once = async () => {
