@@ -24,8 +24,8 @@ markBuilt(process.cwd(), hash);
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), 'a clone with spaces '));
-  for (const folder of ['scripts', 'entries', 'server', 'docs', 'electron', 'renderer', 'sample'])
-    mkdirSync(join(clone, folder));
+  for (const folder of ['scripts', 'entries', 'server', 'docs', 'electron', 'renderer', 'sample', 'fixtures/worlds'])
+    mkdirSync(join(clone, folder), { recursive: true });
   for (const script of NEEDED) copyFileSync(join(scripts, script), join(clone, 'scripts', script));
   copyFileSync(join(dirname(scripts), 'entries', 'check-node.cjs'), join(clone, 'entries', 'check-node.cjs'));
   write('scripts/build.mjs', BUILD);
