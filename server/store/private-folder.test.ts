@@ -10,11 +10,17 @@ const folder = await mkdtemp(join(tmpdir(), 'terrarium-private-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
-/** Everything below, with what others may do there. */
+/** What of everything below others may touch; a file that the platform has renamed meanwhile has its other name. */
 async function open(dir: string): Promise<string[]> {
   const names = await readdir(dir, { recursive: true });
-  const modes = await Promise.all(names.map(async (name) => ((await modeOf(join(dir, name))) & 0o077 ? [name] : [])));
-  return modes.flat();
+  const modes = names.map(async (name) => {
+    const mode = await modeOf(join(dir, name)).catch((failure: NodeJS.ErrnoException) => {
+      if (failure.code === 'ENOENT') return 0;
+      throw failure;
+    });
+    return mode & 0o077 ? [name] : [];
+  });
+  return (await Promise.all(modes)).flat();
 }
 
 it('a data folder that others could read is closed to them at the start, with all that it keeps', async () => {
