@@ -45,7 +45,11 @@ export class Readiness {
       this.#probes.delete(id);
       this.#health.delete(id);
     }
-    for (const id of this.#open) if (!running.has(id)) this.#open.delete(id);
+    // What somebody pauses listens on, and serves again as soon as it may.
+    const alive = new Set(
+      instances.filter(({ state }) => state === 'running' || state === 'paused').map(({ id }) => id),
+    );
+    for (const id of this.#open) if (!alive.has(id)) this.#open.delete(id);
     for (const one of running.values()) {
       const probes = probesOf(one);
       if (probes.length > 0 && !this.#probes.has(one.id)) this.#check(one, probes);

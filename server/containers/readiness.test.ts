@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import type { Instance } from './engine.ts';
+import { Readiness } from './readiness.ts';
+
+const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+await once(server, 'listening');
+// As: a listening TCP server has such an address.
+const { port } = server.address() as AddressInfo;
+
+const instance = (state: Instance['state']): Instance => ({
+  id: 'one',
+  recordId: '00000000-0000-4000-8000-000000000001',
+  environmentId: '00000000-0000-4000-8000-000000000002',
+  kind: 'container',
+  revision: '1',
+  image: 'shop:1',
+  imageId: undefined,
+  state,
+  health: 'none',
+  startedAtMs: 0,
+  exitCode: undefined,
+  wasKilledForMemory: false,
+  error: undefined,
+  ipAddress: undefined,
+  addresses: [{ containerPort: 80, host: '127.0.0.1', port }],
+});
+
+it('an instance whose ports have opened is open as soon as it runs again after a pause, and not after an end', async () => {
+  const readiness = new Readiness({ nowMs: Date.now, onChange: () => {} });
+  const see = (state: Instance['state']) => readiness.attend([instance(state)], () => []);
+  try {
+    see('running');
+    expect(readiness.isOpen('one')).toBe(false);
+    await expect.poll(() => readiness.isOpen('one')).toBe(true);
+    see('paused');
+    see('running');
+    expect(readiness.isOpen('one')).toBe(true);
+    see('restarting');
+    see('running');
+    expect(readiness.isOpen('one')).toBe(false);
+    await expect.poll(() => readiness.isOpen('one')).toBe(true);
+  } finally {
+    readiness.stop();
+    server.close();
+  }
+});
