@@ -45,13 +45,18 @@ const window = () => run('window', [...(canBeApart ? APART : []), ...playwright(
 /** They make no containers, so the journeys with an engine may go on beside them, and come first when both have something to do. */
 const others = () => run('others', [...(canBeApart ? ['nice', '-n', '5'] : []), ...vitest('2-lambdas', '3-platform')]);
 
+/** It leaves rules in the system's firewall: in a network of its own beside others, else when they have ended. */
+const podman = () => run('podman', [...(canBeApart ? APART : []), ...vitest('4-podman')]);
+
 // What waits most runs beside what computes most: two that compute would only keep each other waiting.
-const computing = canBeApart ? window().then(others) : undefined;
+const apart = canBeApart ? window() : undefined;
+const computing = apart?.then(others);
 // Few at a time: they have all the time that the window's journeys take, and an engine that is asked by many keeps no limit.
 await run('engines', [...vitest('1-engines'), '--maxWorkers', '2']);
-if (!canBeApart) await window().then(others);
-// These need the engine's own networks.
+if (canBeApart) await podman();
+await (apart ?? window().then(others));
+// These need the engine's own networks; journeys keep each other waiting, the other tests give way to them.
 await run('engine journeys', playwright('engine'));
-await run('podman', [...(canBeApart ? APART : []), ...vitest('4-podman')]);
+if (!canBeApart) await podman();
 await computing;
 console.log(told.join('\n'));

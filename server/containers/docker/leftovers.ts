@@ -46,6 +46,12 @@ export async function findWorlds(connection: DockerConnection): Promise<WorldLef
   }));
 }
 
+/** What runs takes its time to end; what it used goes at once, when the time is over, too. */
+const PASSES: readonly (readonly [kinds: readonly Kind[], isSlow: boolean])[] = [
+  [['services', 'containers'], true],
+  [['networks', 'volumes', 'configs'], false],
+];
+
 /** Removes all that an engine holds of a world; resolves to what is left when the time is over. */
 export async function clearWorld(
   connection: DockerConnection,
@@ -60,13 +66,10 @@ export async function clearWorld(
     if (items.length === 0 || passedMs > limitMs) return namesOf(items);
     const isOver = () => performance.now() - startedMs > limitMs;
     const graceS = passedMs < limitMs / 2 ? GRACE_S : 0;
-    for (const kinds of [
-      ['services', 'containers'],
-      ['networks', 'volumes', 'configs'],
-    ] as Kind[][]) {
+    for (const [kinds, isSlow] of PASSES) {
       const doomed = items.filter(({ kind }) => kinds.includes(kind));
       await inParallel(AT_ONCE, doomed, async (item) => {
-        if (!isOver()) await removeItem(connection, item, graceS);
+        if (!(isSlow && isOver())) await removeItem(connection, item, graceS);
       });
     }
     await pause(AGAIN_MS);
