@@ -16,7 +16,7 @@ import { startPlatform } from './platform.ts';
 const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
 /** More than are removed at a time. */
-const MANY = 36;
+const MANY = 20;
 /** So many of them run, and do not end when they are asked to. */
 const STUBBORN = 4;
 /** A stop takes no longer, whatever it has to remove. */

@@ -7,8 +7,8 @@ import { inParallel } from '../in-parallel.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL } from './labels.ts';
 
-/** What is asked of the daemon at a time: most of it is waiting for instances to end. */
-const AT_ONCE = 32;
+/** What is asked of the daemon at a time: most of it is waiting for instances to end, and more than that only makes a busy one slower. */
+const AT_ONCE = 16;
 /** How long an instance may take to end when it is asked to; in the second half of the time there is none. */
 const GRACE_S = 3;
 /** What could not be removed is tried again: networks and volumes are in use until the last instance has gone. */
