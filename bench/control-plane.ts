@@ -12,29 +12,17 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { growWorld } from '../e2e/large-world.ts';
-import { createLoad, load, median } from './speed/calls.ts';
+import { createLoad } from './speed/calls.ts';
 import { type Line, printLines } from './speed/goals.ts';
-import { type Load, type Loaded, putLoad } from './speed/load.ts';
-import { processorMs } from './speed/memory.ts';
+import { type Load, putLoad } from './speed/load.ts';
 import { AUTHORIZATION, Terrarium } from './speed/terrarium.ts';
+import { measureInTurns, medianOf, type Subject, type Wish } from './speed/turns.ts';
 
 const SELF = fileURLToPath(import.meta.url);
 const CLI = join(dirname(SELF), '..', 'server', 'cli.js');
 const CLI_BEFORE = process.env.BENCH_BEFORE;
 const LISTED = 1_000;
 const [SMALL, LARGE] = [100, 100_000];
-const ROUNDS = 5;
-const ROUND_MS = 1_000;
-const CONNECTIONS = 10;
-
-type Wish = Omit<Load, 'durationMs' | 'connections'>;
-
-interface Subject {
-  name: string;
-  child: ChildProcess;
-  wish: Wish;
-  rounds: (Loaded & { cpuUs: number })[];
-}
 
 /** In a process of its own: answers every GET with the value that it is sent. */
 function runExpress(): void {
@@ -45,21 +33,6 @@ function runExpress(): void {
   });
   process.on('disconnect', () => process.exit());
 }
-
-async function measure(subjects: readonly Subject[], loader: ChildProcess): Promise<void> {
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const { name, child, wish, rounds } of subjects) {
-      const beforeMs = processorMs(child.pid) ?? Number.NaN;
-      const loaded = await load(loader, { ...wish, connections: CONNECTIONS, durationMs: ROUND_MS });
-      const tookMs = (processorMs(child.pid) ?? Number.NaN) - beforeMs;
-      if (loaded.refused > 0) throw new Error(`${name}: ${loaded.refused} of ${wish.method} ${wish.path} refused`);
-      // The first round warms up.
-      if (round > 0) rounds.push({ ...loaded, cpuUs: (tookMs * 1000) / ((loaded.perSecond * ROUND_MS) / 1000) });
-    }
-  }
-}
-
-const of = ({ rounds }: Subject, figure: 'perSecond' | 'cpuUs') => median(rounds.map((round) => round[figure]));
 
 /** Requests a second of the last beside each other, with a goal beside the one that the goal names; and processor time. */
 function linesOf(
@@ -72,16 +45,16 @@ function linesOf(
   return subjects.slice(0, -1).flatMap((other): Line[] => [
     {
       what,
-      measured: of(ours, 'perSecond'),
+      measured: medianOf(ours, 'perSecond'),
       unit: '/s',
-      beside: { name: other.name, measured: of(other, 'perSecond') },
+      beside: { name: other.name, measured: medianOf(other, 'perSecond') },
       ...(goal?.beside === other.name && { goal: { atLeast: goal.atLeast } }),
     },
     {
       what: `${what}, processor time`,
-      measured: of(ours, 'cpuUs'),
+      measured: medianOf(ours, 'cpuUs'),
       unit: 'us',
-      beside: { name: other.name, measured: of(other, 'cpuUs') },
+      beside: { name: other.name, measured: medianOf(other, 'cpuUs') },
     },
   ]);
 }
@@ -128,7 +101,7 @@ async function reads(folder: string, loader: ChildProcess, ends: (() => unknown)
         rounds: [],
       })),
     ];
-    await measure(subjects, loader);
+    await measureInTurns(subjects, loader);
     child.disconnect();
     lines.push(...linesOf(what, subjects, { beside: 'express', atLeast: 0.7 }));
   }
@@ -173,14 +146,14 @@ async function growth(folder: string, loader: ChildProcess, ends: (() => unknown
     const subjects: Subject[] = [];
     for (const { name, platform, lambda } of platforms)
       subjects.push({ name, child: platform.child, wish: await wish(platform, lambda), rounds: [] });
-    await measure(subjects, loader);
+    await measureInTurns(subjects, loader);
     const [small, large] = subjects;
     if (small && large)
       lines.push({
         what: `${what} ${large.name}, processor time`,
-        measured: of(large, 'cpuUs'),
+        measured: medianOf(large, 'cpuUs'),
         unit: 'us',
-        beside: { name: small.name, measured: of(small, 'cpuUs') },
+        beside: { name: small.name, measured: medianOf(small, 'cpuUs') },
         goal: { atMost: 1.2 },
       });
   }

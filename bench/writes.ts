@@ -9,30 +9,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createLoad, load, median } from './speed/calls.ts';
+import { createLoad, load } from './speed/calls.ts';
 import { type Floor, runFloor, startFloor } from './speed/floors.ts';
 import { printTable } from './speed/goals.ts';
-import { type Load, type Loaded, putLoad } from './speed/load.ts';
-import { processorMs } from './speed/memory.ts';
+import { type Load, putLoad } from './speed/load.ts';
 import { AUTHORIZATION, Terrarium } from './speed/terrarium.ts';
+import { CONNECTIONS, measureInTurns, medianOf, ROUND_MS, type Subject, type Wish } from './speed/turns.ts';
 
 const SELF = fileURLToPath(import.meta.url);
 const CLI = join(dirname(SELF), '..', 'server', 'cli.js');
 const CLI_BEFORE = process.env.BENCH_BEFORE;
 const SIZE = 10_000;
-const ROUNDS = 5;
-const ROUND_MS = 1_000;
-const CONNECTIONS = 10;
-
-type Wish = Omit<Load, 'durationMs' | 'connections'>;
-type Round = Loaded & { cpuUs: number };
-
-interface Subject {
-  name: string;
-  child: ChildProcess;
-  wish: Wish;
-  rounds: Round[];
-}
 
 /** What is measured of a platform: a lambda more, another variable of one, another image of a container. */
 async function wishesOf(platform: Terrarium): Promise<Record<string, Wish>> {
@@ -100,7 +87,7 @@ async function main(size: number): Promise<void> {
         if (first)
           subjects.push({ name: kind, child, wish: { ...first.wish, method: 'POST', port, path: '/' }, rounds: [] });
       }
-      await measure(subjects, loader);
+      await measureInTurns(subjects, loader);
       print(what, subjects);
     }
   } finally {
@@ -115,24 +102,11 @@ async function grow(platform: Terrarium, loader: ChildProcess, wish: Wish | unde
     await load(loader, { ...wish, connections: CONNECTIONS, durationMs: ROUND_MS });
 }
 
-async function measure(subjects: readonly Subject[], loader: ChildProcess): Promise<void> {
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const { name, child, wish, rounds } of subjects) {
-      const beforeMs = processorMs(child.pid) ?? Number.NaN;
-      const loaded = await load(loader, { ...wish, connections: CONNECTIONS, durationMs: ROUND_MS });
-      const tookMs = (processorMs(child.pid) ?? Number.NaN) - beforeMs;
-      if (loaded.refused > 0) throw new Error(`${name}: ${loaded.refused} of ${wish.method} ${wish.path} refused`);
-      // The first round warms up.
-      if (round > 0) rounds.push({ ...loaded, cpuUs: (tookMs * 1000) / ((loaded.perSecond * ROUND_MS) / 1000) });
-    }
-  }
-}
-
 function print(what: string, subjects: readonly Subject[]): void {
-  const rows = subjects.map(({ name, rounds }) => [
-    name,
-    median(rounds.map(({ cpuUs }) => cpuUs)).toFixed(0),
-    median(rounds.map(({ perSecond }) => perSecond)).toFixed(0),
+  const rows = subjects.map((subject) => [
+    subject.name,
+    medianOf(subject, 'cpuUs').toFixed(0),
+    medianOf(subject, 'perSecond').toFixed(0),
   ]);
   console.log('');
   printTable([what, 'CPU, us', 'a second'], rows);

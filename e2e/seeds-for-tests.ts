@@ -4,7 +4,6 @@ import { coreConfigOf } from '../server/emulator/listeners.ts';
 import type { LambdaInvoker } from '../server/model/invocation.ts';
 import type { World } from '../server/model/record.ts';
 import { type Act, rootAct } from '../server/resources/act.ts';
-
 import { type Core, createCore } from '../server/resources/core.ts';
 import { idleContainers } from '../server/seed/idle-containers.ts';
 import { idleInvoker } from '../server/seed/idle-invoker.ts';

@@ -1,0 +1,37 @@
+import type { ChildProcess } from 'node:child_process';
+import { load, median } from './calls.ts';
+import type { Load, Loaded } from './load.ts';
+import { processorMs } from './memory.ts';
+
+const ROUNDS = 5;
+export const ROUND_MS = 1_000;
+export const CONNECTIONS = 10;
+
+export type Wish = Omit<Load, 'durationMs' | 'connections'>;
+
+/** Who is asked, for what, and what came of it. */
+export interface Subject {
+  name: string;
+  child: ChildProcess;
+  wish: Wish;
+  rounds: (Loaded & { cpuUs: number })[];
+}
+
+/** Asks all of them in turns, so that a busy moment meets all alike. Throws for an answer that is no 2xx. */
+export async function measureInTurns(subjects: readonly Subject[], loader: ChildProcess): Promise<void> {
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const { name, child, wish, rounds } of subjects) {
+      const beforeMs = processorMs(child.pid) ?? Number.NaN;
+      const loaded = await load(loader, { ...wish, connections: CONNECTIONS, durationMs: ROUND_MS });
+      const tookMs = (processorMs(child.pid) ?? Number.NaN) - beforeMs;
+      if (loaded.refused > 0) throw new Error(`${name}: ${loaded.refused} of ${wish.method} ${wish.path} refused`);
+      // The first round warms up.
+      if (round > 0) rounds.push({ ...loaded, cpuUs: (tookMs * 1000) / ((loaded.perSecond * ROUND_MS) / 1000) });
+    }
+  }
+}
+
+/** Processor time of the whole tree for a request, or requests a second: the median of its rounds. */
+export function medianOf({ rounds }: Subject, figure: 'perSecond' | 'cpuUs'): number {
+  return median(rounds.map((round) => round[figure]));
+}
