@@ -6,6 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const vitest = (...projects) => [
@@ -28,16 +29,30 @@ const APART = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"',
 const canBeApart = process.platform === 'linux' && spawnSync(APART[0], [...APART.slice(1), 'true']).status === 0;
 
 const told = [];
+/** What failed parts said of their failures, repeated at the end: a log is read from there, and often nothing else of it is kept. */
+const failures = [];
+/** As many lines of that are told of one part, from its beginning and its end, where the names are. */
+const FAILURE_LINES = 60;
+const LAST_LINES = 15;
+/** Where Playwright begins to tell of failures, and Vitest. */
+const FAILURES_BEGIN = /^\s+1\) \[|Failed (Tests|Suites) \d+/;
 
 /** Runs a part to its end, each of its lines with the part's name before it. */
 async function run(name, [command, ...args]) {
   const startedAt = Date.now();
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines = [];
   for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => console.log(`${name} | ${line}`));
+    createInterface({ input: stream }).on('line', (line) => lines.push(line) && console.log(`${name} | ${line}`));
   }
   const code = await new Promise((resolve) => child.once('error', () => resolve(1)).once('close', resolve));
-  if (code !== 0) process.exitCode = 1;
+  if (code !== 0) {
+    process.exitCode = 1;
+    const begin = lines.findIndex((line) => FAILURES_BEGIN.test(stripVTControlCharacters(line)));
+    const last = Math.max(begin, lines.length - LAST_LINES);
+    const first = begin < 0 ? [] : lines.slice(begin, Math.min(begin + FAILURE_LINES, last));
+    failures.push(...[...first, ...lines.slice(last)].map((line) => `${name} | ${line}`));
+  }
   told.push(`test: ${name}: ${code === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedAt) / 1000).toFixed(0)} s)`);
 }
 
@@ -59,4 +74,4 @@ await (apart ?? window().then(others));
 await run('engine journeys', playwright('engine'));
 if (!canBeApart) await podman();
 await computing;
-console.log(told.join('\n'));
+console.log([...failures, ...told].join('\n'));
