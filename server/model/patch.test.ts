@@ -17,7 +17,7 @@ const written = {
   properties: { env: { A: '1' }, password: 'hash' },
 };
 const shownAs = (record: JsonObject & { properties: JsonObject }) => ({
-  record: () => record,
+  envelope: () => record,
   properties: () => record.properties,
 });
 const shown = { ...written, id: 'i', properties: { env: { A: '1' }, fqon: 'root.a' } };

@@ -24,7 +24,8 @@ export interface PatchRules {
 
 /** A record as a client sees it, rendered when it is asked for. */
 export interface ShownRecord {
-  record(): JsonObject;
+  /** The record; its properties are not looked for there. */
+  envelope(): JsonObject;
   properties(): JsonObject;
 }
 
@@ -132,6 +133,11 @@ export function applyPatch(
   return document;
 }
 
+/** The places that an operation reads or writes: where it takes something from, too. */
+export function placesOf(operation: Operation): string[] {
+  return operation.op === 'move' || operation.op === 'copy' ? [operation.path, operation.from] : [operation.path];
+}
+
 /** Makes the objects and arrays on the way to the places of an operation the document's own: others share them. */
 function ownedParts(document: JsonObject): (operation: Operation) => void {
   const own = new Set<Json>([document]);
@@ -168,14 +174,15 @@ function isHarmless(operation: Operation, shown: ShownRecord, rules: PatchRules)
   if (operation.op === 'remove') return segments[0] === 'properties' && rules.serverSet.includes(segments[1] ?? '');
   if (operation.op !== 'add' && operation.op !== 'replace') return false;
   if (readOnlyProblem(operation, rules) === undefined) return false;
-  const present = valueAt(segments[0] === 'properties' ? { properties: shown.properties() } : shown.record(), segments);
+  const present = valueAt(
+    segments[0] === 'properties' ? { properties: shown.properties() } : shown.envelope(),
+    segments,
+  );
   return present !== undefined && isDeepStrictEqual(present.value, operation.value);
 }
 
 function readOnlyProblem(operation: Operation, rules: PatchRules): string | undefined {
-  const touched =
-    operation.op === 'move' || operation.op === 'copy' ? [operation.path, operation.from] : [operation.path];
-  for (const pointer of touched) {
+  for (const pointer of placesOf(operation)) {
     const [top = '', member, ...rest] = segmentsOf(pointer);
     if (top === 'properties') {
       if (member === undefined) return '/properties as a whole is not editable; name one of its members';

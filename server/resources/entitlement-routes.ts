@@ -81,8 +81,8 @@ export function entitlementRoutes({ service, answer }: ResourceDesk, finder: Ent
     if (!present) throw new PlatformError(404, `entitlement ${id} not found`);
     const { name, action, identities, value } = present;
     const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
-    const record = () => recordOf(present, given.renderer);
-    const shown = { record, properties: () => record().properties };
+    const envelope = () => recordOf(present, given.renderer);
+    const shown = { envelope, properties: () => envelope().properties };
     const patched = applyPatch(written, shown, operations, {
       renamable: false,
       serverSet: ['parent', 'action'],

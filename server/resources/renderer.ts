@@ -96,8 +96,13 @@ export class Renderer {
 
   /** The whole record (D-022), with embedded records where asked and visible (D-037). */
   record(resource: StoredResource, embed: readonly string[] = []): ShownRecord {
-    const { description, variables, tags } = resource;
     const embedded = embed.flatMap((word) => this.#embedded(resource, word));
+    return this.envelope(resource, { ...this.properties(resource), ...Object.fromEntries(embedded) });
+  }
+
+  /** The record with these properties, none unless given. */
+  envelope(resource: StoredResource, properties: JsonObject = {}): ShownRecord {
+    const { description, variables, tags } = resource;
     return {
       id: resource.id,
       name: resource.name,
@@ -105,7 +110,7 @@ export class Renderer {
       resource_type: this.fullName(resource.type),
       resource_state: this.fullName(`Resource::State::${resource.state}`),
       ...this.#provenance(resource),
-      properties: { ...this.properties(resource), ...Object.fromEntries(embedded) },
+      properties,
       ...(variables && { variables }),
       ...(tags && { tags }),
     };

@@ -1,13 +1,15 @@
 import type { Operation } from 'fast-json-patch';
 import type { JsonObject } from '../model/json.ts';
-import { applyPatch, type ShownRecord } from '../model/patch.ts';
+import { applyPatch, placesOf, type ShownRecord } from '../model/patch.ts';
+import { segmentsOf } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { hiddenProperties } from '../model/secrets.ts';
 
 /** Renders records as one client sees them. */
 export interface RecordRenderer {
-  record(resource: StoredResource): JsonObject;
+  /** The record without its properties. */
+  envelope(resource: StoredResource): JsonObject;
   properties(resource: StoredResource): JsonObject;
 }
 
@@ -36,11 +38,16 @@ export function writtenForm({
   };
 }
 
-/** The document that a patch works on: the written form but for what a type lets be patched as it is shown (D-090, D-097). */
-function patchedForm(record: StoredResource, shown: ShownRecord): ReturnType<typeof writtenForm> {
+/** The document that a patch works on: the written form, but as shown what it touches of what a type lets be patched so (D-090, D-097). */
+function patchedForm(
+  record: StoredResource,
+  shown: ShownRecord,
+  operations: readonly Operation[],
+): ReturnType<typeof writtenForm> {
   const written = writtenForm(record);
+  const touched = new Set(operations.flatMap(placesOf).map((pointer) => segmentsOf(pointer)[1]));
   const asShown = (typeOf(record).patchedAsShown ?? []).flatMap((name) => {
-    const value = shown.properties()[name];
+    const value = touched.has(name) ? shown.properties()[name] : undefined;
     return value === undefined ? [] : [[name, value] as const];
   });
   return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
@@ -59,10 +66,10 @@ export function patchedDocument(
 ): JsonObject {
   const type = typeOf(record);
   const shown = {
-    record: once(() => renderer.record(record)),
+    envelope: once(() => renderer.envelope(record)),
     properties: once(() => renderer.properties(record)),
   };
-  return applyPatch(patchedForm(record, shown), shown, operations, {
+  return applyPatch(patchedForm(record, shown, operations), shown, operations, {
     renamable: type.renamable ?? true,
     serverSet: ['parent', ...type.serverSet],
     unreadable: hiddenProperties(type),
