@@ -50,6 +50,7 @@ copyAssets();
 prepareWorlds();
 for (const name of UNSEEN) licenses.add(name);
 licenses.write(join(root, 'dist', 'THIRD-PARTY-LICENSES.txt'));
+rmSync(join(serverFolder, 'compiled'), { recursive: true, force: true });
 sweepOldParts(serverFolder);
 sweepOldParts(rendererAssets);
 if (flags.types) await buildTypes({ root });
@@ -57,10 +58,11 @@ markBuilt(root, hash);
 
 /**
  * One file for the command, one for the library, and one for each part that is imported on first use; packages included,
- * because opening some hundred small files is most of what a start takes (docs/decisions/bundled-server.md).
+ * because opening some hundred small files is most of what a start takes. CommonJS, because V8's code of it can be kept, and
+ * with a hash in each name, which says what such code was made of (docs/decisions/bundled-server.md).
  */
 async function buildServer() {
-  await build({
+  const { output } = await build({
     root,
     configFile: false,
     plugins: [enginePartsPlugin(), oneCopyPlugin(), licenses.plugin],
@@ -76,10 +78,19 @@ async function buildServer() {
       rolldownOptions: {
         input: { cli: join(root, 'server', 'cli.ts'), library: join(root, 'server', 'library.ts') },
         // All files side by side: a path relative to import.meta.url is the same whichever part the code ends up in.
-        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
+        output: { format: 'cjs', entryFileNames: '[name]-[hash].cjs', chunkFileNames: '[name]-[hash].cjs' },
       },
     },
   });
+  for (const { name, fileName, exports } of output.filter(({ isEntry }) => isEntry)) {
+    const load = `createRequire(import.meta.url)('../../entries/parts.cjs').load(join(import.meta.dirname, '${fileName}'));`;
+    const lines = [
+      "import { createRequire } from 'node:module';",
+      "import { join } from 'node:path';",
+      exports.length > 0 ? `export const { ${exports.join(', ')} } = ${load}` : load,
+    ];
+    writeFileSync(join(serverFolder, `${name}.js`), `${lines.join('\n')}\n`);
+  }
 }
 
 /** The window: files that the server sends as they are (renderer/vite.config.ts says how they are cut). */

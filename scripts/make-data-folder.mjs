@@ -4,7 +4,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { startEmulator } from '../dist/server/emulator.js';
+import { startEmulator } from '../dist/server/library.js';
 
 /** What belongs to the process that runs on the folder, or can be made anew from the world. */
 const NOT_KEPT = new Set(['lock', 'instance.json', '.gitignore', 'lambdas']);

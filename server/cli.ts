@@ -1,12 +1,14 @@
-#!/usr/bin/env node
 import { endWithParent } from './cli/end-with-parent.ts';
 import { runCommandLine } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
 
 if (process.env.npm_lifecycle_event) endWithParent();
 
-process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal(), async (config, hooks) => {
+// No top-level await: the bundle is CommonJS (docs/decisions/bundled-server.md).
+void runCommandLine(process.argv.slice(2), processTerminal(), async (config, hooks) => {
   // Loaded only now: `terrarium config` and `--help` answer without it.
   const { startEmulator } = await import('./emulator.ts');
   return startEmulator(config, hooks);
+}).then((code) => {
+  process.exitCode = code;
 });

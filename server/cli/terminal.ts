@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
@@ -66,8 +67,6 @@ export function processTerminal(): Terminal {
 }
 
 async function askPerson(question: string, isHidden: boolean): Promise<string> {
-  // Loaded only now: hardly a command asks.
-  const { createInterface } = await import('node:readline/promises');
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: isHidden ? nowhere : process.stderr, terminal: true });

@@ -52,9 +52,16 @@ export function windowSurroundings(onlooker: Onlooker, wish: WindowWish): Window
     isRoot: platform === 'linux' && process.getuid?.() === 0,
     platform,
     hasDisplay: platform === 'darwin' || platform === 'win32' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY),
-    electron: findShellFile() ? findElectron(onlooker) : { missing: 'the Electron shell is not built' },
-    chromium: findChromium(platform, env),
-    opener: findOpener(platform, env),
+    // Looked for only when it is asked for: who wants no window does not wait for it.
+    get electron() {
+      return findShellFile() ? findElectron(onlooker) : { missing: 'the Electron shell is not built' };
+    },
+    get chromium() {
+      return findChromium(platform, env);
+    },
+    get opener() {
+      return findOpener(platform, env);
+    },
   };
 }
 

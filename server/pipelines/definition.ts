@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -263,7 +263,7 @@ async function expandedText({ dir, folder, variables: given, env, signal }: Read
     ]),
   );
   const file = join(dir, state, 'variables.yml');
-  await import('node:fs/promises').then(({ mkdir }) => mkdir(dirname(file), { recursive: true }));
+  await mkdir(dirname(file), { recursive: true });
   await writeFile(file, asciiJson(values), { mode: 0o600 });
   const words = [
     reader,

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import nodeModule from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'acorn';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { packageFile } from '../server/package-file.ts';
+
+const MAIN = 'library-aaaaaaaa.cjs';
+const PART = 'emulator-bbbbbbbb.cjs';
+const SAYS = `require(${JSON.stringify(packageFile('entries/parts.cjs'))}).load(process.argv[1]).say().then(console.log)`;
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'terrarium-kept-code-'));
+  const later = 'await Promise.resolve().then(() => require("./emulator-bbbbbbbb.cjs"))';
+  await writeFile(join(folder, MAIN), `exports.say = async () => (${later}).say(exports);`);
+  // Around in a circle, and out to what is no part.
+  const asks = 'require("./library-aaaaaaaa.cjs") === main && require("node:os").EOL';
+  await writeFile(join(folder, PART), `exports.say = async (main) => [__filename, ${asks}];`);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function say(env: Record<string, string> = {}): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['-e', SAYS, join(folder, MAIN)], {
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+  });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+const kept = () => readdir(join(folder, 'compiled')).catch(() => []);
+
+// Later versions of Node keep code themselves, elsewhere.
+it.runIf(!('enableCompileCache' in nodeModule))('V8 takes the code that a start has kept, or else none', async () => {
+  const first = await say();
+  expect(first).toContain(PART);
+  const names = await kept();
+  expect(names.map((name) => name.split('.')[0])).toEqual([PART, MAIN].map((name) => name.split('.')[0]));
+  const [name = ''] = names;
+  const place = join(folder, 'compiled', name);
+  const code = await readFile(place);
+
+  expect(await say()).toBe(first);
+  for (const broken of [Buffer.alloc(0), code.subarray(0, 200), Buffer.alloc(code.length, 7)]) {
+    await writeFile(place, broken);
+    expect(await say()).toBe(first);
+    // What V8 refused is kept anew.
+    expect((await readFile(place)).equals(broken)).toBe(false);
+    expect(await kept()).toEqual(names);
+  }
+});
+
+it('keeps none where it may not, and runs all the same', async () => {
+  const first = await say({ NODE_DISABLE_COMPILE_CACHE: '1' });
+  expect(first).toContain(PART);
+  expect(await say({ NODE_OPTIONS: '--enable-source-maps' })).toBe(first);
+  expect(await kept()).toEqual([]);
+  await writeFile(join(folder, 'compiled'), 'a file where the folder would be');
+  await chmod(folder, 0o555);
+  expect(await say()).toBe(first);
+});
+
+// Node lets no code that it was handed with its compiled form import: it would be an experiment, and say so.
+it('nothing in the bundle needs import()', async () => {
+  const server = packageFile('dist/server');
+  const reached = new Set(['cli.js', 'library.js']);
+  for (const name of reached) {
+    const code = await readFile(join(server, name), 'utf8');
+    for (const [found] of code.matchAll(/[\w-]+-[\w-]{8}[.]cjs(?=['"])/g)) reached.add(found);
+    if (name.endsWith('.js')) continue;
+    const tree = JSON.stringify(parse(code, { ecmaVersion: 'latest' }), (_, value) =>
+      typeof value === 'bigint' ? 0 : value,
+    );
+    expect([name, tree.includes('"type":"ImportExpression"')]).toEqual([name, false]);
+  }
+  expect(reached.size).toBeGreaterThan(10);
+});

@@ -1,0 +1,85 @@
+'use strict';
+// Loads the parts that dist/server is bundled into, on Node 20 with the code that V8 made of them before: compiling them is a third of
+// loading them. Node 22 and later does that by itself (command.cjs), and there this is nothing but `require`.
+const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
+const nodeModule = require('node:module');
+const { basename, dirname, join } = require('node:path');
+const v8 = require('node:v8');
+const vm = require('node:vm');
+
+/** After so long a platform that starts has started, and what it has compiled for that is worth keeping. */
+const STARTED_AFTER_MS = 3_000;
+/** A name that ends with a hash of what is in the file. */
+const HASHED = /-[\w-]{8}[.]cjs$/;
+/** A process that loads this one starts a platform: what is kept is what that needs, and not what `--help` happens to. */
+const OF_A_PLATFORM = /^emulator-/;
+
+/** The parts that have been loaded, by their path: as `require` has it, begun before it runs, so that two may load each other. */
+const loaded = new Map();
+/** Those that nothing was kept of. */
+let compiled = [];
+
+const keepsCode =
+  !nodeModule.enableCompileCache &&
+  !process.env.NODE_DISABLE_COMPILE_CACHE &&
+  !process.execArgv.concat(process.env.NODE_OPTIONS ?? []).some((option) => option.includes('--enable-source-maps'));
+
+/** What a part exports. `file`: its path, with a hash of what is in it in its name. */
+exports.load = keepsCode ? load : require;
+
+function load(file) {
+  const before = loaded.get(file);
+  if (before) return before.exports;
+  const part = { exports: {} };
+  loaded.set(file, part);
+  const source = readFileSync(file, 'utf8');
+  const kept = keptCode(file);
+  const script = new vm.Script(nodeModule.wrap(source), {
+    filename: file,
+    cachedData: kept,
+  });
+  // V8 looks by itself whether it is of this source's length, this version, these flags, and whole.
+  if (!kept || script.cachedDataRejected) later({ file, script });
+  const ofNode = nodeModule.createRequire(file);
+  const require_ = (id) => (id.startsWith('./') && HASHED.test(id) ? load(join(dirname(file), id)) : ofNode(id));
+  Object.assign(require_, ofNode);
+  script.runInThisContext().call(part.exports, part.exports, require_, part, file, dirname(file));
+  return part.exports;
+}
+
+/** Beside the parts, where whoever could write could also write another part. */
+function placeOf(file) {
+  return join(dirname(file), 'compiled', `${basename(file)}.${v8.cachedDataVersionTag()}.${process.arch}`);
+}
+
+function keptCode(file) {
+  try {
+    return readFileSync(placeOf(file));
+  } catch {
+    return undefined;
+  }
+}
+
+function later(one) {
+  compiled.push(one);
+  if (!OF_A_PLATFORM.test(basename(one.file))) return;
+  setTimeout(keep, STARTED_AFTER_MS).unref();
+  process.once('exit', keep);
+}
+
+/** Keeps the code of what has run by now. A folder that cannot be written to keeps none. */
+function keep() {
+  const parts = compiled;
+  compiled = [];
+  try {
+    for (const { file, script } of parts) {
+      const place = placeOf(file);
+      mkdirSync(dirname(place), { recursive: true });
+      // Whole or not at all: another process may be reading it, or writing the same.
+      writeFileSync(`${place}.${process.pid}`, script.createCachedData());
+      renameSync(`${place}.${process.pid}`, place);
+    }
+  } catch {
+    // The next start compiles, as this one did.
+  }
+}
