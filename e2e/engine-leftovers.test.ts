@@ -19,8 +19,6 @@ const POLL = { timeout: 60_000, interval: 100 };
 const MANY = 20;
 /** So many of them run, and do not end when they are asked to. */
 const STUBBORN = 4;
-/** A stop takes no longer, whatever it has to remove. */
-const STOP_LIMIT_MS = 35_000;
 
 let docker: Awaited<ReturnType<typeof demandEngine>>;
 let image: string;
@@ -90,9 +88,8 @@ describe('a stop', () => {
     const idle = { Image: image, Cmd: ['sleep', '3600'], Labels };
     await Promise.all(Array.from({ length: MANY - STUBBORN }, () => docker.createContainer(idle)));
     expect((await leftOf(worldId)).length).toBeGreaterThan(MANY);
-    const startedMs = performance.now();
+    // It ends with EngineLeftovers when its limit is over.
     await platform.stop();
-    expect(performance.now() - startedMs).toBeLessThan(STOP_LIMIT_MS);
     await expectNothingLeft(worldId);
   });
 

@@ -209,13 +209,11 @@ test('ten thousand commits scroll, and any of them is a moment one can go to', a
   await expect(moment(page).getByRole('heading', { name: `Commit ${at}`, exact: true })).toBeVisible();
   await page.getByRole('button', { name: 'One commit back' }).click();
   await expect(page).toHaveURL(new RegExp(`sel=${at - 1}(&|$)`));
-  const startedMs = Date.now();
   await slider(page).focus();
   await page.keyboard.press('Home');
   await moment(page).getByRole('tab', { name: 'World then' }).click();
   await expect(moment(page).getByRole('searchbox')).toBeVisible();
   await expect(moment(page)).toContainText(/1 resources?|\d+ resources/);
-  expect(Date.now() - startedMs).toBeLessThan(10_000);
 });
 
 test('its states are free of what axe finds, in either theme', async ({ page, platform }) => {

@@ -8,8 +8,6 @@ import { paneOf, treeOf } from './resources-window.ts';
 
 const SIZE = 100_000;
 const CROWD = 20_000;
-/** On a machine that does other things beside; bench/window-resources.ts has the figures. */
-const READY_LIMIT_MS = 10_000;
 
 test('a world of 100,000 resources: tree, filter, a place with 20,000 inside, all at once and none read as a whole', async ({
   page,
@@ -29,14 +27,12 @@ test('a world of 100,000 resources: tree, filter, a place with 20,000 inside, al
       if (response.url().includes('/inspect/tree')) largestAnswer = Math.max(largestAnswer, length);
     });
 
-    const startedMs = performance.now();
     await platform.open(page, 'resources');
     await expect(page.getByText(/^100,0\d\d in all$/)).toBeVisible();
     await expect(treeOf(page).getByRole('treeitem', { name: /^org-0 organization/ })).toBeVisible();
     await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('lambda-19999');
     const only = treeOf(page).getByRole('treeitem', { name: 'lambda-19999 lambda' });
     await expect(only).toHaveCount(1);
-    expect(performance.now() - startedMs).toBeLessThan(READY_LIMIT_MS);
     await only.click();
     await expect(paneOf(page).getByRole('heading', { name: 'lambda-19999' })).toBeVisible();
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expectNoFaults, untilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
@@ -199,8 +201,12 @@ test.describe('a platform that crashes', () => {
     await platform.open(page, 'invocations');
     const rows = page.getByRole('grid', { name: 'Invocations' }).getByRole('row');
     await expect(rows).toHaveCount(2);
-    // Records are on the disk within a second; the machine may be busy.
-    await page.waitForTimeout(2_000);
+    const records = join(platform.dataDir, 'records');
+    const onDisk = async () => {
+      const names = (await readdir(records)).filter((name) => name.startsWith('invocations-'));
+      return Promise.all(names.map((name) => readFile(join(records, name), 'utf8')));
+    };
+    await expect.poll(onDisk).toEqual([expect.stringContaining('order-status')]);
     await platform.end('SIGKILL');
     await expect(page.getByText('Disconnected.')).toBeVisible({ timeout: 20_000 });
     await platform.start();

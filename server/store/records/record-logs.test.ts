@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { StoreFiles } from '../files.ts';
 import { systemError, TestFiles } from '../files-for-tests.ts';
 import { FolderFiles } from '../folder-files.ts';
@@ -167,15 +167,12 @@ describe('Records in files', () => {
     const dir = await makeFolder();
     const files = await FolderFiles.open(dir);
     const opened = await open(files);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     add(opened, 'soon');
-    const deadlineMs = Date.now() + 1_000;
-    const isThere = async () =>
-      (await filesOf(dir, 'notes')).length > 0 &&
-      (await readFile((await filesOf(dir, 'notes'))[0] ?? '')).includes('soon');
-    while (!(await isThere().catch(() => false))) {
-      expect(Date.now()).toBeLessThan(deadlineMs);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await vi.advanceTimersByTimeAsync(1_000);
+    vi.useRealTimers();
+    const texts = async () => Promise.all((await filesOf(dir, 'notes')).map((file) => readFile(file, 'utf8')));
+    await expect.poll(texts).toEqual([expect.stringContaining('soon')]);
     await opened.logs.stop();
     files.release();
   });
