@@ -10,7 +10,7 @@ const rooms = {
   seed: ['model', 'contract', 'http', 'store', 'security', 'resources', 'standins'],
   lambdas: ['model', 'machine'],
   containers: ['model', 'machine'],
-  pipelines: ['model', 'machine'],
+  pipelines: ['model', 'machine', 'contract'],
   gateway: ['model', 'contract', 'http'],
   standins: ['model', 'machine', 'contract', 'http'],
   security: ['model', 'contract', 'http', 'store'],
@@ -84,7 +84,7 @@ export default {
       to: {
         path: '^(server|renderer|electron|e2e|bench)/',
         pathNot: [
-          ...paths(['library', 'emulator', 'config', 'model']),
+          ...paths(['library', 'emulator', 'config', 'model', 'contract']),
           '^server/seed/seed-error[.]ts$',
           '^server/store/store-error[.]ts$',
         ],

@@ -1,3 +1,5 @@
+import { invokeRows } from './contract/logs.ts';
+import { jsonBody } from './contract/row-client.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from './emulator.ts';
 import type { Invocation, StartEmulator, Terrarium, TerrariumOptions } from './library/api.ts';
 import { Client } from './library/client.ts';
@@ -40,7 +42,10 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
     deploy: (lambda, source) => deploy(client, lambda, source),
     async invoke(named, event): Promise<Invocation> {
       const id = await findLambda(client, named);
-      return client.json('POST', `/inspect/lambdas/${id}/invoke`, event);
+      return client.ask(invokeRows.invokeLambda, {
+        path: { lambda_id: id },
+        ...(event !== undefined && jsonBody(event)),
+      });
     },
     leads: leadsOf(client),
     invocations: invocationsOf(client, () => before),

@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { AnswerOf, BodyOf, PathOf, Row } from '../contract/row.ts';
+import { RowClient, type Sent } from '../contract/row-client.ts';
 import type { ErrorDetail } from '../model/errors.ts';
 import { jsonIn } from '../model/json.ts';
 import { USER_FAILURE } from './describe-failure.ts';
@@ -18,27 +18,19 @@ export interface KeyPair {
   secret: string;
 }
 
-export interface Call {
-  body?: { type: string; content: string | Readable };
+export interface Call extends Sent<string | Readable> {
   accept?: string;
   timeoutMs?: number;
 }
 
-/** What a route is sent. */
-interface Wish<R extends Omit<Row, 'tag'>> extends Call {
-  path?: PathOf<R>;
-  query?: URLSearchParams | Readonly<Record<string, string>>;
-  /** As JSON. */
-  json?: BodyOf<R> extends object ? z.input<NonNullable<R['body']>['schema']> : never;
-}
-
 /** Speaks to a running platform over HTTP. */
-export class PlatformClient {
+export class PlatformClient extends RowClient<Call> {
   readonly baseUrl: string;
   readonly #keyPair: () => KeyPair | undefined;
 
   /** @param keyPair undefined where no credentials are to be sent; may throw UserError */
   constructor(baseUrl: string, keyPair: () => KeyPair | undefined) {
+    super();
     this.baseUrl = baseUrl;
     this.#keyPair = keyPair;
   }
@@ -68,47 +60,9 @@ export class PlatformClient {
     throw new Refusal(status, await whole(response), `${method} ${url}`);
   }
 
-  /**
-   * What a route of the contract answers, held against its row.
-   *
-   * @throws as `json`
-   */
-  async ask<R extends Omit<Row, 'tag'>>(row: R, wish: Wish<R> = {}): Promise<AnswerOf<R>> {
-    const { path: names = {}, query, json, ...call } = wish;
-    const [verb = '', pattern = ''] = row.route.split(' ');
-    const path = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(Object(names)[name]));
-    const address = query === undefined ? path : `${path}?${new URLSearchParams(query)}`;
-    const answer = jsonIn(await this.text(verb.toUpperCase(), address, { ...call, ...(json && asJson(json)) }));
-    if (isAnswer(row, answer)) return answer;
-    throw this.#notUnderstood(path);
+  protected notUnderstood(reason: string): ExitWith {
+    return new ExitWith(NO, reason);
   }
-
-  /**
-   * The JSON that a call is answered with.
-   *
-   * @param schema what of it is used; loose, where all of it is to be printed
-   * @throws as `text`, and ExitWith when the answer is another one
-   */
-  async json<T>(method: string, path: string, schema: z.ZodType<T>, call: Call = {}): Promise<T> {
-    const { success, data } = schema.safeParse(jsonIn(await this.text(method, path, call)));
-    if (success) return data;
-    throw this.#notUnderstood(path);
-  }
-
-  #notUnderstood(path: string): ExitWith {
-    return new ExitWith(
-      NO,
-      `${this.baseUrl}${path} answers what this version does not understand: is it a Terrarium, and of the same version?`,
-    );
-  }
-}
-
-function asJson(content: unknown): Pick<Required<Call>, 'body'> {
-  return { body: { type: 'application/json', content: JSON.stringify(content) } };
-}
-
-function isAnswer<R extends Omit<Row, 'tag'>>({ answer }: R, value: unknown): value is AnswerOf<R> {
-  return answer?.schema?.safeParse(value).success ?? true;
 }
 
 async function whole(response: IncomingMessage): Promise<string> {

@@ -122,14 +122,14 @@ export interface Invocation {
   executionId: string;
   lambdaId: string;
   lambdaName: string;
-  trigger: 'gateway' | 'async' | 'event' | 'move' | 'manual';
+  trigger: 'gateway' | 'async' | 'event' | 'move' | 'manual' | 'periodic';
   /** Had a process to be made ready for it? */
   cold: boolean;
   acceptedAt: string;
-  startedAt?: string;
+  startedAt?: string | undefined;
   finishedAt: string;
   durationMs: number;
-  outcome: { ok: boolean; failure?: string; message?: string; result?: unknown };
+  outcome: { ok: boolean; failure?: string | undefined; message?: string | undefined; result?: unknown };
   logs: { at: string; stream: 'stdout' | 'stderr'; text: string }[];
   outbound: OutboundCall[];
 }
@@ -140,10 +140,10 @@ export interface OutboundCall {
   method: string;
   url: string;
   durationMs: number;
-  status?: number;
-  error?: string;
+  status?: number | undefined;
+  error?: string | undefined;
   /** The stand-in that answered in place of the host. */
-  caughtBy?: 'crm';
+  caughtBy?: 'crm' | undefined;
 }
 
 /** Which invocations; an absent member matches all. */
@@ -173,7 +173,7 @@ export interface Lead {
   /** The same under the names of the web form's message: `email`, `firstName`, ... */
   mapped: Record<string, string>;
   /** The invocation that sent it. */
-  executionId?: string;
+  executionId?: string | undefined;
 }
 
 /** Which leads; an absent member matches all. */

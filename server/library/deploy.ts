@@ -1,6 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { jsonBody } from '../contract/row-client.ts';
+import { seedRows } from '../contract/seeds.ts';
+import { treeRows } from '../contract/tree.ts';
 import { type FoundInTree, lastNameOf, pathOf } from '../model/resource-path.ts';
 import type { DeployedLambda, LambdaSource } from './api.ts';
 import type { Client } from './client.ts';
@@ -9,6 +13,9 @@ import { findLambda } from './find-lambda.ts';
 
 /** Where a lambda is put that nobody gave a place, in a world that has none. */
 const OWN_PLACE = '/local/test';
+const endpoints = z.array(
+  z.looseObject({ properties: z.looseObject({ resource: z.string(), public_url: z.string() }) }),
+);
 /** The API that is made in an environment that has none. */
 const OWN_API = { provider: { id: 'default-gateway-manager', locations: ['default-gateway'] } };
 
@@ -18,7 +25,9 @@ const OWN_API = { provider: { id: 'default-gateway-manager', locations: ['defaul
  * @throws TerrariumError
  */
 export async function deploy(client: Client, named: string, source: LambdaSource): Promise<DeployedLambda> {
-  const environments = pathsOf(await client.json('GET', '/inspect/tree?word=environments&limit=1000'));
+  const environments = pathsOf(
+    await client.ask(treeRows.searchTree, { query: { word: 'environments', limit: '1000' } }),
+  );
   const path = named.startsWith('/') ? named : `${onlyPlace(environments, named)}/${named}`;
   const place = path.split('/').slice(1, -1);
   const name = lastNameOf(path);
@@ -35,7 +44,7 @@ export async function deploy(client: Client, named: string, source: LambdaSource
   const isNew = !environments.includes(`/${place.join('/')}`);
   const made = isNew ? { properties: { environment_type: 'development' } } : {};
   const seed = { format: 1, ...around(place, { ...made, lambdas: { [name]: lambda }, ...apis }) };
-  await client.json('POST', '/inspect/apply', seed);
+  await client.ask(seedRows.applySeed, jsonBody(seed));
   const id = await findLambda(client, path);
   const organization = place.slice(0, -2).join('.') || 'root';
   const url = `/meta/${encodeURIComponent(organization)}/lambdas/${id}`;
@@ -84,7 +93,7 @@ async function apiWith(
   client: Client,
   { place, name, path, endpoint }: { place: readonly string[]; name: string; path: string; endpoint: string },
 ): Promise<object> {
-  const tree: FoundInTree = await client.json('GET', '/inspect/tree?word=apis&limit=1000');
+  const tree = await client.ask(treeRows.searchTree, { query: { word: 'apis', limit: '1000' } });
   const above = `/${place.join('/')}/`;
   const there = pathsOf(tree).find((one) => one.startsWith(above));
   const properties = { resource: endpoint, implementation_type: 'lambda', implementation_id: path };
@@ -95,10 +104,7 @@ async function apiWith(
 }
 
 async function urlOf(client: Client, lambda: string, endpoint: string): Promise<string> {
-  const found: { properties: { resource: string; public_url: string } }[] = await client.json(
-    'GET',
-    `${lambda}/apiendpoints?expand=true`,
-  );
+  const found = await client.json('GET', `${lambda}/apiendpoints?expand=true`, endpoints);
   const one = found.find(({ properties }) => properties.resource === endpoint);
   if (one) return one.properties.public_url;
   throw failure('NOT_FOUND', `the endpoint ${endpoint} is gone again`);

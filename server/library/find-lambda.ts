@@ -1,3 +1,4 @@
+import { treeRows } from '../contract/tree.ts';
 import { isUuid } from '../model/ids.ts';
 import { lastNameOf, namedIn } from '../model/resource-path.ts';
 import type { Client } from './client.ts';
@@ -7,8 +8,8 @@ import { failure } from './failure.ts';
 export async function findLambda(client: Client, named: string): Promise<string> {
   const isId: boolean = isUuid(named); // as a type guard it would leave no string for the rest
   if (isId) return named;
-  const query = `word=lambdas&limit=1000&q=${encodeURIComponent(lastNameOf(named))}`;
-  const found = namedIn(await client.json('GET', `/inspect/tree?${query}`), named);
+  const query = { word: 'lambdas', limit: '1000', q: lastNameOf(named) };
+  const found = namedIn(await client.ask(treeRows.searchTree, { query }), named);
   const [only, ...more] = found;
   if (!only) throw failure('NOT_FOUND', `there is no lambda '${named}'`);
   if (more.length === 0) return only.id;

@@ -1,13 +1,9 @@
+import { type InvocationSummary, recordedRows } from '../contract/recorded.ts';
 import type { Invocation, InvocationFilter, Invocations } from './api.ts';
 import type { Client } from './client.ts';
 import { findLambda } from './find-lambda.ts';
 
 const MOST = 100;
-
-interface Page {
-  invocations: { executionId: string; trigger: string; outcome: { ok: boolean } }[];
-  next?: number;
-}
 
 /** The invocations that a platform has recorded. @param after only those behind this place */
 export function invocationsOf(client: Client, after: () => number): Invocations {
@@ -17,10 +13,10 @@ export function invocationsOf(client: Client, after: () => number): Invocations 
     for (let before: number | undefined; ; ) {
       const places = { after: String(after()), ...(before !== undefined && { before: String(before) }) };
       const query = new URLSearchParams({ ...lambda, ...places });
-      const { invocations, next }: Page = await client.json('GET', `/inspect/invocations?${query}`);
+      const { invocations, next } = await client.ask(recordedRows.listInvocations, { query });
       for (const one of invocations) {
         if (!matches(one, filter)) continue;
-        found.push(await client.json('GET', `/inspect/invocations/${one.executionId}`));
+        found.push(await client.ask(recordedRows.readInvocation, { path: { execution_id: one.executionId } }));
         if (found.length === most) return found;
       }
       if (next === undefined) return found;
@@ -33,7 +29,10 @@ export function invocationsOf(client: Client, after: () => number): Invocations 
   };
 }
 
-function matches({ trigger, outcome }: Page['invocations'][number], filter: InvocationFilter): boolean {
+function matches(
+  { trigger, outcome }: Pick<InvocationSummary, 'trigger' | 'outcome'>,
+  filter: InvocationFilter,
+): boolean {
   return (
     (filter.ok === undefined || outcome.ok === filter.ok) &&
     (filter.trigger === undefined || trigger === filter.trigger)

@@ -1,3 +1,4 @@
+import { leadRows } from '../contract/leads.ts';
 import type { Lead, LeadFilter, Leads } from './api.ts';
 import type { Client } from './client.ts';
 import { failure } from './failure.ts';
@@ -8,8 +9,11 @@ const WAIT_S = 60;
 
 /** The leads of a platform. */
 export function leadsOf(client: Client): Leads {
-  const list = (filter: LeadFilter, waitS?: number): Promise<Lead[]> =>
-    client.json('GET', `/inspect/leads?${queryOf(filter, waitS)}`);
+  const list = async (filter: LeadFilter, waitS?: number): Promise<Lead[]> => {
+    const leads = await client.ask(leadRows.listLeads, { query: queryOf(filter, waitS) });
+    // Only a refused form may be for nobody, and those are in another list.
+    return leads.filter((lead): lead is typeof lead & { oid: string } => lead.oid !== undefined);
+  };
   return {
     list: (filter = {}) => list(filter),
     async waitFor(filter = {}, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) {
@@ -23,7 +27,7 @@ export function leadsOf(client: Client): Leads {
           throw failure('TIMEOUT', `no lead${ofWhom(filter)} came within ${timeoutMs} ms`);
       }
     },
-    clear: async () => (await client.json('DELETE', '/inspect/leads')).deleted,
+    clear: async () => (await client.ask(leadRows.deleteLeads)).deleted,
   };
 }
 

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { z } from 'zod';
-import { rootPairOf } from '../../e2e/account.ts';
-import { send } from '../../e2e/client.ts';
 import { containerBody, makePlace } from '../../e2e/place.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';
 import { whenItAnswers } from './deployed.ts';
-import type { PlatformCalls } from './platform-calls.ts';
+import { KeyPairCalls } from './platform-calls.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -15,10 +12,8 @@ afterAll(() => platform?.stop());
 
 it('ends at once for an app whose container nothing can run, and says what to do', async () => {
   const { baseUrl } = platform.emulator;
-  const auth = rootPairOf(platform);
-  const json = async <T>(method: string, path: string, schema: z.ZodType<T>) =>
-    schema.parse((await send(method, `${baseUrl}${path}`, { auth })).body);
-  const calls: PlatformCalls = { baseUrl, json, text: () => Promise.reject(new Error('not asked for')) };
+  const { apiKey: key, apiSecret: secret = '' } = platform.emulator.rootCredentials;
+  const calls = new KeyPairCalls(baseUrl, { key, secret });
   const here = await makePlace(platform.root, 'acme');
   const { id: containerId } = await platform.root.create(`${here.environment}/containers`, containerBody(here, 'web'));
   const told: string[] = [];

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { windowRows } from '../contract/window.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 
 /** How long an app may take from its deployment to its first answer, as long as nothing is heard of it. */
@@ -16,9 +17,6 @@ const container = z.looseObject({
     image: z.string().optional(),
   }),
 });
-
-/** As the platform tells of its container engines, where it does. */
-const platformStatus = z.looseObject({ engines: z.array(z.looseObject({ state: z.string() })) });
 
 /** Where an app was deployed to. */
 export interface Deployed {
@@ -78,7 +76,7 @@ async function statusOf(platform: PlatformCalls, id: string): Promise<{ status: 
 
 /** Is there no container engine, and was none wanted? Another platform does not say. */
 async function isEngineOff(platform: PlatformCalls): Promise<boolean> {
-  const known = await platform.json('GET', '/inspect/status', platformStatus).catch(() => undefined);
+  const known = await platform.ask(windowRows.readStatus).catch(() => undefined);
   return known !== undefined && known.engines.length > 0 && known.engines.every(({ state }) => state === 'off');
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
-import { callsWith, type PlatformCalls } from './platform-calls.ts';
+import { KeyPairCalls, type PlatformCalls } from './platform-calls.ts';
 import { retryWish } from './retry.ts';
 import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-repository.ts';
 
@@ -106,7 +106,7 @@ export class PipelineDesk {
         const { baseUrl, createKey, revokeKey } = this.#options;
         const pair = await createKey();
         try {
-          const platform = callsWith(baseUrl(), pair);
+          const platform = new KeyPairCalls(baseUrl(), pair);
           await work((wish) => runPipeline(wish, around(platform)), platform);
         } finally {
           await revokeKey(pair.key);

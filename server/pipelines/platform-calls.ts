@@ -1,33 +1,30 @@
-import type { z } from 'zod';
+import { deliveryRows } from '../contract/delivery.ts';
+import { RowClient, type Sent } from '../contract/row-client.ts';
+import { jsonIn } from '../model/json.ts';
 import { PipelineError } from './pipeline-error.ts';
 
 /** How long the platform may take to answer. */
 const ANSWER_TIMEOUT_MS = 60_000;
 
-/** Speaks to a running platform as somebody who may run pipelines there. */
-export interface PlatformCalls {
+/** Speaks to a running platform as somebody who may run pipelines there; its refusals have their `status`. */
+export type PlatformCalls = Pick<RowClient, 'baseUrl' | 'ask' | 'json' | 'text'>;
+
+/** Speaks to the platform at an address with a key pair. */
+export class KeyPairCalls extends RowClient {
   readonly baseUrl: string;
-  /** The JSON of the answer; rejects with a sentence when it is a refusal, or none comes. */
-  json<T>(method: string, path: string, schema: z.ZodType<T>, call?: JsonCall): Promise<T>;
-  text(method: string, path: string, call?: JsonCall): Promise<string>;
-}
+  readonly #authorization: string;
 
-interface JsonCall {
-  body?: { type: string; content: string };
-}
+  constructor(baseUrl: string, { key, secret }: { key: string; secret: string }) {
+    super();
+    this.baseUrl = baseUrl;
+    this.#authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`;
+  }
 
-/** A JSON body of a call. */
-export function jsonBody(body: object): JsonCall {
-  return { body: { type: 'application/json', content: JSON.stringify(body) } };
-}
-
-/** Speaks to the platform at that address with a key pair. */
-export function callsWith(baseUrl: string, pair: { key: string; secret: string }): PlatformCalls {
-  const text: PlatformCalls['text'] = async (method, path, { body } = {}) => {
-    const response = await fetch(`${baseUrl}${path}`, {
+  async text(method: string, path: string, { body }: Sent = {}): Promise<string> {
+    const response = await fetch(`${this.baseUrl}${path}`, {
       method,
       headers: {
-        Authorization: `Basic ${Buffer.from(`${pair.key}:${pair.secret}`).toString('base64')}`,
+        Authorization: this.#authorization,
         Accept: 'application/json',
         ...(body && { 'Content-Type': body.type }),
       },
@@ -36,20 +33,18 @@ export function callsWith(baseUrl: string, pair: { key: string; secret: string }
     });
     const answer = await response.text();
     if (response.ok) return answer;
-    throw Object.assign(new PipelineError(`${method} ${path}: ${messageIn(answer)}`, 1), { status: response.status });
-  };
-  return {
-    baseUrl,
-    text,
-    json: async <T>(method: string, path: string, schema: z.ZodType<T>, call?: Parameters<typeof text>[2]) =>
-      schema.parse(JSON.parse(await text(method, path, call))),
-  };
+    const message = Object(jsonIn(answer)).message ?? answer;
+    throw Object.assign(new PipelineError(`${method} ${path}: ${message}`, 1), { status: response.status });
+  }
+
+  protected notUnderstood(reason: string): PipelineError {
+    return new PipelineError(reason, 1);
+  }
 }
 
-function messageIn(answer: string): string {
-  try {
-    return String(Object(JSON.parse(answer)).message ?? answer);
-  } catch {
-    return answer;
-  }
+/** Where the source-control server is, and what opens it; throws PipelineError for whoever may not know. */
+export async function scmOf(platform: PlatformCalls): Promise<{ url: string; apiUrl: string; token: string }> {
+  const { url, apiUrl, token } = await platform.ask(deliveryRows.readScm);
+  if (token === undefined) throw new PipelineError('pipelines are for the root user: give the key of one of its pairs');
+  return { url, apiUrl, token };
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
+import { deliveryRows } from '../contract/delivery.ts';
 import { masked } from '../model/masked-text.ts';
 import type { PipelineJob, PipelineProgress, PipelineStart } from '../model/pipeline-run.ts';
 import { reasonOf } from '../model/reason.ts';
@@ -14,7 +14,7 @@ import { noRoom } from './no-room.ts';
 import { CANCELED } from './pipeline-error.ts';
 import type { PipelineEnd, PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
 import type { PlannedJob } from './plan.ts';
-import { jsonBody, type PlatformCalls } from './platform-calls.ts';
+import type { PlatformCalls } from './platform-calls.ts';
 import { keptFolder, type RunFolder } from './run-folder.ts';
 import { RunLog } from './run-log.ts';
 import { runJobs } from './schedule.ts';
@@ -35,20 +35,6 @@ interface RecordedRunOptions {
   secrets: readonly string[];
 }
 
-const runSchema = z.looseObject({ id: z.string() });
-const deploymentsSchema = z.looseObject({
-  deployments: z
-    .array(
-      z.looseObject({
-        action: z.string().optional(),
-        problem: z.string().optional(),
-        container: z.looseObject({ id: z.string() }).optional(),
-        published: z.looseObject({ url: z.string() }).optional(),
-      }),
-    )
-    .optional(),
-});
-
 /** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
 export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
   const { wish, around, folder, scm, project, checkout, start, chosen, secrets } = options;
@@ -58,10 +44,11 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
   const isChosen = ({ name, base }: PlannedJob) => only.includes(name) || only.includes(base);
   const shown = jobs.filter((job) => job.when !== 'manual' || isChosen(job));
   const records: PipelineJob[] = shown.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
-  const { id } = await platform.json('POST', '/inspect/pipelines', runSchema, jsonBody({ ...start, jobs: records }));
+  const { id } = await platform.ask(deliveryRows.beginPipelineRun, { json: { ...start, jobs: records } });
+  const path = { pipeline_id: id };
   onBegin?.({ id });
-  const tell = (progress: Partial<PipelineProgress>) =>
-    platform.text('PUT', `/inspect/pipelines/${id}`, jsonBody(masked({ state: 'running', ...progress }, secrets)));
+  const tell = (progress: Partial<PipelineProgress> & Pick<PipelineProgress, 'jobs'>) =>
+    platform.ask(deliveryRows.tellPipelineRun, { path, json: masked({ state: 'running', ...progress }, secrets) });
   const log = new RunLog({ jobs: records, secrets, say, tell: (news) => tell({ ...news, jobs: [...news.jobs] }) });
   const place = join(keptFolder(), folderName(`${platform.baseUrl} ${project.path_with_namespace}`));
   const artifacts = { runDir: join(folder.path, 'artifacts'), keptDir: join(place, 'artifacts', checkout.sha) };
@@ -165,7 +152,7 @@ async function deployedBy(
 ): Promise<Deployed | undefined> {
   const { scm, project, environment, deployUrl } = about;
   const gateway = deployUrl === undefined ? undefined : new URL(deployUrl).origin;
-  const { deployments = [] } = await platform.json('GET', `/inspect/pipelines/${id}`, deploymentsSchema);
+  const { deployments = [] } = await platform.ask(deliveryRows.readPipelineRun, { path: { pipeline_id: id } });
   const last = deployments.findLast(({ problem }) => problem === undefined);
   if (last?.action === 'stop') return undefined;
   if (last) return { containerId: last.container?.id, url: last.published?.url };

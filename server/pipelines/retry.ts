@@ -1,22 +1,10 @@
-import { z } from 'zod';
+import { deliveryRows } from '../contract/delivery.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineWish } from './pipeline-wish.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import { commitOf, type Repository, readRepository } from './repository.ts';
 import { SOURCES } from './rules.ts';
 import { withSampleRepository } from './sample-repository.ts';
-
-const runSchema = z.looseObject({
-  project: z.looseObject({ path: z.string() }),
-  branch: z.string(),
-  sha: z.string(),
-  state: z.string(),
-  source: z.enum(SOURCES).optional(),
-  hasWorkingTree: z.boolean().optional(),
-  folder: z.string().optional(),
-  targetEnvironmentId: z.string().optional(),
-  jobs: z.array(z.looseObject({ name: z.string() })),
-});
 
 /** What a job is run again with: the commit of its run. */
 export interface PipelineRetry {
@@ -34,11 +22,12 @@ export async function retryWish<T>(
   { id, job, sampleDir }: { id: string; job: string; sampleDir: string },
   work: (retry: PipelineRetry) => Promise<T>,
 ): Promise<T> {
-  const run = await platform.json('GET', `/inspect/pipelines/${encodeURIComponent(id)}`, runSchema);
+  const run = await platform.ask(deliveryRows.readPipelineRun, { path: { pipeline_id: id } });
   if (!run.jobs.some(({ name }) => name === job))
     throw new PipelineError(`run ${id} has no job '${job}': it has ${run.jobs.map(({ name }) => name).join(', ')}`);
   if (run.state === 'running') throw new PipelineError(`run ${id} goes on: run its jobs again when it has ended`);
-  const retryOf = { project: run.project.path, source: run.source, only: [job], retryOf: id };
+  const source = SOURCES.find((one) => one === run.source);
+  const retryOf = { project: run.project.path, source, only: [job], retryOf: id };
   if (run.folder === undefined) {
     return withSampleRepository(sampleDir, run.branch, (repository) =>
       work({ repository, wish: { ...retryOf, isKept: false, takesWorkingTree: false } }),

@@ -1,6 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
-import { z } from 'zod';
 import { PIPELINE_VARIABLES, type PipelineStart } from '../model/pipeline-run.ts';
 import { type Checkout, makeCheckout } from './checkout.ts';
 import { chooseJobs, demandVariables } from './choose-jobs.ts';
@@ -10,6 +9,7 @@ import { projectVariables } from './job-variables.ts';
 import { noRoom } from './no-room.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
 import type { PipelineEnd, PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
+import { scmOf } from './platform-calls.ts';
 import { predefinedVariables } from './predefined.ts';
 import { recordedRun } from './recorded-run.ts';
 import type { PipelineSource } from './rules.ts';
@@ -18,7 +18,6 @@ import { sampleBase } from './sample-base.ts';
 import { ScmClient, type ScmMergeRequestRecord, type ScmProjectRecord } from './scm-client.ts';
 import { DEFAULT_SERVICE_PORT, makePipelineKey, targetIn, targetVariables } from './target.ts';
 
-const scmSchema = z.looseObject({ url: z.string(), apiUrl: z.string(), token: z.string() });
 /**
  * Runs a commit's pipeline against a platform, and keeps the platform's record of it up to date.
  *
@@ -67,7 +66,7 @@ class Run {
     const { repository, target } = this.#wish;
     const typed = { ...(await this.#forSample()), ...this.#wish.typed };
     const { platform, signal, say } = this.#around;
-    const { url: scmUrl, apiUrl, token } = await platform.json('GET', '/inspect/scm', scmSchema);
+    const { url: scmUrl, apiUrl, token } = await scmOf(platform);
     const scm = new ScmClient(apiUrl, token);
     const project = await scm.ensureProject(
       this.#wish.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keyRows } from '../contract/security.ts';
 import { masked } from '../model/masked-text.ts';
 import { PIPELINE_VARIABLES } from '../model/pipeline-run.ts';
 import { PipelineError } from './pipeline-error.ts';
@@ -30,14 +31,13 @@ export async function makePipelineKey(client: PlatformCalls, account: string): P
     );
   }
   const orgs = await client.json('GET', '/meta/orgs?expand=true&name=root', records);
-  const body = { type: 'application/json', content: JSON.stringify({ orgId: orgs[0]?.id }) };
-  const pair = z.looseObject({ apiKey: z.string(), apiSecret: z.string() });
-  const made = await client.json('POST', `/security/accounts/${user.id}/apiKeys`, pair, { body });
+  const json = { orgId: orgs[0]?.id };
+  const { apiKey, apiSecret } = await client.ask(keyRows.createApiKey, { path: { account_id: user.id }, json });
   return {
-    key: made.apiKey,
-    secret: made.apiSecret,
+    key: apiKey,
+    secret: apiSecret,
     async end() {
-      await client.text('DELETE', `/security/apiKeys/${made.apiKey}`);
+      await client.ask(keyRows.deleteApiKey, { path: { api_key: apiKey } });
     },
   };
 }
