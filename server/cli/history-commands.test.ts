@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterAll(() => place?.close());
 
 const AT = ['--instance', 'past'];
-const run = (...args: string[]) => place.run([...args, ...AT]);
+const run = (...args: string[]) => place.runHere([...args, ...AT]);
 const json = (...args: string[]) => place.json(...args, ...AT);
 const describeDemo = async (description: string): Promise<number> => {
   const input = JSON.stringify({ format: 1, orgs: { demo: { description } } });
-  const { out } = await place.run(['apply', '-f', '-', '--json', ...AT], { input });
+  const { out } = await place.runHere(['apply', '-f', '-', '--json', ...AT], { input });
   return JSON.parse(out).commit;
 };
 const description = async () => (await json('export', '--scope', '/demo')).orgs.demo.description;
@@ -65,11 +65,11 @@ it('an archive carries the instance to another one, and a damaged one is refused
 
   await place.start(['start', '--instance', 'other', '--seed', 'empty']).said('Ctrl+C');
   const there = ['--instance', 'other'];
-  const refused = await place.run(['import', 'half.zip', ...there]);
+  const refused = await place.runHere(['import', 'half.zip', ...there]);
   expect(refused).toMatchObject({ exitCode: 2, out: '', err: expect.stringContaining('Nothing was changed') });
   expect(await place.json('import', 'all.zip', ...there)).toMatchObject({ commit: { seq: expect.any(Number) } });
   expect((await place.json('export', ...there)).orgs.demo.description).toBe('Carried over');
-  expect(await place.run(['import', 'none.zip', ...there])).toMatchObject({ exitCode: 2, out: '' });
+  expect(await place.runHere(['import', 'none.zip', ...there])).toMatchObject({ exitCode: 2, out: '' });
   expect(await run('export', '-o', 'all.zip', '--scope', '/demo')).toMatchObject({ exitCode: 2, out: '' });
 });
 

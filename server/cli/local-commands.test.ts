@@ -62,14 +62,14 @@ describe('named instances', () => {
     await run.ended;
     // Nobody could take the file away, and yet nobody is misled.
     expect(existsSync(join(folderOf('two'), 'instance.json'))).toBe(true);
-    expect((await place.run(['status', '--instance', 'two'])).exitCode).toBe(1);
-    expect((await place.run(['token', '--instance', 'two'])).err).toContain('no platform runs on');
+    expect((await place.runHere(['status', '--instance', 'two'])).exitCode).toBe(1);
+    expect((await place.runHere(['token', '--instance', 'two'])).err).toContain('no platform runs on');
   });
 
   it('are left alone by a reset of the default one', async () => {
     mkdirSync(folderOf('bystander'), { recursive: true });
     writeFileSync(join(place.folder, '.terrarium', 'world.json'), '{}');
-    const { out } = await place.run(['reset']);
+    const { out } = await place.runHere(['reset']);
     expect(out).toMatch(/^set aside in .*set-aside/);
     expect(readdirSync(join(place.folder, '.terrarium')).sort()).toEqual(['instances', 'set-aside']);
     expect(existsSync(folderOf('bystander'))).toBe(true);
@@ -80,7 +80,7 @@ describe('terrarium doctor', () => {
   const noDocker = { DOCKER_HOST: 'tcp://127.0.0.1:1' };
 
   it('is content without Docker, and says what will not run', async () => {
-    const { exitCode, out } = await place.run(['doctor', '--instance', 'new', '--json'], { env: noDocker });
+    const { exitCode, out } = await place.runHere(['doctor', '--instance', 'new', '--json'], { env: noDocker });
     const { ok, checks } = JSON.parse(out);
     expect([exitCode, ok]).toEqual([0, true]);
     const docker = checks.find(({ name }: { name: string }) => name === 'Docker');
@@ -96,7 +96,7 @@ describe('terrarium doctor', () => {
     engine.listen(0, '127.0.0.1');
     await once(engine, 'listening');
     const { port } = engine.address() as AddressInfo; // a server on a TCP port always has one
-    const { out } = await place.run(['doctor', '--instance', 'new'], {
+    const { out } = await place.runHere(['doctor', '--instance', 'new'], {
       env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` },
     });
     engine.close();
@@ -108,7 +108,7 @@ describe('terrarium doctor', () => {
     engine.listen(0, '127.0.0.1');
     await once(engine, 'listening');
     const { port } = engine.address() as AddressInfo; // as above
-    const { out } = await place.run(['doctor', '--instance', 'new'], {
+    const { out } = await place.runHere(['doctor', '--instance', 'new'], {
       env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` },
     });
     engine.close();
@@ -118,12 +118,16 @@ describe('terrarium doctor', () => {
   it('says how to install what pipelines need, and what is there of it', async () => {
     const empty = join(place.folder, 'no-programs');
     mkdirSync(empty, { recursive: true });
-    const { exitCode, out } = await place.run(['doctor', '--instance', 'new'], { env: { ...noDocker, PATH: empty } });
+    const { exitCode, out } = await place.runHere(['doctor', '--instance', 'new'], {
+      env: { ...noDocker, PATH: empty },
+    });
     expect(exitCode).toBe(0);
     for (const name of ['git', 'bash', 'rsync', 'curl', 'docker'])
       expect(out).toMatch(new RegExp(`missing +${name} +not found.*install ${name}`));
     expect(out).toMatch(/(ok|missing) +Electron/);
-    expect((await place.run(['doctor', '--instance', 'new'], { env: noDocker })).out).toMatch(/ok +git +git version/);
+    expect((await place.runHere(['doctor', '--instance', 'new'], { env: noDocker })).out).toMatch(
+      /ok +git +git version/,
+    );
   });
 
   it('lists what a demo without a network needs, and fetches what is missing of it', async () => {
@@ -137,7 +141,9 @@ describe('terrarium doctor', () => {
     writeFileSync(join(mods, 'package.json'), '{"dependencies": {"a-package": "file:../a-package"}}');
     const env = { PATH: `${bin}:${process.env.PATH}`, TERRARIUM_LAMBDAS_MODULES: mods };
     const look = async (...more: string[]) => {
-      const { exitCode, out, err } = await place.run(['doctor', '--offline', '--instance', 'new', ...more], { env });
+      const { exitCode, out, err } = await place.runHere(['doctor', '--offline', '--instance', 'new', ...more], {
+        env,
+      });
       return { exitCode, err, lines: out.trimEnd().split('\n') };
     };
     const before = await look();
@@ -157,7 +163,7 @@ describe('terrarium doctor', () => {
     const without = await look('--fetch');
     expect(without.lines[0]).toMatch(/^missing +images .*\(it could not be fetched: no such host\)$/);
     expect(without.exitCode).toBe(1);
-    expect((await place.run(['doctor', '--fetch'])).err).toContain('--fetch goes with --offline');
+    expect((await place.runHere(['doctor', '--fetch'])).err).toContain('--fetch goes with --offline');
   });
 
   it('says who has a port and what cannot be written, and ends with exit code 1', async () => {
@@ -166,7 +172,7 @@ describe('terrarium doctor', () => {
     const { port } = holder.address() as AddressInfo; // as above
     writeFileSync(join(place.folder, 'a-file'), '');
     const args = ['doctor', '--base-port', String(port), '--gateway-port', '0', '--data', 'a-file/world'];
-    const { exitCode, out } = await place.run(args, { env: noDocker });
+    const { exitCode, out } = await place.runHere(args, { env: noDocker });
     holder.close();
     expect(exitCode).toBe(1);
     expect(out).toMatch(new RegExp(`fails +base port +${port} is in use by .*choose another one with --base-port`));
@@ -175,7 +181,7 @@ describe('terrarium doctor', () => {
   });
 
   it('takes wrong settings for wrong, with exit code 2', async () => {
-    expect((await place.run(['doctor', '--base-port', 'http'])).exitCode).toBe(2);
+    expect((await place.runHere(['doctor', '--base-port', 'http'])).exitCode).toBe(2);
   });
 });
 
@@ -184,18 +190,18 @@ describe('terrarium start --detach', () => {
 
   it('comes back when the platform answers, which goes on until it is told to stop, and keeps its ports', async () => {
     const waiting = place.json('wait', '--instance', 'apart');
-    const { baseUrl, gatewayUrl, pid, log } = await place.json(...detach);
+    const { baseUrl, gatewayUrl, pid, log } = JSON.parse((await place.run([...detach, '--json'])).out);
     expect(await waiting).toMatchObject({ baseUrl, gatewayUrl });
     expect(await place.json('status', '--instance', 'apart')).toMatchObject({ running: true, pid });
     expect(readFileSync(log, 'utf8')).toContain('Terrarium is ready.');
     const again = await place.run(detach);
     expect([again.exitCode, again.err]).toEqual([2, expect.stringContaining(`in use by process ${pid}`)]);
     expect(await place.json('stop', '--instance', 'apart')).toMatchObject({ stopped: true, pid });
-    expect(await place.run(['stop', '--instance', 'apart'])).toMatchObject({ exitCode: 1, out: '' });
-    const second = await place.json(...detach);
+    expect(await place.runHere(['stop', '--instance', 'apart'])).toMatchObject({ exitCode: 1, out: '' });
+    const second = JSON.parse((await place.run([...detach, '--json'])).out);
     expect(second).toMatchObject({ baseUrl, gatewayUrl });
     expect(second.pid).not.toBe(pid);
-    const stopped = await place.run(['stop', '--instance', 'apart']);
+    const stopped = await place.runHere(['stop', '--instance', 'apart']);
     expect(stopped).toMatchObject({ exitCode: 0, out: expect.stringContaining(`process ${second.pid}) has stopped`) });
   });
 
@@ -205,7 +211,7 @@ describe('terrarium start --detach', () => {
     );
     const holder = createServer().listen(port, '127.0.0.1');
     await once(holder, 'listening');
-    const { baseUrl } = await place.json(...detach);
+    const { baseUrl } = JSON.parse((await place.run([...detach, '--json'])).out);
     expect(new URL(baseUrl).port).not.toBe(String(port));
     await place.json('stop', '--instance', 'apart');
     holder.close();
@@ -218,11 +224,11 @@ describe('terrarium start --detach', () => {
     ['an address to stop', ['stop', '--base-url', 'http://127.0.0.1:1'], /not by its address/],
     ['a time that is none', ['wait', '--timeout', 'soon'], /--timeout is "soon"/],
   ])('refuses %s', async (_what, args, sentence) => {
-    expect(await place.run(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(sentence) });
+    expect(await place.runHere(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(sentence) });
   });
 
   it('wait says no when none answered in time', async () => {
-    const { exitCode, err } = await place.run(['wait', '--instance', 'never', '--timeout', '0']);
+    const { exitCode, err } = await place.runHere(['wait', '--instance', 'never', '--timeout', '0']);
     expect([exitCode, err]).toEqual([1, expect.stringMatching(/no platform answered on .*never within 0 s/)]);
   });
 
@@ -234,7 +240,7 @@ describe('terrarium start --detach', () => {
     ]);
     const facts = { pid: process.pid, version: '1', startedAt: '', dataDir: folderOf('apart') };
     writeFileSync(file, JSON.stringify({ ...facts, ...Object.fromEntries(urls) }));
-    const { exitCode, err } = await place.run(['stop', '--instance', 'apart']);
+    const { exitCode, err } = await place.runHere(['stop', '--instance', 'apart']);
     expect([exitCode, err]).toEqual([1, expect.stringContaining(`process ${process.pid} does not answer`)]);
   });
 });
@@ -242,7 +248,7 @@ describe('terrarium start --detach', () => {
 describe('terrarium completion', () => {
   it('completes commands, options and fixed values in bash', async () => {
     const script = join(place.folder, 'completion.bash');
-    writeFileSync(script, (await place.run(['completion', 'bash'])).out);
+    writeFileSync(script, (await place.runHere(['completion', 'bash'])).out);
     const bash = (...args: string[]) => promisify(execFile)('bash', args);
     await bash('-n', script);
     const complete = async (...words: string[]) => {
@@ -261,7 +267,7 @@ describe('terrarium completion', () => {
 
   it('completes them in fish', async () => {
     const script = join(place.folder, 'completion.fish');
-    writeFileSync(script, (await place.run(['completion', 'fish'])).out);
+    writeFileSync(script, (await place.runHere(['completion', 'fish'])).out);
     const complete = async (line: string) => {
       const words = ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', script, line];
       const { stdout, stderr } = await promisify(execFile)('fish', words);
@@ -276,7 +282,7 @@ describe('terrarium completion', () => {
 
   it('completes them in zsh', async () => {
     const script = join(place.folder, 'completion.zsh');
-    writeFileSync(script, (await place.run(['completion', 'zsh'])).out);
+    writeFileSync(script, (await place.runHere(['completion', 'zsh'])).out);
     // What zsh would offer is what _describe is handed.
     // biome-ignore lint/suspicious/noTemplateCurlyInString: zsh's own way to name a parameter's parameter
     const load = 'autoload -Uz compinit && compinit -D && source $1 && _describe() { print -l -- ${(P)2} }';
@@ -296,13 +302,13 @@ describe('terrarium completion', () => {
   });
 
   it('knows no other shell', async () => {
-    expect(await place.run(['completion', 'cmd'])).toMatchObject({ exitCode: 2, out: '' });
+    expect(await place.runHere(['completion', 'cmd'])).toMatchObject({ exitCode: 2, out: '' });
   });
 });
 
 it('each command tells its options and exit codes', async () => {
   for (const command of ['status', 'token', 'invoke', 'logs', 'apply', 'export', 'reset', 'doctor', 'exec']) {
-    const { exitCode, out } = await place.run([command, '--help']);
+    const { exitCode, out } = await place.runHere([command, '--help']);
     expect([exitCode, out]).toEqual([0, expect.stringContaining('Exit codes:')]);
   }
 });

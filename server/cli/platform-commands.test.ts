@@ -32,7 +32,7 @@ const lambdaProperties = {
 async function createLambda(name: string, code: string, more: object = {}): Promise<void> {
   const environments = { development: { lambdas: { [name]: { properties: { ...lambdaProperties, code, ...more } } } } };
   const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
-  const { exitCode, err } = await place.run(['apply', '-f', '-'], { input: JSON.stringify(seed) });
+  const { exitCode, err } = await place.runHere(['apply', '-f', '-'], { input: JSON.stringify(seed) });
   expect([exitCode, err]).toEqual([0, '']);
 }
 
@@ -46,7 +46,7 @@ describe('terrarium status', () => {
   it('finds it by its address, which needs no folder and no key', async () => {
     const { baseUrl, gatewayUrl } = instance();
     expect(await place.json('status', '--base-url', baseUrl)).toMatchObject({ running: true, gatewayUrl });
-    const { exitCode, err } = await place.run(['status', '--base-url', 'http://127.0.0.1:1']);
+    const { exitCode, err } = await place.runHere(['status', '--base-url', 'http://127.0.0.1:1']);
     expect([exitCode, err]).toEqual([
       1,
       'terrarium: http://127.0.0.1:1/meta/about does not answer: nothing listens there\n',
@@ -61,7 +61,7 @@ describe('terrarium status', () => {
 
 describe('what a command is told of the platform', () => {
   it('has to lead to one that runs', async () => {
-    const { exitCode, out, err } = await place.run(['token', '--data', 'nowhere']);
+    const { exitCode, out, err } = await place.runHere(['token', '--data', 'nowhere']);
     expect([exitCode, out]).toEqual([2, '']);
     expect(err).toBe(
       `terrarium: no platform runs on ${join(place.folder, 'nowhere')}: start one with \`terrarium start\`, or say which one is meant with --instance, --data or --base-url\n`,
@@ -75,7 +75,7 @@ describe('what a command is told of the platform', () => {
     [['--key', 'k'], '--key and --secret go together'],
     [['--instance', '../x'], '--instance is "../x"'],
   ])('cannot be %j', async (args, reason) => {
-    const { exitCode, out, err } = await place.run(['token', ...args]);
+    const { exitCode, out, err } = await place.runHere(['token', ...args]);
     expect([exitCode, out, err.split('\n').length]).toEqual([2, '', 2]);
     expect(err).toContain(reason);
   });
@@ -84,14 +84,14 @@ describe('what a command is told of the platform', () => {
     const { key, secret } = keyPair();
     const env = { TERRARIUM_BASE_URL: instance().baseUrl, TERRARIUM_API_KEY: key, TERRARIUM_API_SECRET: secret };
     expect((await place.run(['token'], { env })).exitCode).toBe(0);
-    expect(await place.run(['token', '--key', key, '--secret', 'wrong'], { env })).toMatchObject({
+    expect(await place.runHere(['token', '--key', key, '--secret', 'wrong'], { env })).toMatchObject({
       exitCode: 2,
       out: '',
     });
-    const wrong = await place.run(['leads', '--json'], { env: { ...env, TERRARIUM_API_SECRET: 'wrong' } });
+    const wrong = await place.runHere(['leads', '--json'], { env: { ...env, TERRARIUM_API_SECRET: 'wrong' } });
     expect([wrong.exitCode, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining('give the right --key')]);
     const elsewhere = { ...env, TERRARIUM_BASE_URL: 'http://127.0.0.1:1' };
-    expect((await place.run(['token', '--data', '.terrarium'], { env: elsewhere })).exitCode).toBe(0);
+    expect((await place.runHere(['token', '--data', '.terrarium'], { env: elsewhere })).exitCode).toBe(0);
   });
 });
 
@@ -101,7 +101,7 @@ describe('terrarium token', () => {
       [[], 'root'],
       [['--user', 'ada.byrne', '--password', 'ada-demo'], 'ada.byrne'],
     ] as const) {
-      const { out } = await place.run(['token', ...args]);
+      const { out } = await place.runHere(['token', ...args]);
       const headers = { Authorization: `Bearer ${out.trim()}` };
       const self = await fetch(`${instance().metaUrl}/users/self`, { headers });
       expect(await self.json()).toMatchObject({ name });
@@ -110,9 +110,9 @@ describe('terrarium token', () => {
   });
 
   it('says why there is none', async () => {
-    const { exitCode, err } = await place.run(['token', '--user', 'ada.byrne', '--password', 'wrong']);
+    const { exitCode, err } = await place.runHere(['token', '--user', 'ada.byrne', '--password', 'wrong']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('wrong password')]);
-    expect((await place.run(['token', '--user', 'ada.byrne'])).err).toContain('--user needs --password');
+    expect((await place.runHere(['token', '--user', 'ada.byrne'])).err).toContain('--user needs --password');
   });
 });
 
@@ -138,7 +138,7 @@ describe('terrarium invoke', () => {
 
   it('ends with exit code 1 when the lambda fails', async () => {
     await createLambda('failing', "exports.run = (event, context, callback) => callback('out of ink', 'ERROR');");
-    const { exitCode, out } = await place.run(['invoke', '/demo/website/development/failing']);
+    const { exitCode, out } = await place.runHere(['invoke', '/demo/website/development/failing']);
     expect([exitCode, out]).toEqual([1, expect.stringMatching(/^error in [\d.]+ ms.*: out of ink\nresult {4}ERROR\n/)]);
   });
 
@@ -150,7 +150,7 @@ describe('terrarium invoke', () => {
     [[CONTACT_FORM, '--event', '{'], 'the event is no JSON'],
     [[CONTACT_FORM, '--event', '@missing.json'], 'missing.json'],
   ])('says in one sentence what is wrong with %j', async (args, reason) => {
-    const { exitCode, out, err } = await place.run(['invoke', ...args]);
+    const { exitCode, out, err } = await place.runHere(['invoke', ...args]);
     expect([exitCode, out, err.split('\n').length]).toEqual([2, '', 2]);
     expect(err).toContain(reason);
   });
@@ -191,9 +191,9 @@ describe('terrarium logs', () => {
   });
 
   it('prints what is there, all of it or without standard error, as text or as JSON', async () => {
-    const { out, exitCode } = await place.run(['logs', lambda, '--no-stderr', '--since', '1h']);
+    const { out, exitCode } = await place.runHere(['logs', lambda, '--no-stderr', '--since', '1h']);
     expect([exitCode, linesOf(out)]).toEqual([0, numbers(1, 300).filter((number) => Number(number) % 2 === 0)]);
-    const lines = linesOf((await place.run(['logs', lambda, '--json'])).out).map((line) => JSON.parse(line));
+    const lines = linesOf((await place.runHere(['logs', lambda, '--json'])).out).map((line) => JSON.parse(line));
     expect(lines).toHaveLength(300);
     expect(lines[0]).toEqual({
       at: expect.stringMatching(/Z$/),
@@ -201,7 +201,7 @@ describe('terrarium logs', () => {
       text: expect.any(String),
       executionId: expect.any(String),
     });
-    expect(await place.run(['logs', lambda, '--since', 'lunch'])).toMatchObject({ exitCode: 2, out: '' });
+    expect(await place.runHere(['logs', lambda, '--since', 'lunch'])).toMatchObject({ exitCode: 2, out: '' });
   });
 });
 
@@ -210,7 +210,7 @@ describe('terrarium leads wait', () => {
 
   it('finds a lead that is there already', async () => {
     await send('early@example.com');
-    const { exitCode, out } = await place.run(['leads', 'wait', '--email', 'EARLY@example.com']);
+    const { exitCode, out } = await place.runHere(['leads', 'wait', '--email', 'EARLY@example.com']);
     expect([exitCode, out]).toEqual([
       0,
       expect.stringMatching(/^\S+Z {2}early@example\.com {2}Lovelace {2}Engines\n$/),
@@ -225,13 +225,13 @@ describe('terrarium leads wait', () => {
   });
 
   it('ends with exit code 1 when none came', async () => {
-    const waited = await place.run(['leads', 'wait', '--email', 'no@example.com', '--timeout', '1', '--json']);
+    const waited = await place.runHere(['leads', 'wait', '--email', 'no@example.com', '--timeout', '1', '--json']);
     expect(waited).toEqual({
       exitCode: 1,
       out: '',
       err: 'terrarium: no lead of no@example.com came within 1 s\n',
     });
-    expect((await place.run(['leads', 'wait', '--timeout', 'long'])).exitCode).toBe(2);
+    expect((await place.runHere(['leads', 'wait', '--timeout', 'long'])).exitCode).toBe(2);
   });
 });
 
@@ -249,16 +249,16 @@ describe('terrarium apply and export', () => {
 
   it('says first what will change, and changes nothing in a dry run', async () => {
     const seed = '{format: 1, orgs: {demo: {description: Ferns only}}}';
-    const dry = await place.run(['apply', '-f', '-', '--dry-run'], { input: seed });
+    const dry = await place.runHere(['apply', '-f', '-', '--dry-run'], { input: seed });
     expect(dry).toMatchObject({
       exitCode: 0,
       err: '',
       out: expect.stringContaining('replace /description "Ferns only"'),
     });
     expect(dry.out).not.toContain('commit');
-    const done = await place.run(['apply', '-f', '-'], { input: seed });
+    const done = await place.runHere(['apply', '-f', '-'], { input: seed });
     expect(done.out).toMatch(/^~ orgs \/demo\n {4}replace .*\n.*1 update.*\napplied as commit \d+\n$/);
-    expect((await place.run(['apply', '-f', '-'], { input: seed })).out).toMatch(/^0 create, 0 update/);
+    expect((await place.runHere(['apply', '-f', '-'], { input: seed })).out).toMatch(/^0 create, 0 update/);
   });
 
   it('names the line of the file that cannot be applied', async () => {
@@ -281,17 +281,17 @@ describe('what others have sent', () => {
       'shouter',
       `exports.run = (e, c, done) => { console.log(${JSON.stringify(`${CONTROLS}log`)}); done(${JSON.stringify(`${CONTROLS}no`)}); };`,
     );
-    const invoked = await place.run(['invoke', '/demo/website/development/shouter']);
-    const logs = await place.run(['logs', '/demo/website/development/shouter']);
+    const invoked = await place.runHere(['invoke', '/demo/website/development/shouter']);
+    const logs = await place.runHere(['logs', '/demo/website/development/shouter']);
     expect(logs.out).toContain('\\u001b]0;owned\\u0007');
     const form = JSON.stringify({
       payload: { email: 'x@example.com', lastName: `${CONTROLS}x\nada`, company: CONTROLS },
     });
-    expect((await place.run(['invoke', CONTACT_FORM, '--event', form])).exitCode).toBe(0);
-    const leads = await place.run(['leads', '--email', 'x@example.com']);
+    expect((await place.runHere(['invoke', CONTACT_FORM, '--event', form])).exitCode).toBe(0);
+    const leads = await place.runHere(['leads', '--email', 'x@example.com']);
     expect(leads.out.trimEnd().split('\n')).toHaveLength(1);
-    const refused = await place.run(['invoke', `/demo/${CONTROLS}`]);
-    const json = await place.run(['logs', '/demo/website/development/shouter', '--json']);
+    const refused = await place.runHere(['invoke', `/demo/${CONTROLS}`]);
+    const json = await place.runHere(['logs', '/demo/website/development/shouter', '--json']);
     expect(
       json.out
         .split('\n')
@@ -306,15 +306,15 @@ describe('what others have sent', () => {
 
 describe('terrarium schedule', () => {
   it('says when a lambda runs next by the clock, and when it has run', async () => {
-    expect(await place.run(['schedule', CONTACT_FORM])).toMatchObject({
+    expect(await place.runHere(['schedule', CONTACT_FORM])).toMatchObject({
       exitCode: 0,
       out: 'the lambda has no periodic_info with cron or interval_seconds: nothing runs it by the clock\n',
     });
     await createLambda('new-year', 'exports.run = () => 1;', { periodic_info: { cron: '0 0 1 1 *' } });
-    expect((await place.run(['schedule', 'new-year'])).out).toMatch(/^next {2}\d{4}-01-01T00:00:00\.000Z\n$/);
+    expect((await place.runHere(['schedule', 'new-year'])).out).toMatch(/^next {2}\d{4}-01-01T00:00:00\.000Z\n$/);
     expect(await place.json('schedule', 'new-year')).toEqual({ nextAt: expect.stringMatching(/-01-01T/), leftOut: 0 });
     await createLambda('often', 'exports.run = () => 1;', { periodic_info: { interval_seconds: 1 } });
-    const said = async () => (await place.run(['schedule', 'often'])).out;
+    const said = async () => (await place.runHere(['schedule', 'often'])).out;
     await expect.poll(said, { timeout: 20_000 }).toMatch(/^next {2}\S+Z\nlast {2}\S+Z\n/);
   });
 });
@@ -323,20 +323,20 @@ describe('a lambda by its name alone', () => {
   it('is invoked where only one has it, and named by its paths where several have', async () => {
     const event = formOf('short@example.com');
     expect(await place.json('invoke', 'contact-form', '--event', event)).toMatchObject({ outcome: { ok: true } });
-    const none = await place.run(['invoke', 'nowhere']);
+    const none = await place.runHere(['invoke', 'nowhere']);
     expect([none.exitCode, none.err]).toEqual([2, expect.stringContaining("there is no lambda 'nowhere'")]);
     const lambdas = { 'contact-form': { properties: lambdaProperties } };
     const environments = { test: { lambdas } };
     const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments } } } } };
-    await place.run(['apply', '-f', '-'], { input: JSON.stringify(seed) });
-    const both = await place.run(['invoke', 'contact-form']);
+    await place.runHere(['apply', '-f', '-'], { input: JSON.stringify(seed) });
+    const both = await place.runHere(['invoke', 'contact-form']);
     expect([both.exitCode, both.err]).toEqual([2, expect.stringContaining('/demo/website/test/contact-form')]);
   });
 
   it('leads clear deletes what was caught', async () => {
     expect(await place.json('leads', 'clear')).toEqual({ deleted: expect.any(Number) });
     expect(await place.json('leads')).toEqual([]);
-    expect(await place.run(['leads', 'clear'])).toMatchObject({ exitCode: 0, out: '0 deleted\n' });
+    expect(await place.runHere(['leads', 'clear'])).toMatchObject({ exitCode: 0, out: '0 deleted\n' });
   });
 });
 
@@ -364,7 +364,7 @@ describe('terrarium push and pull', () => {
   afterAll(() => other?.stop());
 
   it('carry a lambda there and back, with the plan first and what should hold', async () => {
-    const push = (...more: string[]) => place.run(['push', other.metaUrl, FORM, ...more], { env });
+    const push = (...more: string[]) => place.runHere(['push', other.metaUrl, FORM, ...more], { env });
     const dry = await push('--dry-run');
     expect(dry.out).toContain('+ lambda contact-form\n');
     expect(dry.out).toMatch(/\[.\] Tried since the last change: /);
@@ -373,7 +373,7 @@ describe('terrarium push and pull', () => {
     expect([done.exitCode, done.out]).toEqual([0, expect.stringContaining('done: lambda contact-form')]);
     expect((await push()).out).toMatch(/0 create, 0 update, \d+ unchanged\n$/);
 
-    const pull = await place.run(['pull', other.metaUrl, FORM, '--here', 'demo/new/place', '--yes'], { env });
+    const pull = await place.runHere(['pull', other.metaUrl, FORM, '--here', 'demo/new/place', '--yes'], { env });
     // The address is taken by the endpoint that was pushed.
     expect(pull).toMatchObject({ exitCode: 1, err: expect.stringMatching(/already serves \/lead.*\n.*run it again/) });
     expect(pull.out).toContain('done: lambda contact-form');
@@ -393,7 +393,7 @@ describe('terrarium push and pull', () => {
       [['pull', 'http://127.0.0.1:2/meta', FORM], env, 1, 'nothing listens there'],
       [['push', other.metaUrl, 'demo/website/none'], env, 2, "there is no environment 'demo/website/none' here"],
     ] as const) {
-      const ended = await place.run([...args], { env: as });
+      const ended = await place.runHere([...args], { env: as });
       expect([ended.exitCode, ended.err]).toEqual([exitCode, expect.stringContaining(reason)]);
     }
   });

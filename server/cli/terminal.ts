@@ -47,11 +47,8 @@ export function processTerminal(): Terminal {
   }
   const isScreen = process.stdout.isTTY === true;
   const hasColour = isScreen && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
-  const print = (lines: string) => process.stdout.write(`${shownText(lines, { hasColour })}\n`);
   return {
-    print,
-    complain: (lines) => process.stderr.write(`${shownText(lines, { hasColour })}\n`),
-    printDocument: (text) => (isScreen ? print(text) : process.stdout.write(`${text}\n`)),
+    ...writersTo(process.stdout, process.stderr, { isScreen, hasColour }),
     readInput: () => text(process.stdin),
     ask: (question, { isHidden = false } = {}) => askPerson(question, isHidden),
     signals: process,
@@ -63,6 +60,20 @@ export function processTerminal(): Terminal {
     nodeVersion: process.versions.node,
     hasColour,
     isInteractive: process.stdin.isTTY === true,
+  };
+}
+
+/** How a terminal writes to two streams, be they those of this process or not. */
+export function writersTo(
+  out: Pick<NodeJS.WritableStream, 'write'>,
+  err: Pick<NodeJS.WritableStream, 'write'>,
+  { isScreen, hasColour }: { isScreen: boolean; hasColour: boolean },
+): Pick<Terminal, 'print' | 'complain' | 'printDocument'> {
+  const print = (lines: string) => out.write(`${shownText(lines, { hasColour })}\n`);
+  return {
+    print,
+    complain: (lines) => err.write(`${shownText(lines, { hasColour })}\n`),
+    printDocument: (text) => (isScreen ? print(text) : out.write(`${text}\n`)),
   };
 }
 

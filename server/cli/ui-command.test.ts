@@ -38,20 +38,20 @@ describe('terrarium ui', () => {
   });
 
   it('says why it opens nothing, where it cannot', async () => {
-    const { exitCode, out } = await place.run(['ui'], { env: { CI: 'true' } });
+    const { exitCode, out } = await place.runHere(['ui'], { env: { CI: 'true' } });
     expect(exitCode).toBe(0);
     expect(out).toMatch(/code=[\w-]+\nNo window: the variable CI is set\.\n$/);
-    expect((await place.run(['ui'], { env: { TERRARIUM_HEADLESS: 'true' } })).out).toMatch(/^http\S+\n$/);
+    expect((await place.runHere(['ui'], { env: { TERRARIUM_HEADLESS: 'true' } })).out).toMatch(/^http\S+\n$/);
   });
 
   it('prints JSON and nothing else with --json, and needs the key of the platform', async () => {
     expect(await place.json('ui')).toEqual({ url: expect.stringContaining('/ui/?code=') });
-    const { exitCode, err } = await place.run(['ui', '--print', '--key', 'none', '--secret', 'none']);
+    const { exitCode, err } = await place.runHere(['ui', '--print', '--key', 'none', '--secret', 'none']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('give the right --key and --secret')]);
   });
 
   it('says what to do where no platform runs', async () => {
-    const { exitCode, err } = await place.run(['ui', '--instance', 'none']);
+    const { exitCode, err } = await place.runHere(['ui', '--instance', 'none']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('start one with `terrarium start`')]);
   });
 });
