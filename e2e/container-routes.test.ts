@@ -168,11 +168,11 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
     await grant(platform.root, '/acme', 'container.view', userId);
     expect(await inspect('GET', `${path}/instances`, undefined, token)).toMatchObject({ status: 200 });
     expect(await inspect('GET', `${path}/stats`, undefined, token)).toMatchObject({ status: 200 });
-    for (const [deed, body] of [
+    for (const [change, body] of [
       ['exec', wish],
       ['restart', undefined],
     ] as const) {
-      expect(await inspect('POST', `${path}/${deed}`, body, token)).toMatchObject({
+      expect(await inspect('POST', `${path}/${change}`, body, token)).toMatchObject({
         status: 403,
         body: { message: expect.stringContaining('container.update') },
       });

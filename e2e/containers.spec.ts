@@ -74,11 +74,11 @@ const choose = async (page: Page, name: string) => {
   await rowOf(page, name).getByRole('gridcell').first().click();
   await expect(page.getByRole('region', { name: 'Container' }).getByRole('heading', { name })).toBeVisible();
 };
-const act = async (page: Page, name: string, deed: string | RegExp) => {
+const act = async (page: Page, name: string, action: string | RegExp) => {
   await rowOf(page, name)
     .getByRole('button', { name: `Actions of ${name}` })
     .click();
-  await page.getByRole('menuitem', { name: deed, exact: true }).click();
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
 };
 
 test.describe('with an engine', { tag: '@engine' }, () => {

@@ -241,9 +241,9 @@ test('an account is disabled and enabled again; a lambda is promoted: the action
   const ada = users.find(({ name }) => name === 'ada.byrne');
   await platform.open(page, `resources/${ada?.id}`);
   const pane = paneOf(page);
-  const act = async (deed: RegExp, button: string) => {
+  const act = async (action: RegExp, button: string) => {
     await pane.getByRole('button', { name: /^Actions on/ }).click();
-    await page.getByRole('menuitem', { name: deed }).click();
+    await page.getByRole('menuitem', { name: action }).click();
     await expect(page.getByRole('dialog')).toContainText('As curl');
     await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click();
     await expect(page.getByRole('dialog')).toBeHidden();

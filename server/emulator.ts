@@ -12,12 +12,12 @@ import { makeFirstWorld } from './emulator/first-world.ts';
 import { createInspector, keptOutboundRules, keptPipelineRuns, windowUrlOf } from './emulator/inspector.ts';
 import { coreConfigOf, hostsOf } from './emulator/listeners.ts';
 import { PublishedPasswords } from './emulator/published-passwords.ts';
-import { type RootCredentials, settleRootAccount } from './emulator/root-account.ts';
+import { settleRootAccount } from './emulator/root-account.ts';
 import { originsOf } from './emulator/settings-desk.ts';
 import { startStandIns } from './emulator/stand-ins.ts';
 import { statusOf } from './emulator/status.ts';
 import { createTestDesk, type TestDesk } from './emulator/test-desk.ts';
-import { findTour, type Tour } from './emulator/tour.ts';
+import { findTour } from './emulator/tour.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { Watch } from './emulator/watch.ts';
 import { type ListeningByName, listenByName } from './emulator/window-name.ts';
@@ -26,6 +26,7 @@ import { listenAt } from './http/listening.ts';
 import { WindDown } from './http/wind-down.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
+import type { RunningPlatform, TerrariumHooks } from './library/api.ts';
 import { fineClock } from './machine/clock.ts';
 import { ownerHere } from './machine/owner.ts';
 import type { StoredResource } from './model/record.ts';
@@ -50,54 +51,19 @@ import { Terminals } from './workbench/terminals.ts';
 import { createWorkbench } from './workbench/workbench.ts';
 
 export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
-export type { RootCredentials };
-
-/** A running platform. */
-export interface Emulator {
-  /** `{base_url}`, without a slash at its end. */
-  readonly baseUrl: string;
-  /** `{meta_url}`: the resource service. */
-  readonly metaUrl: string;
-  /** `{security_url}`: the security service. */
-  readonly securityUrl: string;
-  /** `{gateway_url}`: public endpoints of lambdas and containers. */
-  readonly gatewayUrl: string;
-  /** The CRM stand-in, https. */
-  readonly crmUrl: string;
-  /** The source-control stand-in, http; its API is below `/api/v4`. */
-  readonly scmUrl: string;
-  /** Opens its API: the setting `scmToken`, or one of this data folder's own (D-200). */
-  readonly scmToken: string;
-  /** The folder that keeps the world, or `:memory:`. */
-  readonly dataDir: string;
-  /** Marks what belongs to this world in container engines. */
-  readonly worldId: string;
-  readonly rootCredentials: RootCredentials;
-  /**
-   * An address of the window that signs in as root, once, within ten minutes. It is for browsers, which know its name by
-   * themselves; below `baseUrl` the same path answers whoever does not.
-   */
-  windowUrl(): string;
-  /** Where the world's web form and its deployment lambda are, if it has them. */
-  readonly tour?: Tour;
-  /** Lets running requests and invocations end, saves, and closes everything. Calling it again waits for the same end. */
-  stop(): Promise<void>;
-}
+export type { RunningPlatform as Emulator };
 
 /** A platform in the process of those who use it. */
-export interface EmbeddedEmulator extends Emulator {
+export interface EmbeddedEmulator extends RunningPlatform {
   readonly testDesk: TestDesk;
 }
 
 /** What is told of things that need no answer; the command line prints it. */
-export interface StartHooks {
+export interface StartHooks extends TerrariumHooks {
   /** The seed of a new world, in place of the setting: what a seed file may hold, `codeFile` relative to the working folder. */
   seed?: object | undefined;
   /** Where each setting came from, by its key: a flag, a variable, a file or `default`. Unless given the options said what they hold. */
   origins?: ReadonlyMap<string, string>;
-  onWarning?(message: string): void;
-  /** A fault of the emulator itself: the client saw a bare 500. */
-  onFault?(fault: unknown): void;
 }
 
 /**

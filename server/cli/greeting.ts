@@ -1,5 +1,6 @@
 import { IN_MEMORY } from '../config-schema.ts';
-import type { Emulator, RootCredentials } from '../emulator.ts';
+import type { Emulator } from '../emulator.ts';
+
 import { WEB_FORM } from '../model/web-form.ts';
 import { styled, type Terminal } from './terminal.ts';
 
@@ -42,7 +43,12 @@ function windowLines(emulator: Pick<Emulator, 'baseUrl' | 'windowUrl'>): string[
   return [`  window     ${url}`, ...plain];
 }
 
-function tourLines(baseUrl: string, leadUrl: string, root: RootCredentials, title: (text: string) => string): string[] {
+function tourLines(
+  baseUrl: string,
+  leadUrl: string,
+  root: Emulator['rootCredentials'],
+  title: (text: string) => string,
+): string[] {
   const post = ['curl', '-H', 'Content-Type: application/json', '-d', JSON.stringify(WEB_FORM), leadUrl];
   return [
     title('Try it: send the web form of the demo, then see the lead that its lambda made of it.'),
@@ -52,11 +58,11 @@ function tourLines(baseUrl: string, leadUrl: string, root: RootCredentials, titl
   ];
 }
 
-function listLines(metaUrl: string, root: RootCredentials, title: (text: string) => string): string[] {
+function listLines(metaUrl: string, root: Emulator['rootCredentials'], title: (text: string) => string): string[] {
   return [title('Try it: list the organizations.'), '', commandLine(['curl', '-u', pairOf(root), `${metaUrl}/orgs`])];
 }
 
-function pairOf(root: RootCredentials): string {
+function pairOf(root: Emulator['rootCredentials']): string {
   return `${root.apiKey}:${root.apiSecret ?? 'SECRET'}`;
 }
 

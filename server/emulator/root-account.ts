@@ -1,26 +1,13 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { type Config, DEFAULT_ROOT_PASSWORD, IN_MEMORY } from '../config-schema.ts';
+import type { RootCredentials } from '../library/api.ts';
 import { readKept, writeSecret } from '../machine/kept-file.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { rootAct } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { verifyPassword } from '../security/passwords.ts';
-
-/** How root signs in (D-175). */
-export interface RootCredentials {
-  username: string;
-  /** Absent when it was configured or changed: then only its owner knows it. */
-  password?: string;
-  apiKey: string;
-  /** Absent when it was configured. */
-  apiSecret?: string;
-  /** Where a generated pair is kept for its owner's eyes only. */
-  apiSecretFile?: string;
-  /** Was the pair made by the emulator (as opposed to configured)? */
-  generated: boolean;
-}
 
 /**
  * Puts root's configured password and key pair in force. A password that was never configured is only shown as long as

@@ -15,8 +15,8 @@ export interface TerrariumHooks {
   onFault?(fault: unknown): void;
 }
 
-/** A running platform. `await using` stops it at the end of its block. */
-export interface Terrarium extends AsyncDisposable {
+/** A running platform. */
+export interface RunningPlatform {
   /** `{base_url}`, without a slash at its end. */
   readonly baseUrl: string;
   /** `{meta_url}`: the resource service. */
@@ -29,7 +29,7 @@ export interface Terrarium extends AsyncDisposable {
   readonly crmUrl: string;
   /** The source-control stand-in, http; its API is below `/api/v4`. */
   readonly scmUrl: string;
-  /** Opens its API. */
+  /** Opens its API: the setting `scmToken`, or one of this data folder's own (D-200). */
   readonly scmToken: string;
   /** The folder that keeps the world, or `:memory:`. */
   readonly dataDir: string;
@@ -38,9 +38,17 @@ export interface Terrarium extends AsyncDisposable {
   readonly rootCredentials: RootCredentials;
   /** Where the world's web form and its deployment lambda are, if it has them. */
   readonly tour?: Tour;
-  /** An address of the window that signs in as root, once, within ten minutes. */
+  /**
+   * An address of the window that signs in as root, once, within ten minutes. It is for browsers, which know its name by
+   * themselves; below `baseUrl` the same path answers whoever does not.
+   */
   windowUrl(): string;
+  /** Lets running requests and invocations end, saves, and closes everything. Calling it again waits for the same end. */
+  stop(): Promise<void>;
+}
 
+/** The platform as the library gives it. `await using` stops it at the end of its block. */
+export interface Terrarium extends RunningPlatform, AsyncDisposable {
   /**
    * Makes the world what it was when the platform had started, for the next test: resources, leads, the source-control stand-in,
    * what was recorded of invocations and requests, and logs. Tokens and keys of accounts that stay go on working.
@@ -68,11 +76,9 @@ export interface Terrarium extends AsyncDisposable {
   readonly leads: Leads;
   /** The newest invocations of lambdas, whoever called them. */
   readonly invocations: Invocations;
-  /** Lets running requests and invocations end, saves, and closes everything. Calling it again waits for the same end. */
-  stop(): Promise<void>;
 }
 
-/** How root signs in. */
+/** How root signs in (D-175). */
 export interface RootCredentials {
   username: string;
   /** Absent when it was configured or changed: then only its owner knows it. */
@@ -86,6 +92,7 @@ export interface RootCredentials {
   generated: boolean;
 }
 
+/** Where a person and a pipeline begin. */
 export interface Tour {
   /** Of the web form. */
   leadUrl?: string;

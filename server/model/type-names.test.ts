@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest';
 import { isUuid } from './ids.ts';
-import {
-  concreteTypes,
-  listedOnlyTypes,
-  parseTypeName,
-  providerTypesMatching,
-  typeIdOf,
-  typeNames,
-} from './type-names.ts';
-import { listedOnlyWords } from './type-words.ts';
+import { concreteTypes, parseTypeName, providerTypesMatching, typeIdOf, typeNames } from './type-names.ts';
 
 const CONTAINER_ID = '28cbf0e0-2c48-4589-85d5-df97a3a1f318';
 
@@ -71,8 +63,4 @@ test.each([
 test('?type=Executor selects all executors, ?type=Provider everything (D-065)', () => {
   expect(providerTypesMatching('Executor').size).toBe(9);
   expect(providerTypesMatching('Provider')).toEqual(new Set(concreteTypes('Configuration::Provider')));
-});
-
-test('every listed-only word has a type (D-210)', () => {
-  expect(Object.keys(listedOnlyTypes).sort()).toEqual([...listedOnlyWords].sort());
 });

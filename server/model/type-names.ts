@@ -1,5 +1,4 @@
 import type { Uuid } from './ids.ts';
-import type { listedOnlyWords } from './type-words.ts';
 
 /**
  * Every type name after the configurable prefix, with its id (D-081). The ids are part of the platform's contract:
@@ -150,15 +149,3 @@ export function providerTypesMatching(text: string): ReadonlySet<string> {
   const named = exact ? [exact] : typeNames.filter((name) => name.endsWith(`::${text}`));
   return new Set(named.filter((name) => isKindOf(name, PROVIDER)).flatMap(groupMembers));
 }
-
-/** The types that can be listed but are not emulated (D-210), by path word. */
-export const listedOnlyTypes: Readonly<Record<(typeof listedOnlyWords)[number], TypeName>> = {
-  datafeeds: 'Resource::Configuration::DataFeed',
-  streamspecs: 'Resource::Spec::StreamSpec',
-  appdeployments: 'Configuration::AppDeployment',
-  licenses: 'Resource::License',
-  domains: 'Resource::Domain',
-  userprofiles: 'Resource::UserProfile',
-  tasks: 'Resource::Task',
-  datacontainers: 'Resource::DataContainer',
-};

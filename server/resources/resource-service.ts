@@ -98,11 +98,6 @@ export class ResourceService {
     if (!isOwn) this.demand(act, `${typeOf(before).noun}.${verb}`, before);
   }
 
-  /** Throws 403 without the right to view. */
-  demandView(act: Act, resource: StoredResource): void {
-    this.demand(act, `${typeOf(resource).noun}.view`, resource);
-  }
-
   /** May the caller see it? Lists leave out what they may not (D-118). */
   canView(act: Act, resource: StoredResource): boolean {
     return this.may(act, `${typeOf(resource).noun}.view`, resource);

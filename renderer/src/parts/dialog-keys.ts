@@ -9,7 +9,7 @@ export function firstFieldIn(body: HTMLElement | null): HTMLElement | undefined 
 }
 
 /** The button that does what the dialog is for. None where it only closes, or destroys something: that is pressed on purpose. */
-export function deedIn(foot: HTMLElement | null): HTMLButtonElement | undefined {
+export function actionIn(foot: HTMLElement | null): HTMLButtonElement | undefined {
   return foot?.querySelector<HTMLButtonElement>('button[data-look=primary]:not(:disabled)') ?? undefined;
 }
 

@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button, type ButtonProps, IconButton } from './button.tsx';
-import { deedIn, firstFieldIn, isFieldOfOneLine } from './dialog-keys.ts';
+import { actionIn, firstFieldIn, isFieldOfOneLine } from './dialog-keys.ts';
 import { FailureNote } from './empty-state.tsx';
 
 export interface DialogProps extends Pick<ButtonProps, 'icon' | 'shortcut'> {
@@ -13,24 +13,24 @@ export interface DialogProps extends Pick<ButtonProps, 'icon' | 'shortcut'> {
   /** A question that has to be answered: no closing by a click outside. */
   isAlert?: boolean;
   /** The button that does what the dialog is for, e.g. `Delete 3 resources`; none where there is only something to see. */
-  deed?: string;
-  onDeed?(): void;
-  /** How the deed looks; `destroy` is for what cannot be taken back lightly. Default: primary. */
+  action?: string;
+  onAction?(): void;
+  /** How the action looks; `destroy` is for what cannot be taken back lightly. Default: primary. */
   look?: ButtonProps['look'];
   /** Is there something to do, and all that it takes? Default: yes. */
   isReady?: boolean;
-  /** The change that the deed makes: the button says while it is on its way, and why it was refused stands at the end. */
+  /** The change that the action makes: the button says while it is on its way, and why it was refused stands at the end. */
   making?: { isPending: boolean; error?: unknown };
-  /** The button that only closes. Default: Cancel, where there is a deed; empty: none. */
+  /** The button that only closes. Default: Cancel, where there is an action; empty: none. */
   closing?: string;
-  /** What else is at the foot, before the deed. */
+  /** What else is at the foot, before the action. */
   foot?: ReactNode;
 }
 
 const WIDTHS = { small: 'max-w-md', medium: 'max-w-2xl', large: 'max-w-5xl' };
 
 /**
- * A dialog, for as long as it is drawn: begins in its first empty field, or on its deed; Enter in a field does the deed; Esc closes;
+ * A dialog, for as long as it is drawn: begins in its first empty field, or on its action; Enter in a field does it; Esc closes;
  * the focus is given back. What cannot be taken back lightly says what will happen, not "Are you sure?".
  */
 export function Dialog({ title, onClose, width = 'small', isAlert = false, children, ...foot }: DialogProps) {
@@ -62,12 +62,12 @@ export function Dialog({ title, onClose, width = 'small', isAlert = false, child
 function Parts({
   children,
   onClose,
-  deed,
-  onDeed,
+  action,
+  onAction,
   look = 'primary',
   isReady = true,
   making,
-  closing = deed === undefined ? '' : 'Cancel',
+  closing = action === undefined ? '' : 'Cancel',
   foot: others,
   ...button
 }: Omit<DialogProps, 'title' | 'width' | 'isAlert'>) {
@@ -76,14 +76,14 @@ function Parts({
   useEffect(() => {
     // A field may have taken the focus by itself.
     if (body.current?.contains(document.activeElement)) return;
-    (firstFieldIn(body.current) ?? deedIn(foot.current))?.focus();
+    (firstFieldIn(body.current) ?? actionIn(foot.current))?.focus();
   }, []);
   const onKeyDown = ({ key, target, currentTarget, nativeEvent }: KeyboardEvent) => {
     // What is typed into a dialog upon this one comes by here, too.
     if (key !== 'Enter' || !isFieldOfOneLine(target) || !currentTarget.contains(target)) return;
-    // A number is taken with this very key, and may keep it to itself: the deed comes after it.
+    // A number is taken with this very key, and may keep it to itself: the action comes after it.
     setTimeout(() => {
-      if (!nativeEvent.defaultPrevented) deedIn(foot.current)?.click();
+      if (!nativeEvent.defaultPrevented) actionIn(foot.current)?.click();
     });
   };
   return (
@@ -92,19 +92,19 @@ function Parts({
         {children}
         <FailureNote error={making?.error} className="mt-3" />
       </div>
-      {(deed !== undefined || closing !== '' || others) && (
+      {(action !== undefined || closing !== '' || others) && (
         <div ref={foot} className="flex justify-end gap-2 border-t border-line px-4 py-3">
           {closing !== '' && <Button onPress={onClose}>{closing}</Button>}
           {others}
-          {deed !== undefined && (
+          {action !== undefined && (
             <Button
               {...button}
               look={look}
               isDisabled={!isReady}
               isPending={making?.isPending ?? false}
-              onPress={() => onDeed?.()}
+              onPress={() => onAction?.()}
             >
-              {deed}
+              {action}
             </Button>
           )}
         </div>

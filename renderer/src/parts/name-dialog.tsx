@@ -22,8 +22,8 @@ export function NameDialog({ title, description, taken, onName, onClose }: NameD
     <Dialog
       title={title}
       onClose={onClose}
-      deed={taken.includes(wanted) ? 'Replace' : 'Save'}
-      onDeed={() => onName(wanted)}
+      action={taken.includes(wanted) ? 'Replace' : 'Save'}
+      onAction={() => onName(wanted)}
       isReady={wanted !== ''}
     >
       <TextField label="Name" value={name} onChange={setName} maxLength={MAX_CHARS} description={description} />

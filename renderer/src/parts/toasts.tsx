@@ -26,7 +26,7 @@ let lastId = 0;
 let waiting: string | undefined;
 let isQuiet = false;
 
-/** Shows a short message at the lower left, and says it: deeds stand at the right, below what they are for. */
+/** Shows a short message at the lower left, and says it: actions stand at the right, below what they are for. */
 export function toast(wish: ToastWish): void {
   lastId += 1;
   const id = lastId;

@@ -46,8 +46,8 @@ export function Presenter() {
       title="Begin the demonstration again"
       isAlert
       onClose={() => setAsking(false)}
-      deed="Begin again"
-      onDeed={beginning.mutate}
+      action="Begin again"
+      onAction={beginning.mutate}
       making={beginning}
     >
       <p>

@@ -3,7 +3,7 @@ import { Button } from 'react-aria-components';
 import { IconButton, Key } from '../parts/button.tsx';
 import { Copy, copyText } from '../parts/copy.tsx';
 import { Menu } from '../parts/menu.tsx';
-import { deedOf } from '../screens/leads/rule-words.ts';
+import { effectOf } from '../screens/leads/rule-words.ts';
 import { useOutboundRules } from '../screens/leads/use-outbound-rules.ts';
 import { Brand } from './brand.tsx';
 import { PlaceLink } from './place-link.tsx';
@@ -103,11 +103,11 @@ function ActiveRules() {
         >
           <Waypoints aria-hidden size={12} className="mr-1.5 shrink-0" />
           <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }} className="truncate hover:underline">
-            {rule.host}: {deedOf(rule)}
+            {rule.host}: {effectOf(rule)}
           </PlaceLink>
           <IconButton
             icon={X}
-            label={`End the rule for ${rule.host}: ${deedOf(rule)}`}
+            label={`End the rule for ${rule.host}: ${effectOf(rule)}`}
             isDisabled={change.isPending}
             onPress={() => end(rule.id)}
             className="size-6 scale-85"

@@ -62,8 +62,8 @@ function EyesDialog({ own, onClose }: { own: string; onClose(): void }) {
     <Dialog
       title="See it as"
       onClose={onClose}
-      deed="See it"
-      onDeed={() => id !== undefined && looking.mutate(id)}
+      action="See it"
+      onAction={() => id !== undefined && looking.mutate(id)}
       isReady={id !== undefined}
       making={looking}
     >

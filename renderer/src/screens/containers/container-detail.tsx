@@ -16,7 +16,7 @@ import { InstancesTab } from './instances-tab.tsx';
 import { LogTab } from './log-tab.tsx';
 import { StatsTab } from './stats-tab.tsx';
 import { TerminalTab } from './terminal-tab.tsx';
-import { useContainerDeeds } from './use-container-deeds.ts';
+import { useContainerActions } from './use-container-actions.ts';
 import type { ContainerRow } from './use-containers.ts';
 
 /** One container or job: what it prints and uses, a console in it, what it was given. */
@@ -41,7 +41,7 @@ export function ContainerDetail({ row, onClose }: { row: ContainerRow; onClose()
 }
 
 function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow; onClose(): void }) {
-  const deeds = useContainerDeeds(record);
+  const actions = useContainerActions(record);
   const isStopped = wishedOf(record) === 0;
   const reason = reasonOf(record);
   const image = String(record.properties.image ?? '');
@@ -53,15 +53,15 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
         {isJob(record) && <Badge>job</Badge>}
         <span className="ml-auto flex items-center gap-1.5">
           {isStopped ? (
-            <Button icon={Play} look="primary" isPending={deeds.isPending} onPress={deeds.start}>
+            <Button icon={Play} look="primary" isPending={actions.isPending} onPress={actions.start}>
               Start
             </Button>
           ) : (
             <>
-              <Button icon={RotateCw} isPending={deeds.isPending} onPress={deeds.restart}>
+              <Button icon={RotateCw} isPending={actions.isPending} onPress={actions.restart}>
                 {restartWord(record)}
               </Button>
-              <Button icon={Square} isPending={deeds.isPending} onPress={deeds.stop}>
+              <Button icon={Square} isPending={actions.isPending} onPress={actions.stop}>
                 Stop
               </Button>
             </>

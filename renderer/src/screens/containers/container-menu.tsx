@@ -6,23 +6,23 @@ import { NumberField } from '../../parts/fields.tsx';
 import { Menu, type MenuEntry } from '../../parts/menu.tsx';
 import { isJob, restartWord, wishedOf } from './container-status.ts';
 import { DeleteContainerDialog } from './delete-container-dialog.tsx';
-import { useContainerDeeds } from './use-container-deeds.ts';
+import { useContainerActions } from './use-container-actions.ts';
 
 /** What can be done to a container or job, behind three dots. */
 export function ContainerMenu({ record }: { record: PlatformRecord }) {
-  const deeds = useContainerDeeds(record);
+  const actions = useContainerActions(record);
   const [open, setOpen] = useState<'scale' | 'delete'>();
   const isStopped = wishedOf(record) === 0;
   const entries: MenuEntry[] = [
     isStopped
-      ? { id: 'start', text: 'Start', icon: Play, onAction: deeds.start }
-      : { id: 'stop', text: 'Stop', icon: Square, onAction: deeds.stop },
+      ? { id: 'start', text: 'Start', icon: Play, onAction: actions.start }
+      : { id: 'stop', text: 'Stop', icon: Square, onAction: actions.stop },
     {
       id: 'restart',
       text: restartWord(record),
       icon: RotateCw,
       isDisabled: isStopped,
-      onAction: deeds.restart,
+      onAction: actions.restart,
     },
     { id: 'scale', text: 'Scale ...', icon: Scaling, onAction: () => setOpen('scale') },
     {
@@ -37,7 +37,7 @@ export function ContainerMenu({ record }: { record: PlatformRecord }) {
   return (
     <>
       <Menu label={`Actions of ${record.name}`} entries={entries} />
-      {open === 'scale' && <ScaleDialog record={record} onScale={deeds.scaleTo} onClose={() => setOpen(undefined)} />}
+      {open === 'scale' && <ScaleDialog record={record} onScale={actions.scaleTo} onClose={() => setOpen(undefined)} />}
       {open === 'delete' && <DeleteContainerDialog record={record} onClose={() => setOpen(undefined)} />}
     </>
   );
@@ -60,8 +60,8 @@ function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
     <Dialog
       title={`Scale ${record.name}`}
       onClose={onClose}
-      deed={instances === 0 ? 'Stop it' : `Run ${instances || ''}`}
-      onDeed={scale}
+      action={instances === 0 ? 'Stop it' : `Run ${instances || ''}`}
+      onAction={scale}
       isReady={!Number.isNaN(instances)}
     >
       <NumberField

@@ -48,8 +48,8 @@ export function DeleteContainerDialog({ record, onClose }: { record: PlatformRec
       title={`Delete ${isJob(record) ? 'job' : 'container'} ${record.name}`}
       isAlert
       onClose={onClose}
-      deed={goingAlong === 0 ? 'Delete it' : `Delete all ${goingAlong + 1}`}
-      onDeed={deletion.mutate}
+      action={goingAlong === 0 ? 'Delete it' : `Delete all ${goingAlong + 1}`}
+      onAction={deletion.mutate}
       look="destroy"
       making={{ ...deletion, isPending: deletion.isPending || found.isLoading }}
     >

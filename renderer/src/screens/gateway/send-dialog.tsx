@@ -77,9 +77,9 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
           </Button>
         </>
       }
-      deed="Send"
+      action="Send"
       icon={Send}
-      onDeed={sending.mutate}
+      onAction={sending.mutate}
       making={sending}
     >
       <div className="flex flex-col gap-3">

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Time } from '../../parts/amount.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
-import { actorOf, type BriefCommit, deedOf } from './history-answers.ts';
+import { actorOf, type BriefCommit, changeOf } from './history-answers.ts';
 
 /** A commit in a list. */
 export interface CommitRow {
@@ -40,7 +40,7 @@ export const COLUMNS: readonly GridColumn<CommitRow>[] = [
     width: 76,
     cell: cellOf(({ cause }) => <span className="text-muted">{cause.via}</span>),
   },
-  { id: 'what', header: 'What', width: { share: 1, minWidth: 110 }, cell: cellOf(deedOf) },
+  { id: 'what', header: 'What', width: { share: 1, minWidth: 110 }, cell: cellOf(changeOf) },
   {
     id: 'resources',
     header: 'Resources',

@@ -20,6 +20,6 @@ export function actorOf({ cause }: Pick<BriefCommit, 'cause'>): string {
 }
 
 /** What a commit did, in words. */
-export function deedOf({ cause }: Pick<BriefCommit, 'cause'>): string {
+export function changeOf({ cause }: Pick<BriefCommit, 'cause'>): string {
   return cause.note ?? cause.action ?? 'change';
 }

@@ -64,8 +64,8 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
       isAlert
       onClose={onClose}
       width="medium"
-      deed="Import"
-      onDeed={() => chosen && importing.mutate(chosen)}
+      action="Import"
+      onAction={() => chosen && importing.mutate(chosen)}
       isReady={chosen !== undefined && outcome !== undefined && !isNothing && !isBusy}
       making={{ isPending: importing.isPending }}
     >

@@ -11,7 +11,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { Comparison } from '../resources/comparison.tsx';
-import { actorOf, deedOf } from './history-answers.ts';
+import { actorOf, changeOf } from './history-answers.ts';
 import { PatchList } from './patch-list.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { SinceTab } from './since-tab.tsx';
@@ -50,7 +50,7 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
           <h2 className="shrink-0 text-[14px]">{hasCommit ? `Commit ${seq}` : 'The first moment that is kept'}</h2>
           {commit && (
             <span className="truncate text-muted">
-              {deedOf(commit)} by {actorOf(commit)}, <Time at={commit.at} />
+              {changeOf(commit)} by {actorOf(commit)}, <Time at={commit.at} />
             </span>
           )}
           <IconButton icon={X} label="Close the detail" onPress={onClose} className="ml-auto" />

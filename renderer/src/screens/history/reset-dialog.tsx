@@ -36,8 +36,8 @@ export function ResetDialog({ onClose }: { onClose(): void }) {
       isAlert
       onClose={onClose}
       width="medium"
-      deed="Reset the world"
-      onDeed={resetting.mutate}
+      action="Reset the world"
+      onAction={resetting.mutate}
       look="destroy"
       isReady={count > 0}
       making={{ isPending: resetting.isPending, error: resetting.error ?? trial.error }}

@@ -39,8 +39,8 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
       isAlert
       onClose={onClose}
       width="medium"
-      deed={count > 0 ? `Restore ${counted(count, 'resource')}` : 'Restore'}
-      onDeed={restoring.mutate}
+      action={count > 0 ? `Restore ${counted(count, 'resource')}` : 'Restore'}
+      onAction={restoring.mutate}
       isReady={count > 0}
       making={restoring}
     >

@@ -116,8 +116,8 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
           title={`Delete snapshot ${chosen.name}`}
           isAlert
           onClose={() => choose(undefined)}
-          deed="Delete the snapshot"
-          onDeed={() => deleting.mutate(chosen.name)}
+          action="Delete the snapshot"
+          onAction={() => deleting.mutate(chosen.name)}
           look="destroy"
           making={deleting}
         >

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Time } from '../../parts/amount.tsx';
 import { counted } from '../../parts/amounts.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { actorOf, deedOf, type Snapshot } from './history-answers.ts';
+import { actorOf, changeOf, type Snapshot } from './history-answers.ts';
 import { useCommit } from './use-commits.ts';
 
 export interface TimeLineProps {
@@ -41,7 +41,7 @@ export function TimeLine({ oldest, newest, at, snapshots, onChange }: TimeLinePr
   };
   const step = (by: number) => move(Math.min(newest, Math.max(oldest, value + by)), 0);
   const isNow = value >= newest;
-  const what = commit ? `${deedOf(commit)} by ${actorOf(commit)}` : value === 0 ? 'the world as it was created' : '';
+  const what = commit ? `${changeOf(commit)} by ${actorOf(commit)}` : value === 0 ? 'the world as it was created' : '';
   return (
     <section aria-label="Time line" className="shrink-0 border-b border-line bg-panel px-3.5 pt-2 pb-2.5">
       <div className="flex items-center gap-2">

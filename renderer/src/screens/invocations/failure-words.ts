@@ -27,8 +27,8 @@ export function outcomeWords(
   { kind }: Pick<FailureRun, 'kind'>,
   { replayed, good, notKept, left }: Omit<Replayed, 'invocations'>,
 ): string {
-  const deed = kind === 'form' ? 'arrived' : 'went well';
-  const parts = [`${good.toLocaleString('en')} of ${counted(replayed, ...NAMES[kind])} ${deed}`];
+  const done = kind === 'form' ? 'arrived' : 'went well';
+  const parts = [`${good.toLocaleString('en')} of ${counted(replayed, ...NAMES[kind])} ${done}`];
   if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not kept`);
   if (left > 0) parts.push(`${left.toLocaleString('en')} are left`);
   return `${parts.join('; ')}.`;

@@ -22,9 +22,9 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
       title={`Replay ${invocation.lambdaName} with another event`}
       onClose={onClose}
       width="medium"
-      deed="Replay"
+      action="Replay"
       shortcut="Ctrl Enter"
-      onDeed={run}
+      onAction={run}
       making={replay}
     >
       <div className="overflow-hidden rounded-md border border-line">
@@ -56,9 +56,9 @@ export function DebugDialog({ invocation, onClose }: { invocation: InvocationDet
       onClose={onClose}
       width="medium"
       closing="Close"
-      deed={replay.isPending ? 'Replaying, or at a breakpoint' : 'Replay'}
+      action={replay.isPending ? 'Replaying, or at a breakpoint' : 'Replay'}
       icon={RotateCcw}
-      onDeed={() => replay.run()}
+      onAction={() => replay.run()}
       isReady={isReady}
       making={{ isPending: replay.isPending }}
     >

@@ -23,8 +23,8 @@ export function AddressDialog({ lambda, place, onClose }: AddressDialogProps) {
     <Dialog
       title={`A public address for ${lambda.name}`}
       onClose={onClose}
-      deed="Make it public"
-      onDeed={making.mutate}
+      action="Make it public"
+      onAction={making.mutate}
       isReady={path.startsWith('/')}
       making={making}
     >

@@ -158,8 +158,8 @@ function VariablesDialog({ lambda, draft, onClose }: VariablesDialogProps) {
       onClose={onClose}
       width="medium"
       closing="Back"
-      deed="Save"
-      onDeed={() => save({ patch: draft.patch })}
+      action="Save"
+      onAction={() => save({ patch: draft.patch })}
       making={saving}
     >
       <ul aria-label="Operations">

@@ -61,9 +61,9 @@ export function LinkDialog({
       title="Let the code follow a file"
       onClose={onClose}
       width="medium"
-      deed="Link"
+      action="Link"
       icon={FileCode2}
-      onDeed={() => link.mutate(path.trim(), { onSuccess: onClose })}
+      onAction={() => link.mutate(path.trim(), { onSuccess: onClose })}
       isReady={path.trim() !== ''}
       making={link}
     >

@@ -90,8 +90,8 @@ export function NewLambdaDialog({
     <Dialog
       title="New lambda"
       onClose={onClose}
-      deed="Create lambda"
-      onDeed={create}
+      action="Create lambda"
+      onAction={create}
       isReady={isReady}
       making={creation}
     >

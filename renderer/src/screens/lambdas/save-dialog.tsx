@@ -45,9 +45,9 @@ export function SaveDialog({ lambda, draft, isRun, onClose, onSaved }: SaveDialo
       onClose={onClose}
       width="large"
       closing="Back"
-      deed={isRun ? 'Save and run' : 'Save'}
+      action={isRun ? 'Save and run' : 'Save'}
       shortcut="Ctrl S"
-      onDeed={apply}
+      onAction={apply}
       making={saving}
     >
       <ul aria-label="Operations" className="mb-3">

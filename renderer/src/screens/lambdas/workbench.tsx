@@ -50,7 +50,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
     if (!running.isPending) running.mutate({ event, code });
   };
   // What somebody else has saved meanwhile is looked at first.
-  const review = (deed: 'save' | 'run') => setReviewing(draft.isOvertaken ? 'compare' : deed);
+  const review = (change: 'save' | 'run') => setReviewing(draft.isOvertaken ? 'compare' : change);
   const run = () => (isDirty ? review('run') : runNow());
   const save = () => isDirty && review('save');
   useKeys([
@@ -162,8 +162,8 @@ function isWebForm(env: unknown): boolean {
 
 /** What somebody else has saved beside what one has written: whose holds? Nothing is saved here. */
 function OvertakenDialog({ name, draft, onClose }: { name: string; draft: CodeDraftState; onClose(): void }) {
-  const settle = (deed: () => void) => () => {
-    deed();
+  const settle = (change: () => void) => () => {
+    change();
     onClose();
   };
   return (
@@ -177,8 +177,8 @@ function OvertakenDialog({ name, draft, onClose }: { name: string; draft: CodeDr
           Discard mine, show theirs
         </Button>
       }
-      deed="Keep mine"
-      onDeed={settle(() => draft.rebase())}
+      action="Keep mine"
+      onAction={settle(() => draft.rebase())}
     >
       <p className="mb-3 text-muted">
         From what somebody else has saved since you began, to what you have written. If you keep yours it goes on from

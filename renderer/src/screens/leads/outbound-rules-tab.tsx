@@ -9,7 +9,7 @@ import { Pending } from '../../parts/pending.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { announce } from '../../parts/toasts.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
-import { deedOf, PRESETS } from './rule-words.ts';
+import { effectOf, PRESETS } from './rule-words.ts';
 import type { RuleWish, useOutboundRules } from './use-outbound-rules.ts';
 
 const NEW_RULE: RuleWish = { host: OWN_CRM, action: 'fail', status: 503, enabled: true };
@@ -33,7 +33,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
     const delays = others.findIndex(({ action }) => action !== 'delay');
     const at = preset.action === 'delay' ? 0 : delays < 0 ? others.length : delays;
     const toggled: RuleWish = same ? { ...same, enabled: !same.enabled } : preset;
-    put([...others.slice(0, at), toggled, ...others.slice(at)], deedOf(preset));
+    put([...others.slice(0, at), toggled, ...others.slice(at)], effectOf(preset));
   };
   const move = (index: number, by: number) => {
     const next = [...rules];
@@ -90,7 +90,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                     isSelected={rule.enabled}
                     isDisabled={change.isPending}
                     onChange={(enabled) => keep({ ...rule, enabled })}
-                    aria-label={`Rule ${index + 1}: ${deedOf(rule)} for ${rule.host}`}
+                    aria-label={`Rule ${index + 1}: ${effectOf(rule)} for ${rule.host}`}
                   >
                     <span aria-hidden>{rule.enabled ? 'on' : 'off'}</span>
                   </Switch>
@@ -99,7 +99,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                   <Host host={rule.host} />
                 </td>
                 <td className="px-2">
-                  {deedOf(rule)}
+                  {effectOf(rule)}
                   <Shadow rules={rules} index={index} />
                 </td>
                 <td className="px-2 text-right whitespace-nowrap">
@@ -240,6 +240,6 @@ function answerTo(rules: readonly OutboundRule[], address: string, isCrm: boolea
     numbers.length === 0
       ? 'The setting outbound.crm decides'
       : `Rule ${numbers.join(' and rule ')} ${numbers.length === 1 ? 'decides' : 'decide'}`;
-  const end = deedOf({ action, ...(status !== undefined && { status }), ...(error && { error }) });
+  const end = effectOf({ action, ...(status !== undefined && { status }), ...(error && { error }) });
   return `${by}: ${delayMs > 0 ? `waits ${delayMs} ms, then ` : ''}${end}.`;
 }

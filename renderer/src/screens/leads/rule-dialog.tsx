@@ -46,8 +46,8 @@ export function RuleDialog({
     <Dialog
       title={rule.id === undefined ? 'Add a rule' : 'Change the rule'}
       onClose={onClose}
-      deed={rule.id === undefined ? 'Add' : 'Save'}
-      onDeed={() => onKeep(wish)}
+      action={rule.id === undefined ? 'Add' : 'Save'}
+      onAction={() => onKeep(wish)}
       isReady={fault === undefined}
     >
       <div className="flex flex-col gap-3">

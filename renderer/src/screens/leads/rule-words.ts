@@ -41,7 +41,7 @@ export const PRESETS: readonly { id: string; text: string; rule: RuleWish }[] = 
 ];
 
 /** What a rule does, for its row. */
-export function deedOf({ action, delayMs, status, error }: Omit<OutboundRule, 'id' | 'host' | 'enabled'>): string {
+export function effectOf({ action, delayMs, status, error }: Omit<OutboundRule, 'id' | 'host' | 'enabled'>): string {
   switch (action) {
     case 'catch':
       return 'caught by the CRM stand-in';

@@ -72,8 +72,8 @@ function ClearInbox({ count }: { count: number }) {
           title="Clear the inbox"
           isAlert
           onClose={() => setAsking(false)}
-          deed={`Delete ${leads}`}
-          onDeed={() => deletion.mutate(undefined)}
+          action={`Delete ${leads}`}
+          onAction={() => deletion.mutate(undefined)}
           look="destroy"
           making={deletion}
         >

@@ -18,35 +18,35 @@ export interface ActionDialogProps {
   onClose(): void;
 }
 
-const WORDS: Record<ActionName, { deed: string; text: string; done: string }> = {
+const WORDS: Record<ActionName, { verb: string; text: string; done: string }> = {
   scale: {
-    deed: 'Scale',
+    verb: 'Scale',
     text: 'Instances are started or stopped until there are so many; 0 suspends the container.',
     done: 'is being scaled',
   },
   migrate: {
-    deed: 'Migrate',
+    verb: 'Migrate',
     text: 'It gets a new id on the other provider; endpoints follow once it runs there, then the old one goes.',
     done: 'is migrating',
   },
   promote: {
-    deed: 'Promote',
+    verb: 'Promote',
     text: 'A copy goes to the other environment, or updates what has the same name there; this one stays.',
     done: 'is being promoted',
   },
   disable: {
-    deed: 'Disable',
+    verb: 'Disable',
     text: 'Its password, tokens and keys are not accepted until it is enabled.',
     done: 'is disabled',
   },
-  enable: { deed: 'Enable', text: 'Its password and keys are accepted again.', done: 'is enabled' },
+  enable: { verb: 'Enable', text: 'Its password and keys are accepted again.', done: 'is enabled' },
   redeploy: {
-    deed: 'Redeploy',
+    verb: 'Redeploy',
     text: 'Accepted without effect: providers are not deployed here.',
     done: 'was asked to redeploy',
   },
   initialize: {
-    deed: 'Initialize',
+    verb: 'Initialize',
     text: 'Creates those default providers of root that are missing.',
     done: 'has its default providers',
   },
@@ -54,7 +54,7 @@ const WORDS: Record<ActionName, { deed: string; text: string; done: string }> = 
 
 /** An action of the API on a resource, with the request that it is. */
 export function ActionDialog({ action, place, record, onClose }: ActionDialogProps) {
-  const { deed, text, done } = WORDS[action];
+  const { verb, text, done } = WORDS[action];
   const { num_instances: present, provider } = record.properties;
   const [count, setCount] = useState(typeof present === 'number' ? present : 1);
   const [target, setTarget] = useState<string>();
@@ -87,10 +87,10 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
   });
   return (
     <Dialog
-      title={`${deed} ${record.name}`}
+      title={`${verb} ${record.name}`}
       onClose={onClose}
-      deed={deed}
-      onDeed={() => request && acting.mutate(request)}
+      action={verb}
+      onAction={() => request && acting.mutate(request)}
       look={action === 'disable' ? 'danger' : 'primary'}
       isReady={request !== undefined}
       making={acting}

@@ -53,8 +53,8 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
       onClose={onClose}
       width="large"
       closing="Back"
-      deed={`Apply ${counted(patch.length, 'change')}`}
-      onDeed={applying.mutate}
+      action={`Apply ${counted(patch.length, 'change')}`}
+      onAction={applying.mutate}
       making={applying}
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}

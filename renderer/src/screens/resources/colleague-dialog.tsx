@@ -28,8 +28,8 @@ export function ColleagueDialog({ at, onClose }: { at: TreeNode; onClose(): void
     <Dialog
       title={`New colleague in ${at.name}`}
       onClose={onClose}
-      deed={account ? 'Go on' : 'Create colleague'}
-      onDeed={coming.mutate}
+      action={account ? 'Go on' : 'Create colleague'}
+      onAction={coming.mutate}
       isReady={user !== '' && password !== ''}
       making={coming}
     >
@@ -67,9 +67,9 @@ function Arrived({ name, password, onClose }: { name: string; password: string; 
       title={`${name} can come`}
       onClose={onClose}
       closing="Close"
-      deed="Copy what to tell them"
+      action="Copy what to tell them"
       icon={Copy}
-      onDeed={() => void copyText(`${address}\nUser name: ${name}\nPassword: ${password}`, 'what to tell')}
+      onAction={() => void copyText(`${address}\nUser name: ${name}\nPassword: ${password}`, 'what to tell')}
     >
       <KeyValue
         rows={[

@@ -31,8 +31,8 @@ export function ConflictDialog({ name, conflicts, onClose, onSettle }: ConflictD
           <Button onPress={() => all('mine')}>Mine everywhere</Button>
         </>
       }
-      deed="Go on to the review"
-      onDeed={() => onSettle({ ...chosen })}
+      action="Go on to the review"
+      onAction={() => onSettle({ ...chosen })}
       isReady={isSettled}
     >
       <p className="mb-3 text-muted">

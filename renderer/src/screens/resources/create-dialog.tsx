@@ -102,8 +102,8 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
       onClose={onClose}
       width="medium"
       isAlert
-      deed={`Create ${kind.title}`}
-      onDeed={create}
+      action={`Create ${kind.title}`}
+      onAction={create}
       isReady={request !== undefined && value.name !== '' && !needsSubType}
       making={creation}
     >

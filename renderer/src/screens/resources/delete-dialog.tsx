@@ -46,8 +46,8 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
       title={`Delete ${kind.title} ${record.name}`}
       isAlert
       onClose={onClose}
-      deed={count === 0 ? 'Delete it' : `Delete all ${(count + 1).toLocaleString('en')}`}
-      onDeed={deletion.mutate}
+      action={count === 0 ? 'Delete it' : `Delete all ${(count + 1).toLocaleString('en')}`}
+      onAction={deletion.mutate}
       look="destroy"
       making={{ ...deletion, isPending: deletion.isPending || below.isPending }}
     >

@@ -17,7 +17,7 @@ export interface PublishDialogProps {
 /** Where it went last, until the page is left; who one is there is never kept. */
 let lastAddress = '';
 
-/** Carries lambdas to another platform, or from there: first the plan, then the deed. */
+/** Carries lambdas to another platform, or from there: first the plan, then the change. */
 export function PublishDialog({ direction, place, onClose }: PublishDialogProps) {
   const [metaUrl, setMetaUrl] = useState(lastAddress);
   const [path, setPath] = useState(place.path);
@@ -57,7 +57,7 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
     (plan?.checks.some(({ isGood }) => !isGood) && !isUnticked);
   const failed = carrying.data?.failed;
   const isPlanned = plan !== undefined && failed === undefined;
-  const deed = todo.length === 0 ? 'Nothing to do' : `${direction === 'push' ? 'Push' : 'Pull'} ${todo.length}`;
+  const action = todo.length === 0 ? 'Nothing to do' : `${direction === 'push' ? 'Push' : 'Pull'} ${todo.length}`;
   const showPlan = () => {
     carrying.reset();
     planning.mutate();
@@ -67,8 +67,8 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
       title={direction === 'push' ? `Push ${place.name} to a real platform` : `Pull ${place.name} from a real platform`}
       onClose={onClose}
       width="large"
-      deed={isPlanned ? deed : 'Show the plan'}
-      onDeed={isPlanned ? carrying.mutate : showPlan}
+      action={isPlanned ? action : 'Show the plan'}
+      onAction={isPlanned ? carrying.mutate : showPlan}
       isReady={
         isPlanned
           ? todo.length > 0 && !isBlocked

@@ -134,8 +134,8 @@ function GrantDialog({ entitlements, pathOf, onClose }: GrantDialogProps) {
     <Dialog
       title="Grant a right"
       onClose={onClose}
-      deed="Grant it"
-      onDeed={() => request && granting.mutate(request)}
+      action="Grant it"
+      onAction={() => request && granting.mutate(request)}
       isReady={request !== undefined}
       making={granting}
     >

@@ -56,8 +56,8 @@ export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose
       onClose={onClose}
       width="medium"
       closing="Close"
-      deed={chosen.size === 0 ? 'Give it' : `Give it to ${chosen.size}`}
-      onDeed={giving.mutate}
+      action={chosen.size === 0 ? 'Give it' : `Give it to ${chosen.size}`}
+      onAction={giving.mutate}
       isReady={chosen.size > 0}
       making={giving}
     >

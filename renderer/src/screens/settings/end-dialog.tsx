@@ -26,8 +26,8 @@ export function EndDialog({ ending, onClose }: EndDialogProps) {
       title={`End this ${what}`}
       isAlert
       onClose={onClose}
-      deed="End it"
-      onDeed={ended.mutate}
+      action="End it"
+      onAction={ended.mutate}
       look="destroy"
       making={ended}
     >

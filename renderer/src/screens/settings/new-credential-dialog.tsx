@@ -46,8 +46,8 @@ export function NewCredentialDialog({ kind, users, onClose }: NewCredentialDialo
       onClose={onClose}
       width="medium"
       {...(made
-        ? { closing: '', deed: 'I have kept it', onDeed: onClose }
-        : { deed: 'Make it', onDeed: making.mutate, making })}
+        ? { closing: '', action: 'I have kept it', onAction: onClose }
+        : { action: 'Make it', onAction: making.mutate, making })}
     >
       {made ? (
         <>

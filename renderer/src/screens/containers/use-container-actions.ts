@@ -9,7 +9,7 @@ import { isJob, wishedOf } from './container-status.ts';
 /** How many instances there were before a container was stopped here: as many are started again. */
 const countBefore = new Map<string, number>();
 
-export interface ContainerDeeds {
+export interface ContainerActions {
   start(): void;
   stop(): void;
   restart(): void;
@@ -18,7 +18,7 @@ export interface ContainerDeeds {
 }
 
 /** What can be done to a container or job; a refusal is shown as a message. */
-export function useContainerDeeds(record: PlatformRecord): ContainerDeeds {
+export function useContainerActions(record: PlatformRecord): ContainerActions {
   const told = { refusal: `${record.name}: `, topic: keys.world };
   const scaling = useChange((instances: number) => scale(record, instances), told);
   const restart = useChange(() => send('POST', `/inspect/containers/${record.id}/restart`), told);
