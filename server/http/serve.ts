@@ -18,6 +18,7 @@ import { typeOf, typeOfWord } from '../model/registry.ts';
 import { demandRight } from '../model/rights.ts';
 import { isTypeWord, type TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
+import { JsonText } from './json-text.ts';
 import { queryOf, singleParameter } from './query.ts';
 import { readForm, readJson } from './read-body.ts';
 
@@ -73,7 +74,9 @@ export type Handler<
   R extends Omit<Row, 'tag'>,
   F extends Finders = Record<never, never>,
   Given extends object = object,
-> = (asked: Asked<R, F> & (R['right'] extends 'none' ? object : Given)) => AnswerOf<R> | Promise<AnswerOf<R>>;
+> = (
+  asked: Asked<R, F> & (R['right'] extends 'none' ? object : Given),
+) => AnswerOf<R> | JsonText | Promise<AnswerOf<R> | JsonText>;
 
 export type Handlers<Table extends Rows, F extends Finders = Record<never, never>, Given extends object = object> = {
   readonly [Id in keyof Table]: Handler<Table[Id], F, Given>;
@@ -97,12 +100,25 @@ export function serve<Table extends Rows, F extends Finders = Record<never, neve
 
 /** The routes of several tables. Where more than one is of the same address the one that says more of it is asked first, then the earlier one. */
 export function routerOf(...tables: readonly (readonly Served[])[]): Router {
-  const router = express.Router({ caseSensitive: true });
+  /** By the number of segments, so that a request is compared with paths of its own length alone. */
+  const routers = new Map<number, Router>();
   for (const { row, handle } of tables.flat().sort((a, b) => bySegments(a.row, b.row))) {
     const [verb, path] = addressOf(row);
+    const length = lengthOf(path);
+    const router = routers.get(length) ?? express.Router({ caseSensitive: true });
+    routers.set(length, router);
     router[verb](path, handle);
   }
-  return router;
+  return express.Router().use((req, res, next) => {
+    const router = routers.get(lengthOf(req.path));
+    if (router) router(req, res, next);
+    else next();
+  });
+}
+
+/** Segments of a path; a slash at its end counts for nothing, as in routes. */
+function lengthOf(path: string): number {
+  return path.split('/').length - (path.endsWith('/') ? 1 : 0);
 }
 
 /**
@@ -151,7 +167,8 @@ function answering(row: Row, gate: Gate, handle: (asked: object) => unknown, fin
     if (!row.answer || row.answer.mediaTypes) return;
     // Unless the handler has set another one.
     if (res.statusCode === 200) res.status(row.answer.status);
-    if (row.answer.schema) res.json(answer);
+    if (answer instanceof JsonText) res.type('json').send(answer.bytes);
+    else if (row.answer.schema) res.json(answer);
     else res.end();
   };
 }

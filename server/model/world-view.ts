@@ -9,6 +9,8 @@ import type { TypeWord } from './type-words.ts';
 export interface WorldView {
   /** The root organization. */
   readonly root: StoredResource;
+  /** Another number after each change of the world; without it nothing that was read here may be kept. */
+  readonly revision?: number;
   find(id: Uuid): StoredResource | undefined;
   /** Direct children, all or those of one type word. */
   children(parentId: Uuid, word?: TypeWord): readonly StoredResource[];

@@ -7,6 +7,7 @@ import type { Link, ReadContext } from '../model/resource-type.ts';
 import { withoutSecrets } from '../model/secrets.ts';
 import { typeIdOf, USER } from '../model/type-names.ts';
 import type { WorldView } from '../model/world-view.ts';
+import type { RenderedTexts } from './rendered-texts.ts';
 
 /** What a rendering needs besides the record: where links point and what may be shown. */
 export interface RendererOptions {
@@ -21,6 +22,8 @@ export interface RendererOptions {
   /** May the reader see a resource that is embedded in another? Default: yes. */
   canView?(resource: StoredResource): boolean;
   showCredentials?(provider: StoredResource): boolean;
+  /** Where texts are kept that the next reader can have, too; none unless given. */
+  texts?: RenderedTexts;
 }
 
 /** A link as a client sees it: without a name where the resource is gone. */
@@ -98,6 +101,16 @@ export class Renderer {
   record(resource: StoredResource, embed: readonly string[] = []): ShownRecord {
     const embedded = embed.flatMap((word) => this.#embedded(resource, word));
     return this.envelope(resource, { ...this.properties(resource), ...Object.fromEntries(embedded) });
+  }
+
+  /** `record` as JSON. What depends on more than the world is made anew each time. */
+  text(resource: StoredResource): Buffer {
+    const { texts, live, showCredentials, metaUrl, gatewayUrl } = this.#options;
+    const render = () => JSON.stringify(this.record(resource));
+    const { word } = typeOf(resource);
+    const isLive = word === 'containers' || word === 'jobs' || Object.keys(live(resource)).length > 0;
+    if (!texts || isLive || showCredentials?.(resource)) return Buffer.from(render());
+    return texts.of(`${metaUrl} ${gatewayUrl}`, resource, render);
   }
 
   /** The record with these properties, none unless given. */

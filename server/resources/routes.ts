@@ -21,6 +21,7 @@ import { providerRoutes } from './provider-routes.ts';
 import { recordRoutes } from './record-routes.ts';
 import { referenceRoutes } from './reference-routes.ts';
 import { refusedRoutes } from './refused-routes.ts';
+import { RenderedTexts } from './rendered-texts.ts';
 import { Renderer, type RendererOptions } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
 import { type StatusOptions, statusRoutes } from './status-routes.ts';
@@ -80,6 +81,7 @@ export function resourceRoutes(options: ResourceRoutesOptions): Router {
 
 function gateOf({ service, authenticator, judge, addressesFor, rendering }: ResourceRoutesOptions): Gate<Given> {
   const { view } = service;
+  const texts = new RenderedTexts(view);
   return {
     view,
     judge,
@@ -102,6 +104,7 @@ function gateOf({ service, authenticator, judge, addressesFor, rendering }: Reso
         view,
         ...rendering,
         ...addressesFor(req),
+        texts,
         canView: (resource) => service.canView(act, resource),
         // Only those who may change a provider see its credentials (D-066).
         showCredentials: (resource) => common.showcredentials === true && service.may(act, 'provider.update', resource),

@@ -1,3 +1,4 @@
+import { JsonText } from '../http/json-text.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isUuid } from '../model/ids.ts';
 import { idIn, type Json, type JsonObject, memberOf } from '../model/json.ts';
@@ -28,8 +29,9 @@ export interface Listing extends Given {
 export function read(
   { renderer, query }: Given & { query: { embed?: string[] } },
   resource: StoredResource,
-): ShownRecord {
-  return renderer.record(resource, embeddable(query.embed ?? [], resource));
+): ShownRecord | JsonText {
+  const embed = embeddable(query.embed ?? [], resource);
+  return embed.length > 0 ? renderer.record(resource, embed) : new JsonText([renderer.text(resource)]);
 }
 
 /**
@@ -41,11 +43,12 @@ export function list(
   { act, renderer, query }: Listing,
   resources: readonly StoredResource[],
   word: TypeWord | 'resources',
-): Json[] {
+): Json[] | JsonText {
   demandSubType(query.filter.type, word);
   demandFilters(Object.keys(query.filter), word);
   const criteria = Object.entries(query.filter).map(([name, wanted]) => criterion(name, wanted, renderer));
   const selected = resources.filter((one) => criteria.every((holds) => holds(one)) && service.canView(act, one));
+  if (query.expand && !query.compact) return JsonText.list(selected.map((one) => renderer.text(one)));
   return inForm(query, selected, { link: (one) => renderer.link(one), record: (one) => renderer.record(one) });
 }
 

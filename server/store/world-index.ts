@@ -32,6 +32,7 @@ export class WorldIndex implements WorldView {
   readonly #indexing: Indexing;
   readonly #entries = new Map<Uuid, Entry>();
   #nextOrder = 1;
+  #revision = 0;
 
   readonly #byParent = new Listing(({ record }) => [record.parent ?? NO_PARENT]);
   readonly #byParentAndWord = new Listing(({ record, word }) => [`${record.parent}/${word}`]);
@@ -58,6 +59,10 @@ export class WorldIndex implements WorldView {
     const [root] = this.#byParent.list(NO_PARENT);
     if (!root) throw new Error('this world has no root organization');
     return root;
+  }
+
+  get revision(): number {
+    return this.#revision;
   }
 
   find(id: Uuid): StoredResource | undefined {
@@ -104,6 +109,7 @@ export class WorldIndex implements WorldView {
   /** Follows changes; costs as many steps as resources changed, and moved ones have below them. */
   apply(changes: readonly PreparedChange[]): void {
     const moved: Uuid[] = [];
+    this.#revision += 1;
     for (const { before, after } of changes) {
       const id = after?.record.id ?? before?.id ?? '';
       if (this.#file(id, after && { ...after, owner: this.#ownerOf(after.record) })) moved.push(id);
