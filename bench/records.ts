@@ -12,12 +12,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import { startEmulator } from '../server/emulator.ts';
+import { printLines } from './speed/goals.ts';
 
 const SELF = fileURLToPath(import.meta.url);
 const ROUNDS = 3;
 /** Counted, not timed: what is measured is code that has run often, however slow the machine is just now. */
 const WARM_UP_CALLS = 5_000;
 const ROUND_CALLS = 2_000;
+/** Memory that has grown no more than so many times between the first thousands of calls and the last has not grown. */
+const FLAT = 1.2;
 const CODE = 'exports.run = (event, context, callback) => callback(null, JSON.parse(event));';
 const BODY = JSON.stringify({ rows: Array.from({ length: 100 }, (_, at) => ({ at, text: 'x'.repeat(80) })) }).slice(0);
 const kinds = {
@@ -191,12 +194,24 @@ async function memory(calls: number): Promise<void> {
   const { pid = 0 } = server.child;
   console.log('calls of 10 KB', 0, `${pssMb(pid)} MB`);
   let made = 0;
+  const grown: number[] = [];
   for (const until of [13_000, 50_000, 100_000, 150_000, 200_000].filter((one) => one <= calls)) {
     const round = await load(server, 'POST 10 KB', { amount: until - made }, 50);
     made = until;
+    grown.push(pssMb(pid));
     console.log('calls of 10 KB', made, `${pssMb(pid)} MB`, `${Math.round(round.perSecond)}/s`, await heapOf(server));
   }
   await new Promise((resolve) => setTimeout(resolve, 10_000));
+  const [first = 0] = grown;
+  printLines([
+    {
+      what: `memory after ${made.toLocaleString('en')} calls of 10 KB`,
+      measured: grown.at(-1) ?? 0,
+      unit: 'MB',
+      beside: { name: 'after the first 13,000', measured: first },
+      goal: { atMost: FLAT },
+    },
+  ]);
   console.log('ten seconds later', `${pssMb(pid)} MB`, await heapOf(server));
   await end(server);
 }

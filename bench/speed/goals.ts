@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+
 /** A line of the table: what was measured, beside what, and what it is to be. */
 export interface Line {
   what: string;
@@ -23,8 +25,9 @@ function shown(value: number): string {
   return value >= 1_000 ? `${(value / 1_000).toFixed(1)}k` : value.toFixed(value < 10 ? 1 : 0);
 }
 
-/** Prints lines with their ratios and goals, then those whose goal is missed. */
+/** Prints lines with their ratios and goals, then those whose goal is missed; and leaves them in a file for whoever joins several tables. */
 export function printLines(lines: readonly Line[]): void {
+  if (process.env.BENCH_LINES !== undefined) writeFileSync(process.env.BENCH_LINES, JSON.stringify(lines));
   const rows = lines.map((line) => [
     line.what,
     `${shown(line.measured)} ${line.unit}`,
