@@ -5,7 +5,7 @@ import { type Ending, GivenCalls } from './given-calls.ts';
 const nothing = Buffer.alloc(0);
 const outcomeOf = (number: number): Ending & { kind: 'outcome' } => ({
   kind: 'outcome',
-  head: { number, kind: 'nothing', atMs: 0, computedMs: 0, waitedMs: 0 },
+  head: { number, kind: 'nothing', atMs: 0, ranMs: 0, computedMs: 0, waitedMs: 0 },
   body: nothing,
 });
 

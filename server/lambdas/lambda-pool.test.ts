@@ -66,6 +66,14 @@ describe('processes of a lambda (D-142)', () => {
     expect(pids.size).toBeLessThan(10);
   });
 
+  it('are more when calls hold theirs up without computing', async () => {
+    const bed = await start();
+    const id = bed.lambda(`const cell = new Int32Array(new SharedArrayBuffer(4));
+      exports.run = () => (Atomics.wait(cell, 0, 0, 300), process.pid);`);
+    const calls = await Promise.all(Array.from({ length: 8 }, () => bed.invoke(id)));
+    expect(new Set(calls.map(answerOf)).size).toBeGreaterThan(1);
+  });
+
   it('leave when they have been idle for long', async () => {
     const bed = await start({ limits: { idleMs: 50, spares: 0 } });
     const pid = Number(answerOf(await bed.run(TELL_PID)));

@@ -221,7 +221,7 @@ export class LambdaPool {
         starting: this.#starting,
         ready: this.#workers.size,
         longestWaitMs: performance.now() - longest.waitingSinceMs,
-        runningForMs: Array.from(this.#workers, (worker) => worker.runningForMs).filter((ms) => ms > 0),
+        runningForMs: [...this.#workers].filter(({ given }) => given.length > 0).map((worker) => worker.heldUpForMs),
       });
       this.#startFor(this.#starting + missing);
     }
@@ -334,7 +334,7 @@ export class LambdaPool {
   /** @param wasAhead was it given to the process while that was at work for others? */
   #ended(worker: PoolWorker, running: RunningCall, ending: Ending, wasAhead: boolean): void {
     const wasTurn = worker.given[0] === running;
-    if (ending.kind === 'outcome') this.#learn(ending.head, worker.runningForMs);
+    if (ending.kind === 'outcome') this.#learn(ending.head);
     worker.takeBack(running, this.#timeoutMs);
     if (!this.#closedFor && isForAnother(ending, worker.process.calls > 1, wasAhead)) {
       this.#putBack(running);
@@ -352,9 +352,9 @@ export class LambdaPool {
     else this.#release(worker);
   }
 
-  #learn({ computedMs, waitedMs, hasWritten }: OutcomeHead, ranMs: number): void {
-    this.#growth.learn({ ranMs, computedMs, waitedMs });
-    this.#silent = hasWritten ? 0 : this.#silent + 1;
+  #learn(head: OutcomeHead): void {
+    this.#growth.learn(head);
+    this.#silent = head.hasWritten ? 0 : this.#silent + 1;
   }
 
   /** Among those that wait it has the place that it had. */

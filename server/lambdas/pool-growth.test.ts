@@ -45,3 +45,11 @@ it('one long call does not make a lambda slow for long', () => {
   );
   expect(growth.isShort).toBe(true);
 });
+
+it('of calls of which none has ended only those that hold their process up get more than one at a time', () => {
+  const growth = growthAfter();
+  expect(growth.missing({ ...state, ready: CORES - 1 })).toBe(0);
+  expect(growth.missing({ ...state, ready: 3, runningForMs: [80, 70, 60] })).toBe(CORES);
+  // What only computes tells of no time that it took.
+  expect(growth.missing({ ...state, ready: 3, runningForMs: [80, 70, 0] })).toBe(0);
+});

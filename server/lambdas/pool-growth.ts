@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 
 /** How a call went. */
 export interface CallTimes {
-  /** From its beginning to its end. */
+  /** From its beginning to its end, but for the time in which others had the processor that it wanted. */
   ranMs: number;
   /** What its process took of the processors meanwhile. */
   computedMs: number;
@@ -33,7 +33,7 @@ export interface PoolState {
   ready: number;
   /** How long the call has been waiting that is the next. */
   longestWaitMs: number;
-  /** How long the calls have been running that run now. */
+  /** How long the calls have been running that run now; 0 for one that only computes, until that is long. */
   runningForMs: readonly number[];
 }
 
@@ -71,15 +71,16 @@ export class PoolGrowth {
   get isShort(): boolean {
     if (!this.#usual) return false;
     const { ranMs, computedMs, waitedMs } = this.#usual;
-    // Where the machine is too busy everything takes long.
-    return (this.#isLate ? computedMs : ranMs) < SHORT_MS && waitedMs < WAITING_MS;
+    return Math.max(ranMs, computedMs) < SHORT_MS && waitedMs < WAITING_MS;
   }
 
   /** How many processes are to be started now. */
   missing({ waiting, starting, ready, longestWaitMs, runningForMs }: PoolState): number {
     if (waiting <= starting || longestWaitMs < this.#patienceMs) return 0;
-    if (!this.isShort) return Math.max(0, Math.min(waiting, this.#cores) - starting);
     const isHeldUp = runningForMs.length >= ready && runningForMs.every((ms) => ms >= PATIENCE_WITH_SHORT_MS);
+    // Of what is called for the first time nothing is known but how long that takes.
+    const isLong = this.#usual ? !this.isShort : isHeldUp && !this.#isLate;
+    if (isLong) return Math.max(0, Math.min(waiting, this.#cores) - starting);
     return starting === 0 && !this.#isLate && (isHeldUp || ready < this.#cores - 1) ? 1 : 0;
   }
 

@@ -1,3 +1,4 @@
+import { isComputing } from '../machine/processes.ts';
 import { timedOut } from './lambda-failure.ts';
 import type { LambdaProcess } from './lambda-process.ts';
 import type { RunningCall } from './running-call.ts';
@@ -6,6 +7,8 @@ import type { RunningCall } from './running-call.ts';
 const MOST_GIVEN = 4;
 /** A call that runs for longer holds up those that lie ready behind it. */
 const HELD_UP_MS = 20;
+/** One that only computes, or is about to as soon as it has a processor, is not long before that. */
+const COMPUTING_MS = 1_000;
 /** Larger bodies are not sent ahead. */
 const LARGEST_AHEAD_BYTES = 64 * 1024;
 
@@ -63,6 +66,12 @@ export class PoolWorker {
   /** How long the call has been running that runs now. */
   get runningForMs(): number {
     return this.#given.length > 0 ? performance.now() - this.#sinceMs : 0;
+  }
+
+  /** The same of a call that holds its process up: 0 of one that has not computed for long yet. */
+  get heldUpForMs(): number {
+    const ms = this.runningForMs;
+    return ms > HELD_UP_MS && ms < COMPUTING_MS && isComputing(this.process.pid) ? 0 : ms;
   }
 
   /** Asks for the calls back that lie ready behind one that takes long. */

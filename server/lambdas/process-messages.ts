@@ -65,6 +65,7 @@ export const outcomeHead = z.object({
   number,
   kind: z.enum(['nothing', 'text', 'json']),
   atMs: z.number(),
+  ranMs: z.number(),
   computedMs: z.number(),
   waitedMs: z.number(),
   hasWritten: z.literal(true).exactOptional(),

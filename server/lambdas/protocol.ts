@@ -187,7 +187,11 @@ export interface OutcomeHead {
   kind: 'nothing' | 'text' | 'json';
   /** When, by `monotonicMs`. */
   atMs: number;
-  /** What the process took of the processors while the handler ran, and how long it had nothing to compute. */
+  /**
+   * How long the handler ran, but for the time in which others had the processor that it wanted; what its process took of the
+   * processors meanwhile, and how long it had nothing to compute.
+   */
+  ranMs: number;
   computedMs: number;
   waitedMs: number;
   /** Has it written to standard output or error? The next call waits for `goOn` then. */

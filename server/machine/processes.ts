@@ -14,13 +14,27 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Does a process have a processor, or would if others left one to it? False where the system does not tell. */
+export function isComputing(pid: number | undefined): boolean {
+  if (process.platform !== 'linux' || pid === undefined) return false;
+  try {
+    return statOf(pid)[0] === 'R';
+  } catch {
+    return false;
+  }
+}
+
+/** Behind the program's name, which may hold anything: state first, then the parent; the begin is the twentieth. */
+function statOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
 /** When a process began, in the system's words: what tells it from a later one of the same number; `NONE` when there is none. */
 export async function beginOf(pid: number): Promise<string> {
   if (process.platform === 'linux') {
     try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-      // Behind the program's name, which may hold anything: state first, then the parent; the begin is the twentieth.
-      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+      return statOf(pid)[19] ?? '';
     } catch {
       return NONE;
     }

@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { monotonicMs } from '../../machine/clock.ts';
 import { FrameReader, writeFrame } from '../frames.ts';
+import type { CallTimes } from '../pool-growth.ts';
 import {
   type BeganHead,
   CALLS_FD,
@@ -30,6 +31,7 @@ import { NothingLeft } from './nothing-left.ts';
 import { handDown } from './offspring.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundLine } from './outbound-line.ts';
+import { ProcessorDelay } from './processor-delay.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
 import { stopAtFirstLine } from './stop-at-first-line.ts';
 import { type TraceHeaders, traceHeadersOf } from './trace-headers.ts';
@@ -60,7 +62,7 @@ let given: InvokeHead['context']['headers'] = {};
 /** Has it ever started a process or a thread? */
 let hasOffspring = false;
 /** What there was when it began: milliseconds with and without work, bytes of output. */
-let before = { computedMs: 0, idleMs: 0, outputBytes: 0 };
+let before = { atMs: 0, computedMs: 0, idleMs: 0, outputBytes: 0 };
 /** Calls that lie ready. */
 let ready: { head: InvokeHead; body: Buffer }[] = [];
 /** The last call that has written something, and the last that is over for the emulator. */
@@ -81,6 +83,7 @@ const outboundCalls = new OutboundCalls((news, bytes) => {
 outboundCalls.traceOf = (): TraceHeaders | undefined =>
   current > 0 && executionId !== undefined ? traceHeadersOf(executionId, given) : undefined;
 const nothingLeft = new NothingLeft(calls, control);
+const delay = new ProcessorDelay();
 
 const line = new OutboundLine(outboundCalls, () => (current > 0 ? executionId : undefined));
 
@@ -207,7 +210,12 @@ function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
   const [event, context] = eventAndContext(body, head, deadlineMs);
   line.renew();
   nothingLeft.begin();
-  before = { computedMs: computedMs(), idleMs: eventLoopUtilization().idle, outputBytes: outputBytes() };
+  before = {
+    atMs: monotonicMs(),
+    computedMs: computedMs(),
+    idleMs: eventLoopUtilization().idle,
+    outputBytes: outputBytes(),
+  };
   const release = head.stopsFirst ? stopAtFirstLine(handler) : undefined;
   runHandler(handler, event, context, {
     limitBytes: resultLimitBytes,
@@ -226,6 +234,13 @@ function computedMs(): number {
   return (user + system) / 1000;
 }
 
+function timesSince(begin: typeof before): CallTimes {
+  const ranMs = monotonicMs() - begin.atMs;
+  const took = computedMs() - begin.computedMs;
+  const waitedMs = eventLoopUtilization().idle - begin.idleMs;
+  return { ranMs: ranMs - delay.within(ranMs - took - waitedMs), computedMs: took, waitedMs };
+}
+
 function outputBytes(): number {
   return stdout.bytesWritten + stderr.bytesWritten;
 }
@@ -235,10 +250,7 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
   sendOutcome = () => {
     sendOutcome = undefined;
     current = 0;
-    const times = {
-      computedMs: computedMs() - before.computedMs,
-      waitedMs: eventLoopUtilization().idle - before.idleMs,
-    };
+    const times = timesSince(before);
     const hasWritten = outputBytes() !== before.outputBytes;
     if (hasWritten) lastLoud = number;
     const goesOn = ready.length > 0 && !hasWritten;
