@@ -24,10 +24,10 @@ function isKeptAt(bodies: ByteLog, at: number, bytes: Uint8Array): boolean {
   return bodies.view(at, bytes.length)?.equals(bytes) ?? false;
 }
 
-/** Keeps what is only read with the whole record, as JSON. */
-export function keepRest(bodies: ByteLog, rest: object): BodyPlace {
+/** Keeps what is only read with the whole record. */
+export function keepRest(bodies: ByteLog, json: string): BodyPlace {
   const at = bodies.end;
-  const lengthBytes = bodies.appendText(JSON.stringify(rest));
+  const lengthBytes = bodies.appendText(json);
   return [at, lengthBytes, lengthBytes];
 }
 

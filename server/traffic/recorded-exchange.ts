@@ -1,9 +1,10 @@
 import type { RecordedRequest, WholeRequest } from '../contract/recorded.ts';
-import type { CapturedBody, ExchangeRecord } from '../model/exchange-record.ts';
+import type { CapturedBody, ExchangeRecord, ExchangeStep } from '../model/exchange-record.ts';
 import type { ExchangeFacts } from '../model/recorded-queries.ts';
 import { traceBegunBy } from '../model/trace.ts';
 import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
+import { jsonOf, jsonOfId, jsonOfPlace, microsOf, msOf, SameLists } from './record-text.ts';
 import { type BodyPlace, bodyAt, endOf, type KeptBody, keepBody, keepRest, restAt } from './recorded-bodies.ts';
 import { headerIn, keptHeaders, shownBody, shownHeaders, shownTarget, shownTextOf } from './shown-body.ts';
 import { timeOf } from './shown-invocation.ts';
@@ -55,37 +56,16 @@ export function addExchange(
   const [asked, answered] = keptBodies(record);
   const request = asked && keepBody(bodies, asked, known?.request);
   const response = answered && keepBody(bodies, answered, known?.response);
-  const rest = keepRest(bodies, {
-    steps: record.steps,
-    requestHeaders: keptHeaders(record.requestHeaders),
-    responseHeaders: keptHeaders(record.responseHeaders),
-  });
-  const json = JSON.stringify({
-    plane: record.plane,
-    atMs: record.atMs,
-    durationMs: record.durationMs,
-    upstreamMs: record.upstreamMs,
-    method: record.method,
-    target: shownTarget(record.target).slice(0, MAX_TARGET),
-    peer: record.peer,
-    status: record.status,
-    isComplete: record.isComplete,
-    endpointId: record.endpointId,
-    executionId: record.executionId,
-    traceId: record.traceId,
-    userId: record.userId,
-    request,
-    response,
-    rest,
-  });
+  const rest = keepRest(bodies, restText(record));
+  const json = rowText(record, { request, response, rest });
   const marks = {
     atMs: record.atMs,
     key: record.executionId ?? '',
     group: record.endpointId ?? '',
     mark: record.status ?? 0,
   };
-  const ends = [rest, request, response].map((place) => (place ? endOf(place) : 0));
-  return { request, response, seq: ring.add(marks, json, undefined, Math.max(...ends)) };
+  const end = Math.max(endOf(rest), request ? endOf(request) : 0, response ? endOf(response) : 0);
+  return { request, response, seq: ring.add(marks, json, undefined, end) };
 }
 
 /**
@@ -109,16 +89,98 @@ function withoutSecretsIn(body: CapturedBody, headers: readonly string[]): KeptB
   return { bytes, sizeBytes: body.sizeBytes, isWhole: body.sizeBytes === body.bytes.length };
 }
 
-/** The list's own record, as it was added: its checksum holds. */
-export const decodeExchange = (json: unknown): RecordedExchange => json as RecordedExchange;
+/** Of a row in its order; null for what is absent. Earlier versions kept an object as `RecordedExchange` is. */
+type Row = [
+  isGateway: 0 | 1,
+  atMs: number,
+  durationUs: number,
+  upstreamUs: number,
+  method: string,
+  target: string,
+  peer: string,
+  status: number | null,
+  isComplete: 0 | 1,
+  endpointId: string | null,
+  executionId: string | null,
+  traceId: string | null,
+  userId: string | null,
+  request: BodyPlace | null,
+  response: BodyPlace | null,
+  rest: BodyPlace,
+];
+
+/** The JSON of a `Row`. */
+function rowText(
+  record: ExchangeRecord,
+  { request, response, rest }: ExchangeBodies & Pick<RecordedExchange, 'rest'>,
+): string {
+  const { plane, atMs, durationMs, upstreamMs, method, target, peer, status } = record;
+  const { isComplete, endpointId, executionId, traceId, userId } = record;
+  const shown = jsonOf(shownTarget(target).slice(0, MAX_TARGET));
+  return (
+    `[${plane === 'gateway' ? 1 : 0},${atMs},${microsOf(durationMs)},${microsOf(upstreamMs)},${jsonOf(method)},${shown},` +
+    `${jsonOf(peer)},${status ?? null},${isComplete ? 1 : 0},${jsonOf(endpointId)},${jsonOfId(executionId)},` +
+    `${jsonOfId(traceId)},${jsonOf(userId)},${jsonOfPlace(request)},${jsonOfPlace(response)},${jsonOfPlace(rest)}]`
+  );
+}
+
+/** A record of the list, as it was added: its checksum holds. */
+export function decodeExchange(json: unknown): RecordedExchange {
+  if (!Array.isArray(json)) return json as RecordedExchange;
+  const [isGateway, atMs, durationUs, upstreamUs, method, target, peer, status, isComplete, ...more] = json as Row;
+  const [endpointId, executionId, traceId, userId, request, response, rest] = more;
+  return {
+    plane: isGateway ? 'gateway' : 'control',
+    atMs,
+    durationMs: msOf(durationUs),
+    upstreamMs: msOf(upstreamUs),
+    method,
+    target,
+    peer,
+    ...(status !== null && { status }),
+    isComplete: isComplete === 1,
+    ...(endpointId !== null && { endpointId }),
+    ...(executionId !== null && { executionId }),
+    ...(traceId !== null && { traceId }),
+    ...(userId !== null && { userId }),
+    ...(request !== null && { request }),
+    ...(response !== null && { response }),
+    rest,
+  };
+}
+
+/** What is kept apart, in its order: steps with microseconds, headers. Earlier versions kept an object as `Rest` is. */
+type RestRow = [steps: (ExchangeStep | number)[], requestHeaders: string[], responseHeaders: string[]];
+
+const requestHeaderLists = new SameLists();
+
+/** The JSON of a `RestRow`. */
+function restText({ steps, requestHeaders, responseHeaders }: ExchangeRecord): string {
+  const passed = steps.map(({ name, afterMs }) => `"${name}",${microsOf(afterMs)}`).join(',');
+  const asked = requestHeaderLists.jsonOf(keptHeaders(requestHeaders));
+  return `[[${passed}],${asked},${JSON.stringify(keptHeaders(responseHeaders))}]`;
+}
+
+function readRest(json: RestRow | Rest): Rest {
+  if (!Array.isArray(json)) return json;
+  const [passed, requestHeaders, responseHeaders] = json;
+  const steps: Rest['steps'][number][] = [];
+  for (let at = 0; at < passed.length; at += 2) {
+    // As: names and times alternate.
+    steps.push({ name: passed[at] as ExchangeStep, afterMs: msOf(passed[at + 1] as number) });
+  }
+  return { steps, requestHeaders, responseHeaders };
+}
+
+const NO_REST: Rest = { steps: [], requestHeaders: [], responseHeaders: [] };
 
 /** The record with what is kept apart from the list. */
 export function wholeExchange(bodies: ByteLog, one: RecordedExchange): WholeExchange {
-  const rest = restAt<Rest>(bodies, one.rest);
+  const rest = restAt<RestRow | Rest>(bodies, one.rest);
   const requestBody = one.request && bodyAt(bodies, one.request);
   const responseBody = one.response && bodyAt(bodies, one.response);
   const isThinned = !rest || (one.request && !requestBody) || (one.response && !responseBody) || false;
-  const { steps, requestHeaders, responseHeaders } = rest ?? { steps: [], requestHeaders: [], responseHeaders: [] };
+  const { steps, requestHeaders, responseHeaders } = rest ? readRest(rest) : NO_REST;
   return { ...one, steps, requestHeaders, responseHeaders, requestBody, responseBody, isThinned };
 }
 

@@ -16,6 +16,7 @@ import type { InvocationFacts } from '../model/recorded-queries.ts';
 import { readTraceParent, traceBegunBy } from '../model/trace.ts';
 import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
+import { jsonOf, jsonOfId, jsonOfPlace } from './record-text.ts';
 import { type BodyPlace, bodyAt, endOf, keepBody, keepRest, NO_BODY, restAt } from './recorded-bodies.ts';
 import { shownBody, shownHeader, shownTextOf, withoutSecrets } from './shown-body.ts';
 import { shownInvocation, tenthsBetween } from './shown-invocation.ts';
@@ -91,29 +92,20 @@ export function addInvocation(
   const event = keepBody(bodies, { bytes: call.body, sizeBytes: call.body.length }, known?.request);
   const value = keepBody(bodies, { bytes: result, sizeBytes: result.length }, known?.response);
   const message = outcome.ok ? '' : outcome.message;
-  const rest = keepRest(bodies, {
-    context: keptContext(call.context),
-    accept: invocation.accept,
-    message: message.length > MESSAGE_CHARACTERS ? message : undefined,
-    logs,
-    outbound: outbound.map((one) => keptOutbound(bodies, one)),
-  });
+  const rest = keepRest(
+    bodies,
+    JSON.stringify({
+      context: keptContext(call.context),
+      accept: invocation.accept,
+      message: message.length > MESSAGE_CHARACTERS ? message : undefined,
+      logs,
+      outbound: outbound.map((one) => keptOutbound(bodies, one)),
+    }),
+  );
   const outboundFailures = outbound.length === 0 ? 0 : failedCalls(outbound).length;
-  const json = JSON.stringify({
-    executionId,
-    lambdaId,
-    lambdaName: invocation.lambdaName,
-    trigger: invocation.trigger,
-    acceptedAtMs: invocation.acceptedAtMs,
-    startedAtMs: invocation.startedAtMs,
-    finishedAtMs: invocation.finishedAtMs,
-    cold: invocation.cold,
-    outcome: outcome.ok ? OK : { ok: false, failure: outcome.failure, message: message.slice(0, MESSAGE_CHARACTERS) },
-    kind: outcome.value.kind,
+  const json = rowText(invocation, {
     replayOf,
     traceId: readTraceParent(call.context.headers.traceparent)?.traceId,
-    logLines: logs.length,
-    outboundCalls: outbound.length,
     outboundFailures,
     event,
     value,
@@ -129,13 +121,81 @@ export function addInvocation(
   return { event, value };
 }
 
-const OK = { ok: true };
+/** Of a row in its order; null for what is absent. Earlier versions kept an object as `RecordedInvocation` is. */
+type Row = [
+  executionId: string,
+  lambdaId: string,
+  lambdaName: string,
+  trigger: Invocation['trigger'],
+  acceptedAtMs: number,
+  startedAtMs: number | null,
+  finishedAtMs: number,
+  cold: 0 | 1,
+  kind: LambdaValue['kind'],
+  failure: string | null,
+  message: string,
+  replayOf: string | null,
+  traceId: string | null,
+  logLines: number,
+  outboundCalls: number,
+  outboundFailures: number,
+  event: BodyPlace,
+  value: BodyPlace,
+  rest: BodyPlace,
+];
 
-/** The list's own record, as it was added. */
+type FactsApart = Pick<RecordedInvocation, 'outboundFailures' | 'event' | 'value' | 'rest'> & {
+  replayOf: Uuid | undefined;
+  traceId: string | undefined;
+};
+
+/** The JSON of a `Row`. */
+function rowText(
+  invocation: Invocation,
+  { replayOf, traceId, outboundFailures, event, value, rest }: FactsApart,
+): string {
+  const { executionId, lambdaId, lambdaName, trigger, acceptedAtMs, startedAtMs, finishedAtMs, cold } = invocation;
+  const { outcome, logs, outbound } = invocation;
+  const failure = outcome.ok
+    ? 'null,""'
+    : `"${outcome.failure}",${jsonOf(outcome.message.slice(0, MESSAGE_CHARACTERS))}`;
+  return (
+    `[${jsonOfId(executionId)},${jsonOf(lambdaId)},${jsonOf(lambdaName)},"${trigger}",${acceptedAtMs},` +
+    `${startedAtMs ?? null},${finishedAtMs},${cold ? 1 : 0},"${outcome.value.kind}",${failure},${jsonOf(replayOf)},` +
+    `${jsonOfId(traceId)},${logs.length},${outbound.length},${outboundFailures},` +
+    `${jsonOfPlace(event)},${jsonOfPlace(value)},${jsonOfPlace(rest)}]`
+  );
+}
+
+/** A record of the list, as it was added: its checksum holds. */
 export function decodeInvocation(json: unknown, tail: Buffer): RecordedInvocation {
-  const one = json as RecordedInvocation; // its checksum holds: it is as `addInvocation` wrote it
-  one.excerpt = Uint8Array.from(tail);
-  return one;
+  const excerpt = Uint8Array.from(tail);
+  if (!Array.isArray(json)) return Object.assign(json as RecordedInvocation, { excerpt });
+  const [executionId, lambdaId, lambdaName, trigger, acceptedAtMs, startedAtMs, finishedAtMs, cold, ...more] =
+    json as Row;
+  const [kind, failure, message, replayOf, traceId, logLines, outboundCalls, outboundFailures, ...places] = more;
+  const [event, value, rest] = places;
+  return {
+    executionId,
+    lambdaId,
+    lambdaName,
+    trigger,
+    acceptedAtMs,
+    ...(startedAtMs !== null && { startedAtMs }),
+    finishedAtMs,
+    cold: cold === 1,
+    outcome: failure === null ? { ok: true } : { ok: false, failure, message },
+    kind,
+    ...(replayOf !== null && { replayOf }),
+    ...(traceId !== null && { traceId }),
+    logLines,
+    outboundCalls,
+    outboundFailures,
+    excerpt,
+    event,
+    value,
+    rest,
+  };
 }
 
 /** What the mark of a record says. */
