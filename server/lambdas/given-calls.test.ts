@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { type Ending, GivenCalls } from './given-calls.ts';
 
 const nothing = Buffer.alloc(0);
-const outcomeOf = (number: number): Ending & { kind: 'outcome' } => ({
+const outcomeOf = (number: number, written: { hasWritten?: true } = {}): Ending & { kind: 'outcome' } => ({
   kind: 'outcome',
-  head: { number, kind: 'nothing', atMs: 0, ranMs: 0, computedMs: 0, waitedMs: 0 },
+  head: { number, kind: 'nothing', atMs: 0, ranMs: 0, computedMs: 0, waitedMs: 0, ...written },
   body: nothing,
 });
 
@@ -16,7 +16,7 @@ function calls() {
   const add = (name: string) =>
     given.add({
       began: () => told.push(`${name} began`),
-      line: () => {},
+      line: (_stream, text) => told.push(`${name} wrote ${text}`),
       outbound: ({ id }) => told.push(`${name} called ${id}`),
       goesOn: () => false,
       noted: () => {},
@@ -56,4 +56,15 @@ it('news that the end of a call overtakes belongs to it still, though another li
   const [ofFirst, ofSecond] = [told.slice(0, 3), told.slice(3)];
   expect(ofFirst).toEqual(['first began', 'first called 1', 'first ended']);
   expect(ofSecond).toEqual(['second began', 'second called 2', 'second called 3', 'second ended']);
+});
+
+it('a line that the end of a call overtakes belongs to it still', async () => {
+  const { told, given, add } = calls();
+  const first = add('first');
+  given.began(first, 0);
+  given.ended(outcomeOf(first, { hasWritten: true }));
+  await nextTurn();
+  given.write('stderr', Buffer.from('a line\n'));
+  await nextTurn();
+  expect(told).toEqual(['first began', 'first wrote a line', 'first ended']);
 });

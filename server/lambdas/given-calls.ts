@@ -31,6 +31,8 @@ interface Given {
   hasBegun: boolean;
   /** Once the handler has ended: the call is over when all that it wrote has been read. */
   ending?: Ending;
+  /** Has what it wrote been read? */
+  hasBeenRead: boolean;
 }
 
 /** The calls that a process has, and whose the lines are that it writes. */
@@ -97,7 +99,7 @@ export class GivenCalls {
   add(listener: CallListener): Readonly<Given> {
     for (const [number, earlier] of this.#earlier) if (!earlier.goesOn()) this.#earlier.delete(number);
     this.#total += 1;
-    const given: Given = { number: this.#total, listener, hasBegun: false };
+    const given: Given = { number: this.#total, listener, hasBegun: false, hasBeenRead: false };
     this.#given.push(given);
     if (this.#given.length === 1) this.#output.renew();
     return given;
@@ -192,16 +194,28 @@ export class GivenCalls {
   }
 
   /**
-   * What the process wrote before it answered has arrived with the answer, but on other pipes: this turn of the event loop still
-   * reads them. Only then the call is over.
+   * What the process wrote before it answered comes by other pipes. It has arrived with the answer, but this turn of the event loop
+   * reads it only when it had before the turn began: news of before may have woken us, and the answer have been read with them.
    */
   #concludeSoon(): void {
     this.#conclusion ??= setImmediate(() => {
       this.#conclusion = undefined;
+      if (this.#waitsForOutput()) return this.#concludeSoon();
       this.#claim();
       for (let first = this.#given[0]; first?.ending; first = this.#given[0]) this.#conclude(first, first.ending);
       this.#concluded();
     });
+  }
+
+  /** Has a call ended in this turn that has written something? The next turn reads all of that. */
+  #waitsForOutput(): boolean {
+    let waits = false;
+    for (const given of this.#given) {
+      if (given.hasBeenRead || given.ending?.kind !== 'outcome' || isSilent(given.ending)) continue;
+      given.hasBeenRead = true;
+      waits = true;
+    }
+    return waits;
   }
 
   #conclude(given: Given, ending: Ending): void {
