@@ -4,6 +4,8 @@ import { expect, test } from './window.ts';
 
 /** What differs from one resource to the next. */
 const PANE = 'section[aria-label="Resource"]';
+/** What differs from one dialog to the next: all else is behind it. */
+const DIALOG = '[role="dialog"], [role="alertdialog"]';
 
 test('every tab, form and dialog of the resources is free of what axe finds, in either theme', async ({
   page,
@@ -56,13 +58,18 @@ test('every tab, form and dialog of the resources is free of what axe finds, in 
   await detail(environment, 'tab=form');
   await expectNoFaults(page, 'all that stands around a resource');
   const allTabs = [environment, lambda, await find('apiendpoints', 'orders'), user, await find('groups', 'developers')];
+  // A form is another one for each type; every other tab shows the same parts for all.
+  const seen = new Set<string | null>();
   for (const one of allTabs) {
     if (!one) continue;
     await detail(one, 'tab=form');
     for (const tab of await paneOf(page).getByRole('tab').all()) {
+      const title = ((await tab.textContent()) ?? '').replace(/[^a-z].*/i, '');
+      if (title !== 'Form' && seen.has(title)) continue;
+      seen.add(title);
       await tab.click();
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
-      await expectNoFaults(page, `${one.name}, ${await tab.textContent()}`, PANE);
+      await expectNoFaults(page, `${one.name}, ${title}`, PANE);
     }
   }
   const forms = [secret, volume, container, policy, rule, docker, await find('apis', 'ci')];
@@ -81,7 +88,7 @@ test('every tab, form and dialog of the resources is free of what axe finds, in 
       .or(page.getByText('As curl'))
       .first()
       .click();
-    await expectNoFaults(page, `new ${word}`);
+    await expectNoFaults(page, `new ${word}`, DIALOG);
   }
 
   await detail(lambda, 'tab=form');
@@ -92,16 +99,16 @@ test('every tab, form and dialog of the resources is free of what axe finds, in 
   await page.keyboard.press('Escape');
   await ask('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'Three' }]);
   await paneOf(page).getByRole('button', { name: 'Settle the conflict' }).click();
-  await expectNoFaults(page, 'the conflict');
+  await expectNoFaults(page, 'the conflict', DIALOG);
   await page.keyboard.press('Escape');
   await paneOf(page).getByRole('button', { name: 'Discard' }).click();
   await detail(environment, 'tab=rights');
   await paneOf(page).getByRole('button', { name: /Grant/ }).click();
-  await expectNoFaults(page, 'a grant');
+  await expectNoFaults(page, 'a grant', DIALOG);
   await page.keyboard.press('Escape');
   await paneOf(page).getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page.getByRole('alertdialog')).toContainText('This goes with it');
-  await expectNoFaults(page, 'a deletion');
+  await expectNoFaults(page, 'a deletion', DIALOG);
   await page.keyboard.press('Escape');
   await page.getByRole('searchbox', { name: 'Filter the tree' }).fill('nothing at all');
   await expect(page.getByText('No resource is called that.')).toBeVisible();
