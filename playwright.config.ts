@@ -42,8 +42,9 @@ const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  // These limits end what hangs; when what is waited for is there nobody waits on.
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   workers: 2,
   // Chromium breaks off what it is loading when the machine's networks change, as containers make them do: journeys with an
   // engine come when all others have ended, one at a time. scripts/test.mjs knows more ways.

@@ -30,10 +30,10 @@ export default defineConfig({
     isolate: false,
     // Twice the processors: much of what the tests do is waiting, for processes that end and engines that start.
     maxWorkers: 2 * Math.max(2, availableParallelism()),
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    // What comes to be is waited for as long as a busy machine takes; when it is there nobody waits on.
-    expect: { poll: { timeout: 10_000 } },
+    // These limits end what hangs. A machine may be as busy as it likes: what comes to be is waited for, and then nobody waits on.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // They are taken in the order of their names: what takes longest and computes least begins, and the others fill the gaps.
     projects: [
       { extends: true, test: { name: '1-engines', include: ENGINES } },

@@ -23,6 +23,7 @@ endWithParent();
 
 // Its place is known only where it is built (dist/electron beside dist/server), so it's no part of this bundle.
 const commandLine = new URL('../server/cli.js', import.meta.url).href;
-await import(commandLine);
+const { ended } = (await import(commandLine)) as typeof import('../server/cli.ts');
+await ended;
 // Electron keeps a utility process for as long as its port is open.
 process.exit();

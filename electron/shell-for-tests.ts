@@ -9,6 +9,7 @@ import { type Shell, type ShellOptions, startShell } from './shell.ts';
 
 /** A server takes a second; a machine that runs much else takes its time. */
 export const START_TIMEOUT_MS = 30_000;
+const PATIENTLY = { timeout: START_TIMEOUT_MS, interval: 20 };
 
 const IN_MEMORY = ['--data', ':memory:', '--base-port', '0', '--gateway-port', '0', '--seed', 'empty'];
 const NO_ENGINE = ['--containers-engine', 'none'];
@@ -54,14 +55,11 @@ export class Bench {
 
   /** Waits until the server is in that phase. */
   reaches<P extends ServerState['phase']>(phase: P): Promise<ServerState & { phase: P }> {
-    return vi.waitFor(
-      () => {
-        const { state } = this.shell.supervisor;
-        if (state.phase !== phase) throw new Error(`it is ${JSON.stringify(state)}\n${this.printed.join('')}`);
-        return state as ServerState & { phase: P }; // its phase was compared
-      },
-      { timeout: START_TIMEOUT_MS, interval: 20 },
-    );
+    return vi.waitFor(() => {
+      const { state } = this.shell.supervisor;
+      if (state.phase !== phase) throw new Error(`it is ${JSON.stringify(state)}\n${this.printed.join('')}`);
+      return state as ServerState & { phase: P }; // its phase was compared
+    }, PATIENTLY);
   }
 
   /** Waits until the platform answers and the window shows it. */
@@ -69,7 +67,7 @@ export class Bench {
     const { addresses } = await this.reaches('running');
     await vi.waitFor(() => {
       if (this.desktop.window.isLoading) throw new Error('the window still loads');
-    });
+    }, PATIENTLY);
     return addresses;
   }
 
@@ -80,7 +78,7 @@ export class Bench {
     process.kill(pid, 'SIGKILL');
     await vi.waitFor(() => {
       if (this.shell.supervisor.pid === pid) throw new Error('it lives on');
-    });
+    }, PATIENTLY);
   }
 
   async close(): Promise<void> {

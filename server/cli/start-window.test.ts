@@ -47,7 +47,7 @@ describe('a browser', () => {
     );
     const url = 'http://127.0.0.1:4700/ui/?code=a$(touch x)&b=c d';
     expect(await openWindow({ kind: 'app', path, name: 'Chromium', line }, url)).toBeUndefined();
-    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'))).toBe(`--app=${url}`);
+    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 20_000 })).toBe(`--app=${url}`);
   });
 
   it('that is not there, or cannot run, says so', async () => {
@@ -109,7 +109,7 @@ describe('the Electron shell', () => {
     const stop = new EventEmitter();
     const stopSignal = once(stop, 'signal').then(([signal]) => String(signal));
     const end = runShell(electron, 'main.js', [], terminalOf(), stopSignal);
-    await vi.waitFor(() => readFile(join(folder, 'up')));
+    await vi.waitFor(() => readFile(join(folder, 'up')), { timeout: 20_000 });
     stop.emit('signal', 'SIGTERM');
     expect(await end).toEqual({ exitCode: 0 });
   });

@@ -89,7 +89,7 @@ describe('a browser that cannot be opened', () => {
         /^Opening the default browser, because Chromium could not be opened \(it ended with exit code 9\)/,
       ),
     ]);
-    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'))).toBe(url);
+    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 20_000 })).toBe(url);
     await rm(folder, { recursive: true });
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive } from './process-for-tests.ts';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
 
@@ -52,9 +52,8 @@ describe('a lambda may end its process', () => {
 
   it('with an exception that nobody catches, long after its answer', async () => {
     expect(answerOf(await order('setTimeout(() => { throw new Error("late") }, 20); callback(null, "ok")'))).toBe('ok');
-    await vi.waitFor(() =>
-      expect(bed.service.log(rogue, {}).join('\n')).toMatch(/between calls: uncaught exception: late/),
-    );
+    const log = () => bed.service.log(rogue, {}).join('\n');
+    await expect.poll(log).toMatch(/between calls: uncaught exception: late/);
   });
 
   it('with a rejection that nobody handles', async () => {
@@ -136,7 +135,7 @@ describe('a lambda may write', () => {
     const source =
       'setInterval(() => { try { fs.writeSync(2, "x".repeat(60e3)) } catch {} }, 1); callback(null, process.pid)';
     const pid = Number(answerOf(await order(source)));
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 5_000 });
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   it('to nowhere, because it closed its output', async () => {
@@ -213,7 +212,7 @@ describe('a lambda may use up what it is given', () => {
     const source = 'const c = child.spawn("sleep", ["600"], { stdio: "inherit" }); console.log(c.pid); void 0';
     const invocation = await orderBriefly(source);
     expect(failureOf(invocation)).toMatch(/^timeout: /);
-    await vi.waitFor(() => expect(isAlive(Number(invocation.logs[0]?.text))).toBe(false));
+    await expect.poll(() => isAlive(Number(invocation.logs[0]?.text))).toBe(false);
   });
 
   it('many processes', async () => {
@@ -224,6 +223,6 @@ describe('a lambda may use up what it is given', () => {
     expect(failureOf(invocation)).toMatch(/^crash: .* exit code/);
     const pids = invocation.logs.map(({ text }) => Number(text)).filter((pid) => pid > 0);
     expect(pids.length).toBeGreaterThan(0);
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]));
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
   });
 });

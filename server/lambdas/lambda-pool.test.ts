@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Invocation } from '../model/invocation.ts';
 import { Gate, WAIT_AT_GATE } from './gate-for-tests.ts';
 import { isAlive } from './process-for-tests.ts';
@@ -77,17 +77,17 @@ describe('processes of a lambda (D-142)', () => {
   it('leave when they have been idle for long', async () => {
     const bed = await start({ limits: { idleMs: 50, spares: 0 } });
     const pid = Number(answerOf(await bed.run(TELL_PID)));
-    await vi.waitFor(() => expect(bed.service.stats().processes).toBe(0));
+    await expect.poll(() => bed.service.stats().processes).toBe(0);
     expect(isAlive(pid)).toBe(false);
   });
 
   it('are kept ready where the lambda wants it, and replaced when they are gone', async () => {
     const bed = await start({ limits: { idleMs: 20, spares: 0 } });
     const id = bed.lambda(TELL_PID, { pre_warm: 2 });
-    await vi.waitFor(() => expect(bed.service.stats().processes).toBe(2));
-    await vi.waitFor(async () => expect((await bed.invoke(id)).cold).toBe(false));
+    await expect.poll(() => bed.service.stats().processes).toBe(2);
+    await expect.poll(async () => (await bed.invoke(id)).cold).toBe(false);
     process.kill(Number(answerOf(await bed.invoke(id))), 'SIGKILL');
-    await vi.waitFor(async () => expect(bed.service.stats().processes).toBe(2));
+    await expect.poll(async () => bed.service.stats().processes).toBe(2);
     expect(answerOf(await bed.invoke(id))).toMatch(/^\d+$/);
   });
 
@@ -96,7 +96,7 @@ describe('processes of a lambda (D-142)', () => {
     const bed = await start({ limits: { spares: 0 } }, (world) => {
       id = world.lambda(TELL_PID, { pre_warm: 1 });
     });
-    await vi.waitFor(() => expect(bed.service.stats().processes).toBe(1));
+    await expect.poll(() => bed.service.stats().processes).toBe(1);
     expect(answerOf(await bed.invoke(id))).toMatch(/^\d+$/);
   });
 
@@ -104,9 +104,9 @@ describe('processes of a lambda (D-142)', () => {
     const bed = await start({ limits: { spares: 0 } });
     const id = bed.lambda('throw new Error("no")', { pre_warm: 2 });
     expect(failureOf(await bed.invoke(id))).toMatch(/^load: /);
-    await vi.waitFor(() => expect(bed.service.stats().processes).toBe(0));
+    await expect.poll(() => bed.service.stats().processes).toBe(0);
     bed.change(id, TELL_PID, { pre_warm: 2 });
-    await vi.waitFor(() => expect(bed.service.stats().processes).toBe(2));
+    await expect.poll(() => bed.service.stats().processes).toBe(2);
   });
 });
 
@@ -128,17 +128,15 @@ describe('a change of the definition (D-057, D-114)', () => {
     const id = bed.lambda(TELL_PID);
     const before = Number(answerOf(await bed.invoke(id)));
     const log = () => bed.service.log(id, {}).join('\n');
-    await vi.waitFor(() => expect(bed.service.stats().spares).toBeGreaterThan(0), { timeout: 5_000 });
+    await expect.poll(() => bed.service.stats().spares).toBeGreaterThan(0);
     bed.change(id, `console.log("loaded by " + process.pid); ${TELL_PID}`);
-    await vi.waitFor(() => expect(log()).toContain('loaded by'), { timeout: 5_000 });
-    await vi.waitFor(() => expect(isAlive(before)).toBe(false));
+    await expect.poll(log).toContain('loaded by');
+    await expect.poll(() => isAlive(before)).toBe(false);
     expect(log()).toContain(`loaded by ${answerOf(await bed.invoke(id))}`);
 
-    await vi.waitFor(() => expect(bed.service.stats().spares).toBeGreaterThan(0), { timeout: 5_000 });
+    await expect.poll(() => bed.service.stats().spares).toBeGreaterThan(0);
     bed.change(id, 'throw new Error("half a thought")');
-    await vi.waitFor(() => expect(log()).toContain('no process is ready: index.js failed to load: half a thought'), {
-      timeout: 5_000,
-    });
+    await expect.poll(log).toContain('no process is ready: index.js failed to load: half a thought');
     expect(failureOf(await bed.invoke(id))).toMatch(/^load: .*half a thought/);
   });
 
@@ -169,8 +167,8 @@ describe('the end', () => {
     await gate.arrivals(1);
     bed.remove(id);
     for (const call of calls) expect(failureOf(await call)).toMatch(/^deleted: /);
-    await vi.waitFor(() => expect(bed.service.stats().processes).toBe(0));
-    await vi.waitFor(() => expect(bed.service.log(id, {})).toEqual([]));
+    await expect.poll(() => bed.service.stats().processes).toBe(0);
+    await expect.poll(() => bed.service.log(id, {})).toEqual([]);
   });
 
   it('of the emulator ends all calls as interrupted and leaves no process (D-168)', async () => {
@@ -238,7 +236,7 @@ describe('processes of all lambdas together', () => {
   it('are not kept ready at the cost of calls', async () => {
     const bed = await start({ limits: { processes: 2, spares: 1 } });
     bed.lambda(TELL_PID, { pre_warm: 5 });
-    await vi.waitFor(() => expect(bed.service.stats().processes).toBe(2));
+    await expect.poll(() => bed.service.stats().processes).toBe(2);
     expect(await bed.run(TELL_PID)).toMatchObject({ outcome: { ok: true } });
     expect(bed.service.stats().processes).toBeLessThanOrEqual(2);
   });

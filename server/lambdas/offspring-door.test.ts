@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeFrame } from './frames.ts';
 import { OffspringDoor } from './offspring-door.ts';
 import { FrameType, type OffspringNews } from './protocol.ts';
@@ -25,7 +25,7 @@ it('who knows the token of a process is heard for it, and for no other', async (
   door.place((_from, told) => void others.push(told));
   const { port = 0, token } = place.address ?? {};
   const socket = speak(port, { token }, news);
-  await vi.waitFor(() => expect(heard).toEqual([news]));
+  await expect.poll(() => heard).toEqual([news]);
   expect(others).toEqual([]);
   place.close();
   await once(socket, 'close');

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const env = { CRM_API_BASEPATH: 'crm.example' };
 const recordOf = ({ executionId }: Invocation) =>
-  vi.waitFor(() => records.get(executionId) ?? Promise.reject(new Error('not yet')), { timeout: 5_000 });
+  vi.waitFor(() => records.get(executionId) ?? Promise.reject(new Error('not yet')), { timeout: 20_000 });
 
 it.each([[false], [true]])(
   'an outbound call under way when the handler answers is in the record (isolate: %s)',
@@ -46,7 +46,7 @@ it.each([[false], [true]])(
     expect(records.has(first.executionId)).toBe(false);
     // Others are served meanwhile, also by the same process; each has its own calls.
     const second = await bed.invoke(id);
-    await vi.waitFor(() => expect(held).toHaveLength(2));
+    await expect.poll(() => held).toHaveLength(2);
     for (const answer of held.splice(0)) answer();
     for (const answered of [first, second]) {
       const { outbound, outcome, finishedAtMs } = await recordOf(answered);

@@ -31,6 +31,6 @@ it('no process outlives an emulator that is killed: neither idle, nor in an endl
   expect(pids.every(isAlive)).toBe(true);
 
   emulator.kill('SIGKILL');
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000 });
   await rm(folder, { recursive: true, force: true });
 });

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
 
 const TELL_PID = 'exports.run = () => process.pid';
@@ -34,7 +34,7 @@ describe('generic processes that are ready', () => {
     // Where nobody has a lambda, nobody is about to call one.
     expect(bed.service.stats().processes).toBe(0);
     const id = bed.lambda(HOLD, { memory: 64, timeout: 20 });
-    await vi.waitFor(() => expect(spares()).toBe(1));
+    await expect.poll(() => spares()).toBe(1);
     // A heap of its own size would be far smaller.
     expect(Number(answerOf(await bed.invoke(id, '2')))).toBeGreaterThan(400 * 1024 * 1024);
     expect(failureOf(await bed.invoke(id, '400'))).toMatch(/^crash: .* memory at 64 MB/);
@@ -46,7 +46,7 @@ describe('generic processes that are ready', () => {
       id = world.lambda(WASTE, { memory: 64, timeout: 20 });
     });
     // What is there at a start may be called at once.
-    await vi.waitFor(() => expect(spares()).toBe(1));
+    await expect.poll(() => spares()).toBe(1);
     expect(answerOf(await bed.invoke(id))).toBe(String(256 * 1024));
   });
 
@@ -54,19 +54,19 @@ describe('generic processes that are ready', () => {
     let nowMs = Date.now();
     bed = await ServiceForTests.start({ nowMs: () => nowMs });
     const ids = [1, 2, 3].map(() => bed?.lambda(TELL_PID) ?? '');
-    await vi.waitFor(() => expect(spares()).toBe(3), { timeout: 5_000 });
+    await expect.poll(() => spares()).toBe(3);
     for (const id of ids) answerOf(await bed.invoke(id));
     nowMs += 60_000;
     bed.lambda(TELL_PID);
-    await vi.waitFor(() => expect(spares()).toBe(1), { timeout: 5_000 });
+    await expect.poll(() => spares()).toBe(1);
   });
 
   it('are not kept for all that an import brings, but for those of it that are called', async () => {
     bed = await ServiceForTests.start();
     const ids = Array.from({ length: 45 }, () => bed?.lambda(TELL_PID) ?? '');
-    await vi.waitFor(() => expect(spares()).toBe(1), { timeout: 5_000 });
+    await expect.poll(() => spares()).toBe(1);
     for (const id of ids.slice(0, 3)) answerOf(await bed.invoke(id));
-    await vi.waitFor(() => expect(spares()).toBe(Math.min(3, availableParallelism())), { timeout: 5_000 });
+    await expect.poll(() => spares()).toBe(Math.min(3, availableParallelism()));
   });
 
   it('are none where none are wanted', async () => {

@@ -234,7 +234,7 @@ describe('A patch makes nothing that no request could hold', () => {
         value: {},
       }));
     expect((await patch(provider, ...nest(97))).status).toBe(200);
-    for (const depth of [98, 3000]) expect((await patch(provider, ...nest(depth))).status).toBe(422);
+    for (const depth of [98, 1000]) expect((await patch(provider, ...nest(depth))).status).toBe(422);
     const body = { op: 'copy', from: '/properties/config', path: `/properties/config${'/a'.repeat(97)}` };
     expect((await patch(provider, body)).status).toBe(422);
   });

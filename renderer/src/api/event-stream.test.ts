@@ -47,7 +47,7 @@ it('tells events, however they are cut on their way', async () => {
     }
     response.write('event: lines\ndata: second\n\nevent: lines\ndata: no end');
   });
-  await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 10_000 });
+  await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 20_000 });
   expect(heard).toEqual([
     { data: 'grün\nand more', lastEventId: 'a-1' },
     { data: 'second', lastEventId: 'a-1' },
@@ -62,13 +62,13 @@ it('goes on behind the last event when the line breaks', async () => {
     },
     (_request, response) => void begin(response).write('id: 8\nevent: lines\ndata: two\n\n'),
   );
-  await vi.waitFor(() => expect(heard.map(({ data }) => data)).toEqual(['one', 'two']));
+  await expect.poll(() => heard.map(({ data }) => data)).toEqual(['one', 'two']);
   expect(errors).toEqual([0]);
   expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7']);
 });
 
 it('ends with an answer that is no stream', async () => {
   const { errors, requests } = await streamOf((_request, response) => void response.writeHead(503).end());
-  await vi.waitFor(() => expect(errors).toEqual([2]));
+  await expect.poll(() => errors).toEqual([2]);
   expect(requests).toHaveLength(1);
 });
