@@ -82,7 +82,8 @@ function convert(
     JSON.stringify(all).replaceAll(PREFIX, typePrefix.toLowerCase()),
   );
   return {
-    schemas: Object.fromEntries([...names.values()].map((name) => [name, converted[name] ?? {}])),
+    // By name: who imported which rows first is nobody's business.
+    schemas: Object.fromEntries([...names.values()].sort().map((name) => [name, converted[name] ?? {}])),
     schemaOf(schema) {
       const name = names.get(schema);
       return name === undefined ? (converted[unnamed.get(schema) ?? ''] ?? {}) : ref(name);
