@@ -64,12 +64,16 @@ it('keeps none where it may not, and runs all the same', async () => {
 });
 
 // Node lets no code that it was handed with its compiled form import: it would be an experiment, and say so.
-it('nothing in the bundle needs import()', async () => {
+it('nothing in the bundle needs import(), and all that it loads is there', async () => {
   const server = packageFile('dist/server');
   const reached = new Set(['cli.js', 'library.js']);
+  const tables = new Set<string>();
   for (const name of reached) {
     const code = await readFile(join(server, name), 'utf8');
     for (const [found] of code.matchAll(/[\w-]+-[\w-]{8}[.]cjs(?=['"])/g)) reached.add(found);
+    // Tables that are loaded when somebody needs one lie beside it, and nothing doubles a text in memory.
+    for (const [, table = ''] of code.matchAll(/require\("[.][/]([\w-]+[.]json)"\)/g)) tables.add(table);
+    expect([name, /[^\0-\x7f]/.test(code)]).toEqual([name, false]);
     if (name.endsWith('.js')) continue;
     const tree = JSON.stringify(parse(code, { ecmaVersion: 'latest' }), (_, value) =>
       typeof value === 'bigint' ? 0 : value,
@@ -77,4 +81,6 @@ it('nothing in the bundle needs import()', async () => {
     expect([name, tree.includes('"type":"ImportExpression"')]).toEqual([name, false]);
   }
   expect(reached.size).toBeGreaterThan(10);
+  expect(tables).toContain('shiftjis.json');
+  for (const table of tables) JSON.parse(await readFile(join(server, table), 'utf8'));
 });

@@ -14,6 +14,7 @@ import { buildShell } from './build-shell.mjs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
 import { buildTypes } from './build-types.mjs';
 import { buildSsh, enginePartsPlugin } from './engine-parts.mjs';
+import { asciiPlugin, tablesPlugin } from './lean-source-plugins.mjs';
 import { Licenses } from './licenses.mjs';
 import { oneCopyPlugin } from './one-copy-plugin.mjs';
 
@@ -65,7 +66,13 @@ async function buildServer() {
   const { output } = await build({
     root,
     configFile: false,
-    plugins: [enginePartsPlugin(), oneCopyPlugin(), licenses.plugin],
+    plugins: [
+      tablesPlugin({ outDir: serverFolder }),
+      asciiPlugin(),
+      enginePartsPlugin(),
+      oneCopyPlugin(),
+      licenses.plugin,
+    ],
     logLevel: 'warn',
     ssr: { noExternal: true, target: 'node' },
     build: {
