@@ -173,16 +173,8 @@ export class LambdaProcess {
     const { closed } = this.#given;
     const { number } = this.#given.add(listener);
     const { timeoutMs, context, executionId, lambdaId, lambdaName, stopsFirst } = call;
-    const head = {
-      number,
-      closed,
-      timeoutMs,
-      context,
-      executionId,
-      lambdaId,
-      lambdaName,
-      ...(stopsFirst && { stopsFirst }),
-    };
+    const head: InvokeHead = { number, closed, timeoutMs, context, executionId, lambdaId, lambdaName };
+    if (stopsFirst) head.stopsFirst = stopsFirst;
     if (this.#end) this.#given.lose(this.#end);
     else this.#send(FrameType.invoke, head, body);
   }

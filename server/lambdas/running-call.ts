@@ -113,14 +113,14 @@ export class RunningCall {
       lambdaName: lambda.name,
       trigger: this.call.trigger,
       acceptedAtMs: this.acceptedAtMs,
-      ...(this.startedAtMs !== undefined && { startedAtMs: this.startedAtMs }),
       finishedAtMs: nowMs,
       cold: this.cold,
       outcome,
-      ...(lambda.accept !== undefined && { accept: lambda.accept }),
       logs: this.#logs,
       outbound: this.#outboundAt(nowMs),
     };
+    if (this.startedAtMs !== undefined) invocation.startedAtMs = this.startedAtMs;
+    if (lambda.accept !== undefined) invocation.accept = lambda.accept;
     this.#resolve(invocation);
     return invocation;
   }

@@ -43,6 +43,7 @@ const [, childFile = ''] = process.argv;
 const NativePromise = Promise;
 const { setImmediate } = globalThis;
 const { now } = Date;
+const { round } = Math;
 const cpuUsage = process.cpuUsage.bind(process);
 const eventLoopUtilization = performance.eventLoopUtilization.bind(performance);
 
@@ -199,7 +200,7 @@ function beginNext(): void {
   ({ executionId } = head);
   given = head.context.headers;
   // Ahead of the handler: whoever dies without having begun may be replaced silently, and nobody else may be.
-  send(FrameType.began, { number: head.number, atMs: monotonicMs() });
+  send(FrameType.began, { number: head.number, atMs: rounded(monotonicMs()) });
   control.uncork();
   if (control.writableLength > 0) control.write('', () => invoke(head, body, deadlineMs));
   else invoke(head, body, deadlineMs);
@@ -238,7 +239,16 @@ function timesSince(begin: typeof before): CallTimes {
   const ranMs = monotonicMs() - begin.atMs;
   const took = computedMs() - begin.computedMs;
   const waitedMs = eventLoopUtilization().idle - begin.idleMs;
-  return { ranMs: ranMs - delay.within(ranMs - took - waitedMs), computedMs: took, waitedMs };
+  return {
+    ranMs: rounded(ranMs - delay.within(ranMs - took - waitedMs)),
+    computedMs: rounded(took),
+    waitedMs: rounded(waitedMs),
+  };
+}
+
+/** To microseconds: a number with all its digits takes longer to write and to read than all the others of a head. */
+function rounded(ms: number): number {
+  return round(ms * 1000) / 1000;
 }
 
 function outputBytes(): number {
@@ -246,7 +256,7 @@ function outputBytes(): number {
 }
 
 async function answer(number: number, { head, body, trace }: HandlerOutcome): Promise<void> {
-  const atMs = monotonicMs();
+  const atMs = rounded(monotonicMs());
   sendOutcome = () => {
     sendOutcome = undefined;
     current = 0;
