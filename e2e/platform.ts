@@ -29,13 +29,16 @@ export interface Voice {
   create(path: string, body: unknown): Promise<Reply['body']>;
 }
 
-/** Starts a platform in memory with an empty world, and no container engine unless one is asked for. */
+/**
+ * Starts a platform in memory with an empty world, and no container engine unless one is asked for. It starts no processes ahead:
+ * most lambdas here are records that nobody calls.
+ */
 export async function startPlatform(options: Parameters<typeof startEmulator>[0] = {}): Promise<Platform> {
   const faults: unknown[] = [];
   const warnings: string[] = [];
   const emulator = await startEmulator(
     { seed: 'empty', containers: { engine: 'none' }, ...options },
-    { onFault: (fault) => faults.push(fault), onWarning: (warning) => warnings.push(warning) },
+    { spareProcesses: 0, onFault: (fault) => faults.push(fault), onWarning: (warning) => warnings.push(warning) },
   );
   const { apiKey, apiSecret = '' } = emulator.rootCredentials;
   return {

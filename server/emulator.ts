@@ -64,6 +64,8 @@ export interface StartHooks extends TerrariumHooks {
   seed?: object | undefined;
   /** Where each setting came from, by its key: a flag, a variable, a file or `default`. Unless given the options said what they hold. */
   origins?: ReadonlyMap<string, string>;
+  /** Processes that wait for lambdas, at least; 0 for none at any time. For tests in which hardly any lambda is called. */
+  spareProcesses?: number;
 }
 
 /**
@@ -132,6 +134,7 @@ async function start(
       resultBytes: config.limits.lambdaResultBytes,
       timeoutMaxS: config.limits.maxLambdaTimeoutS,
       logLines: config.limits.logLines,
+      ...(hooks.spareProcesses !== undefined && { spares: hooks.spareProcesses }),
     },
     outbound: {
       crm: config.outbound.crm,
