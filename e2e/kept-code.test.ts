@@ -44,7 +44,9 @@ it.runIf(!('enableCompileCache' in nodeModule))('V8 takes the code that a start 
   const code = await readFile(place);
 
   expect(await say()).toBe(first);
-  for (const broken of [Buffer.alloc(0), code.subarray(0, 200), Buffer.alloc(code.length, 7)]) {
+  // As a power cut may leave it: V8 ends the process that takes such code.
+  const damaged = Buffer.from(code).fill(0, code.length / 2, code.length / 2 + 64);
+  for (const broken of [Buffer.alloc(0), Buffer.alloc(3), code.subarray(0, 200), Buffer.alloc(code.length), damaged]) {
     await writeFile(place, broken);
     expect(await say()).toBe(first);
     // What V8 refused is kept anew.

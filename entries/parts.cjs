@@ -6,9 +6,12 @@ const nodeModule = require('node:module');
 const { basename, dirname, join } = require('node:path');
 const v8 = require('node:v8');
 const vm = require('node:vm');
+const { crc32 } = require('node:zlib');
 
 /** After so long a platform that starts has started, and what it has compiled for that is worth keeping. */
 const STARTED_AFTER_MS = 3_000;
+/** At the end of kept code. */
+const CHECK_BYTES = 4;
 /** A name that ends with a hash of what is in the file. */
 const HASHED = /-[\w-]{8}[.]cjs$/;
 /** A process that loads this one starts a platform: what is kept is what that needs, and not what `--help` happens to. */
@@ -38,7 +41,7 @@ function load(file) {
     filename: file,
     cachedData: kept,
   });
-  // V8 looks by itself whether it is of this source's length, this version, these flags, and whole.
+  // V8 looks by itself whether it is of this source's length, this version and these flags.
   if (!kept || script.cachedDataRejected) later({ file, script });
   const ofNode = nodeModule.createRequire(file);
   const require_ = (id) => (id.startsWith('./') && HASHED.test(id) ? load(join(dirname(file), id)) : ofNode(id));
@@ -52,9 +55,12 @@ function placeOf(file) {
   return join(dirname(file), 'compiled', `${basename(file)}.${v8.cachedDataVersionTag()}.${process.arch}`);
 }
 
+/** Whole or none: V8 looks at no more than the head of it, and dies of what is damaged. */
 function keptCode(file) {
   try {
-    return readFileSync(placeOf(file));
+    const kept = readFileSync(placeOf(file));
+    const code = kept.subarray(0, -CHECK_BYTES);
+    return crc32(code) === kept.readUInt32LE(code.length) ? code : undefined;
   } catch {
     return undefined;
   }
@@ -76,7 +82,10 @@ function keep() {
       const place = placeOf(file);
       mkdirSync(dirname(place), { recursive: true });
       // Whole or not at all: another process may be reading it, or writing the same.
-      writeFileSync(`${place}.${process.pid}`, script.createCachedData());
+      const code = script.createCachedData();
+      const check = Buffer.alloc(CHECK_BYTES);
+      check.writeUInt32LE(crc32(code));
+      writeFileSync(`${place}.${process.pid}`, Buffer.concat([code, check]));
       renameSync(`${place}.${process.pid}`, place);
     }
   } catch {
