@@ -61,6 +61,8 @@ export default defineConfig({
     browserName: 'chromium',
     // One page after the other in the same context, emptied between them: it keeps the scripts that it has compiled.
     reuseContext: true,
+    // What moves is drawn sixty times a second, which is a twentieth of the processor's time; one journey of palette.spec.ts sees it.
+    contextOptions: { reducedMotion: 'reduce' },
     launchOptions: {
       executablePath: findChromium(),
       args: [

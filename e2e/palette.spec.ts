@@ -29,7 +29,7 @@ async function make(platform: WindowPlatform, page: Page, path: string, body: ob
 }
 
 test('the palette goes, finds, creates and switches', async ({ page, platform }) => {
-  await page.emulateMedia({ colorScheme: 'light' });
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' });
   await platform.open(page);
   // To a page, by the keyboard alone.
   await page.keyboard.press('ControlOrMeta+k');

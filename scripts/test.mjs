@@ -28,6 +28,9 @@ const playwright = (project) => [
 const APART = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 const canBeApart = process.platform === 'linux' && spawnSync(APART[0], [...APART.slice(1), 'true']).status === 0;
 
+// Tests speak to loopback only; to read a system's certificates takes each Node process longer than all else of its start.
+delete process.env.NODE_EXTRA_CA_CERTS;
+
 const told = [];
 /** What failed parts said of their failures, repeated at the end: a log is read from there, and often nothing else of it is kept. */
 const failures = [];
