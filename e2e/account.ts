@@ -1,4 +1,4 @@
-import { basic, bearer, type Reply, send } from './client.ts';
+import { basic, bearer, type Reply, send } from './checked-client.ts';
 import type { Platform } from './platform.ts';
 
 /** An account with everything it can identify itself by. Its password is `secret`. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, rootPairOf } from './account.ts';
-import { bearer, send } from './client.ts';
+import { bearer, send } from './checked-client.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { type Body, grant, makePlace, type Place } from './place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from './platform.ts';

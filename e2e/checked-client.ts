@@ -3,6 +3,8 @@ import addFormats from 'ajv-formats';
 import { BASE, type DocumentedOperation, documentedOperations, responseOf, schemas, wordsFor } from './api-document.ts';
 import { type Reply, send as sendAnything } from './client.ts';
 
+export { type Authorization, basic, bearer, type Reply } from './client.ts';
+
 /**
  * `send` that holds every answer of the platform against its row, by way of the document that is made of the rows and of a validator
  * that knows nothing of zod. An answer that fits its row no more fails whichever test met it.

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { makeEngineDoor } from '../server/containers/docker/engine-door-for-tests.ts';
 import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { startSlowRegistry } from '../server/containers/docker/registry-for-tests.ts';
-import { basic, send } from './client.ts';
+import { basic, send } from './checked-client.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { type Body, containerBody, grant, makePlace, makeUser, type Place } from './place.ts';
 import { type Platform, refusal, startPlatform } from './platform.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { packageFile } from '../server/package-file.ts';
-import { basic, type Reply, send } from './client.ts';
+import { basic, type Reply, send } from './checked-client.ts';
 import { lambdaBody, makePlace } from './place.ts';
 import { startPlatform } from './platform.ts';
 

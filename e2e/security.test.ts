@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, makeAccount, rootPairOf } from './account.ts';
-import { type Authorization, basic, bearer, send } from './client.ts';
+import { type Authorization, basic, bearer, send } from './checked-client.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { type Body, grant, makePlace, type Place } from './place.ts';
 import { type Platform, startPlatform, type Voice } from './platform.ts';

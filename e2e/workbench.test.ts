@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from './account.ts';
-import { send } from './client.ts';
+import { send } from './checked-client.ts';
 import { makerFor } from './maker.ts';
 import { type Body, grant, makePlace, type Place } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { basic, bearer, type Reply, send } from '../../e2e/client.ts';
+import { basic, bearer, type Reply, send } from '../../e2e/checked-client.ts';
 import { grant, makeUser } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 

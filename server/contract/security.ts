@@ -145,6 +145,7 @@ const issues = {
   right: 'none',
   answer: ok(token),
   isPrivate: true,
+  errors: [429],
   errorForm: 'TokenError',
   description: 'The client_credentials grant takes an API key and its secret as Basic authentication.',
 } as const;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { basic, bearer, send } from '../../e2e/client.ts';
+import { basic, bearer, send } from '../../e2e/checked-client.ts';
 import { type Emulator, startEmulator } from '../emulator.ts';
 
 /** Data folders as earlier versions have written them (scripts/make-data-folder.mjs), one a form of what is kept. */

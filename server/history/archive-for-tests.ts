@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { type Entry, openPromise } from 'yauzl';
 import yazl from 'yazl';
-import { basic, type Reply, send } from '../../e2e/client.ts';
+import { basic, type Reply, send } from '../../e2e/checked-client.ts';
 import { lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';
 

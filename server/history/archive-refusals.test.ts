@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../e2e/client.ts';
+import { send } from '../../e2e/checked-client.ts';
 import type { Body } from '../../e2e/place.ts';
 import { refusal } from '../../e2e/platform.ts';
 import { type ArchiveBed, archiveBed, authOf, importInto, seqOf, zipOf } from './archive-for-tests.ts';

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn } from '../../e2e/account.ts';
-import { basic, bearer, send } from '../../e2e/client.ts';
+import { basic, bearer, send } from '../../e2e/checked-client.ts';
 import type { Body } from '../../e2e/place.ts';
 import { refusal, startPlatform } from '../../e2e/platform.ts';
 import { type ArchiveBed, archiveBed, authOf, exportFrom, importInto, seqOf } from './archive-for-tests.ts';

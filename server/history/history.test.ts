@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, type Reply, send } from '../../e2e/client.ts';
+import { basic, type Reply, send } from '../../e2e/checked-client.ts';
 import { type Body, containerBody, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from '../../e2e/account.ts';
-import { type Reply, send } from '../../e2e/client.ts';
+import { type Reply, send } from '../../e2e/checked-client.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
 let platform: Platform;

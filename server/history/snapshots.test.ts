@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, type Reply, send } from '../../e2e/client.ts';
+import { basic, type Reply, send } from '../../e2e/checked-client.ts';
 import { makerFor } from '../../e2e/maker.ts';
 import { makePlace } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, send } from '../../e2e/client.ts';
+import { basic, send } from '../../e2e/checked-client.ts';
 import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from '../../e2e/account.ts';
-import { type Reply, send } from '../../e2e/client.ts';
+import { type Reply, send } from '../../e2e/checked-client.ts';
 import { lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, bearer, send } from '../../e2e/client.ts';
+import { basic, bearer, send } from '../../e2e/checked-client.ts';
 import { type Maker, makerFor } from '../../e2e/maker.ts';
 import {
   type Body,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../e2e/client.ts';
+import { send } from '../../e2e/checked-client.ts';
 import { containerBody, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../e2e/client.ts';
+import { send } from '../../e2e/checked-client.ts';
 import { type Maker, makerFor } from '../../e2e/maker.ts';
 import { type Body, containerBody, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';

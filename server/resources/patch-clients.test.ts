@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { compare } from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../e2e/client.ts';
+import { send } from '../../e2e/checked-client.ts';
 import { type Maker, makerFor } from '../../e2e/maker.ts';
 import { type Body, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../e2e/client.ts';
+import { send } from '../../e2e/checked-client.ts';
 import { type Platform, startPlatform, type Voice } from '../../e2e/platform.ts';
 import { typeWords } from '../model/registry.ts';
 import { listedOnlyWords } from '../model/type-words.ts';

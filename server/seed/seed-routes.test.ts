@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { basic, bearer, send } from '../../e2e/client.ts';
+import { basic, bearer, send } from '../../e2e/checked-client.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
 let platform: Platform;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../e2e/account.ts';
-import { basic, send } from '../../e2e/client.ts';
+import { basic, send } from '../../e2e/checked-client.ts';
 import { type Maker, makerFor } from '../../e2e/maker.ts';
 import { type Body, grant, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from '../../e2e/account.ts';
-import { send } from '../../e2e/client.ts';
+import { send } from '../../e2e/checked-client.ts';
 import { makerFor } from '../../e2e/maker.ts';
 import { makePlace } from '../../e2e/place.ts';
 import { type Platform, startPlatform } from '../../e2e/platform.ts';

@@ -18,7 +18,7 @@ import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
 import { jsonOf, jsonOfId, jsonOfPlace } from './record-text.ts';
 import { type BodyPlace, bodyAt, endOf, keepBody, keepRest, NO_BODY, restAt } from './recorded-bodies.ts';
-import { shownBody, shownHeader, shownTextOf, withoutSecrets } from './shown-body.ts';
+import { shownBody, shownHeader, shownTextOf, shownTexts, withoutSecrets } from './shown-body.ts';
 import { shownInvocation, tenthsBetween } from './shown-invocation.ts';
 
 const EXCERPT_CHARACTERS = 200;
@@ -355,8 +355,7 @@ export function shownRecorded(one: WholeInvocation): Omit<ShownRecorded, 'seq'> 
     traceId: traceOfInvocation(one),
     event: {
       ...call,
-      // As: of lists of texts the texts are hidden.
-      params: withoutSecrets(call.params) as typeof call.params,
+      params: Object.fromEntries(Object.entries(call.params).map(([name, texts]) => [name, shownTexts(name, texts)])),
       headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, shownHeader(name, text)])),
       ...(user && { user }),
       body: shownBody(event, headers['content-type']),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, send } from '../../e2e/client.ts';
+import { basic, send } from '../../e2e/checked-client.ts';
 import { type Body, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 
@@ -160,7 +160,7 @@ describe('GET /inspect/invocations/{id}', () => {
       event: {
         method: 'POST',
         path: '',
-        params: { page: ['2'] },
+        params: { page: ['2'], token: ['<hidden>'] },
         headers: { authorization: 'Basic <hidden>', 'x-page': 'p' },
         user: { name: 'root' },
         body: { text: '{"n":7,"say":"hello","password":"<hidden>"}' },

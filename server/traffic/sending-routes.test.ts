@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makeAccount } from '../../e2e/account.ts';
-import { basic, send } from '../../e2e/client.ts';
+import { basic, send } from '../../e2e/checked-client.ts';
 import { type Body, grant, lambdaBody, makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 

@@ -136,6 +136,11 @@ function shownText(text: string, contentType: string | undefined): string {
   }
 }
 
+/** The texts of a parameter as they are shown. */
+export function shownTexts(name: string, texts: readonly string[]): string[] {
+  return texts.map((text) => (text !== '' && SECRET_NAME.test(name) ? HIDDEN : text));
+}
+
 /** The same value when nothing in it had to be hidden. */
 export function withoutSecrets(value: Json): Json {
   if (Array.isArray(value)) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../e2e/account.ts';
-import { send } from '../../e2e/client.ts';
+import { send } from '../../e2e/checked-client.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
 import { startEmulator } from '../emulator.ts';
 import { folderSizes } from './settings-storage.ts';

@@ -1,6 +1,6 @@
 import { compare } from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send } from '../../../e2e/client.ts';
+import { send } from '../../../e2e/checked-client.ts';
 import { type Body, containerBody, lambdaBody, makePlace, otherEnvironment, type Place } from '../../../e2e/place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from '../../../e2e/platform.ts';
 
