@@ -24,6 +24,9 @@ const LONG_MS = 50;
 const WEIGHT = 0.1;
 const LONGEST_COUNTED_MS = 1_000;
 
+/** What has been answered while this process was at something else is read in one turn of the event loop, and over after two more. */
+const TURNS_TO_END = 3;
+
 /** What is to be known to tell whether more processes are needed. */
 export interface PoolState {
   waiting: number;
@@ -100,12 +103,16 @@ export class PoolGrowth {
       this.#timer = undefined;
       this.#isLate = performance.now() > dueMs + PATIENCE_MS;
       if (isPatient && this.#isLate) return this.#wait(false);
-      // What has been answered meanwhile is still to be read.
-      this.#immediate = setImmediate(() => {
-        this.#immediate = undefined;
-        this.#look();
-      });
+      this.#lookAfter(TURNS_TO_END);
     }, afterMs);
+  }
+
+  #lookAfter(turns: number): void {
+    this.#immediate = setImmediate(() => {
+      if (turns > 1) return this.#lookAfter(turns - 1);
+      this.#immediate = undefined;
+      this.#look();
+    });
   }
 
   stop(): void {
