@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refusingTables } from '../server/contract/tables.ts';
 import { createInspector } from '../server/emulator/inspector.ts';
+import type { RoutersByLength } from '../server/http/serve.ts';
 import { typeOfWord } from '../server/model/registry.ts';
 import { resourceRoutes } from '../server/resources/routes.ts';
 import { securityRoutes } from '../server/security/routes.ts';
@@ -43,7 +44,8 @@ describe('of the routes of the services', () => {
 });
 
 /** The routes of an Express router and of the routers in it, such as `GET /meta/:fqon`. */
-function routesOf(router: Router, base: string): string[] {
+function routesOf(router: Router & Partial<RoutersByLength>, base: string): string[] {
+  if (router.byLength) return [...router.byLength.values()].flatMap((one) => routesOf(one, base));
   return router.stack.flatMap(({ route, handle }) => {
     const paths = [route?.path ?? []].flat();
     if (route)

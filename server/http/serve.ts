@@ -98,8 +98,13 @@ export function serve<Table extends Rows, F extends Finders = Record<never, neve
   return routerOf(served(table, gate, handlers, finders));
 }
 
+/** For whoever looks at what is served: routers by the number of segments of their paths. */
+export interface RoutersByLength {
+  readonly byLength: ReadonlyMap<number, Router>;
+}
+
 /** The routes of several tables. Where more than one is of the same address the one that says more of it is asked first, then the earlier one. */
-export function routerOf(...tables: readonly (readonly Served[])[]): Router {
+export function routerOf(...tables: readonly (readonly Served[])[]): Router & RoutersByLength {
   /** By the number of segments, so that a request is compared with paths of its own length alone. */
   const routers = new Map<number, Router>();
   for (const { row, handle } of tables.flat().sort((a, b) => bySegments(a.row, b.row))) {
@@ -109,11 +114,12 @@ export function routerOf(...tables: readonly (readonly Served[])[]): Router {
     routers.set(length, router);
     router[verb](path, handle);
   }
-  return express.Router().use((req, res, next) => {
+  const chosen = express.Router().use((req, res, next) => {
     const router = routers.get(lengthOf(req.path));
     if (router) router(req, res, next);
     else next();
   });
+  return Object.assign(chosen, { byLength: routers });
 }
 
 /** Segments of a path; a slash at its end counts for nothing, as in routes. */
