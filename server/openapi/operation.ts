@@ -17,6 +17,8 @@ export function refusalsOf({ route, right, target, query, body, errors = [] }: R
     // An organization has to be there.
     ...(target || route.includes('{fqon}') ? [404] : []),
     ...(body ? ofBody : []),
+    // What is to be kept may not be: a disk is full, or the platform ends.
+    ...(route.startsWith('get ') ? [] : [503]),
     ...errors,
   ]);
   return [...statuses].sort((a, b) => a - b);

@@ -41,3 +41,18 @@ it('reads it twice a second under a storm of events, and once more after the las
   expect(read.mock.calls.length).toBeLessThanOrEqual(6);
   leave();
 });
+
+it('reads it once more when it was being read as something happened: the answer may be of before', async () => {
+  const { read, tell, leave } = await watchedList();
+  let answer = (_rows: string) => {};
+  read.mockImplementationOnce(() => new Promise((resolve) => (answer = resolve)));
+  tell('invocations');
+  await vi.advanceTimersByTimeAsync(100);
+  tell('invocations');
+  await vi.advanceTimersByTimeAsync(900);
+  expect(read).toHaveBeenCalledOnce();
+  answer('rows of before');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(read).toHaveBeenCalledTimes(2);
+  leave();
+});

@@ -33,7 +33,9 @@ export class LiveCache {
       this.#waiting.add(topic);
       return;
     }
-    // What is being read is let finish: under a steady stream of events nothing would ever arrive otherwise.
+    // What is being read is let finish: under a steady stream of events nothing would ever arrive otherwise. It may have been
+    // answered before the event, so it is read once more.
+    if (this.#client.isFetching({ queryKey: [topic] }) > 0) this.#waiting.add(topic);
     void this.#client.invalidateQueries({ queryKey: [topic] }, { cancelRefetch: false });
     const rest = setTimeout(() => {
       this.#resting.delete(topic);

@@ -1,5 +1,37 @@
-import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
+import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { findNear } from './grid-layout.ts';
+
+/** What one looked at when it was last noted. */
+export interface Sight<Row> {
+  rows: readonly Row[];
+  keyOf(row: Row): string;
+  /** Pixels. */
+  rowHeight: number;
+  /** How far it was scrolled, in pixels. */
+  top: number;
+}
+
+/**
+ * How far to scroll so that the first row that one saw stays where it is; undefined where there is nothing to do.
+ *
+ * @param top how far it is scrolled now. A browser tells of scrolling only with its next picture, so that may be elsewhere than what was noted.
+ * @param mostTop how far it can be; whoever is there may have been left there by rows that went
+ */
+export function steadyTop<Row>(
+  sight: Sight<Row>,
+  rows: readonly Row[],
+  top: number,
+  mostTop: number,
+): number | undefined {
+  const { keyOf, rowHeight } = sight;
+  const seenTop = top < mostTop ? top : sight.top;
+  const index = Math.floor(seenTop / rowHeight);
+  const first = sight.rows[index];
+  // At the very top the newest stays in sight.
+  if (seenTop <= 0 || first === undefined) return undefined;
+  const now = findNear(rows, keyOf, keyOf(first), index);
+  return now === undefined || now === index ? undefined : seenTop + (now - index) * rowHeight;
+}
 
 /** Keeps the first row that one sees where it is when rows come or go above it; at the very top the newest stays in sight. */
 export function useSteadyScroll<Row>(
@@ -8,31 +40,19 @@ export function useSteadyScroll<Row>(
   keyOf: (row: Row) => string,
   rowHeight: number,
 ): void {
-  const anchor = useRef<{ key: string; index: number; offset: number } | undefined>(undefined);
+  const sight = useRef<Sight<Row> | undefined>(undefined);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return undefined;
+    const mostTop = element.scrollHeight - element.clientHeight;
+    const top = sight.current && steadyTop(sight.current, rows, element.scrollTop, mostTop);
+    if (top !== undefined) element.scrollTop = top;
     const note = () => {
-      const index = Math.floor(element.scrollTop / rowHeight);
-      const row = rows[index];
-      anchor.current =
-        element.scrollTop <= 0 || row === undefined
-          ? undefined
-          : { key: keyOf(row), index, offset: element.scrollTop - index * rowHeight };
+      sight.current = { rows, keyOf, rowHeight, top: element.scrollTop };
     };
     note();
     element.addEventListener('scroll', note, { passive: true });
     return () => element.removeEventListener('scroll', note);
-  }, [scroller, rows, keyOf, rowHeight]);
-
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    const kept = anchor.current;
-    if (!element || !kept) return;
-    const index = findNear(rows, keyOf, kept.key, kept.index);
-    if (index === undefined || index === kept.index) return;
-    element.scrollTop = index * rowHeight + kept.offset;
-    anchor.current = { ...kept, index };
   }, [scroller, rows, keyOf, rowHeight]);
 }
