@@ -114,6 +114,30 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
+  it('goes on from where it was told to be, though nothing has happened yet', async () => {
+    const { stream, line, lines, resetCount } = watch();
+    stream.start();
+    line().say('hello', 3);
+    line().breakDown(2);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(lines.map(({ after }) => after)).toEqual([undefined, '3']);
+    expect(resetCount()).toBe(1); // while there was no stream
+    stream.stop();
+  });
+
+  it('has everything read anew when it was refused before it was told where it was', async () => {
+    const { stream, line, resetCount } = watch();
+    stream.start();
+    line().breakDown(2);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(resetCount()).toBe(1);
+    line().say('hello', 3);
+    expect(resetCount()).toBe(2);
+    line().say('hello', 3);
+    expect(resetCount()).toBe(2);
+    stream.stop();
+  });
+
   it('is lost while the line is broken, and live again with the next event', () => {
     const { stream, line } = watch();
     stream.start();

@@ -48,6 +48,8 @@ const MAX_HELD = 5000;
 const RATE_WINDOW_MS = 5000;
 /** The server says with it that it no longer has what came after the id that was given. */
 const RESET = 'reset';
+/** What it begins with for one who gave no id: where one is now. */
+const HELLO = 'hello';
 
 /** One stream of events for the whole window: gathers those of one picture, holds them while paused, comes back after an end. */
 export class LiveStream {
@@ -60,6 +62,8 @@ export class LiveStream {
   readonly #options: LiveStreamOptions;
   #source: Source | undefined;
   #lastId: string | undefined;
+  /** Has a stream ended of which no event had come that says where it was? */
+  #hasGap = false;
   #waiting: LiveMessage[] = [];
   #isScheduled = false;
   #hasOverflowed = false;
@@ -79,7 +83,7 @@ export class LiveStream {
     this.#source = source;
     source.onopen = () => this.connection.set('live');
     source.onerror = () => this.#onError(source);
-    for (const name of new Set([...this.#options.names, RESET])) {
+    for (const name of new Set([...this.#options.names, RESET, HELLO])) {
       source.addEventListener(name, (event) => this.#onEvent(name, event));
     }
   }
@@ -117,7 +121,9 @@ export class LiveStream {
   #onEvent(name: string, event: { data: string; lastEventId: string }): void {
     if (event.lastEventId !== '') this.#lastId = event.lastEventId;
     this.connection.set('live');
-    if (name === RESET) {
+    if (name === HELLO && !this.#hasGap) return;
+    this.#hasGap = false;
+    if (name === RESET || name === HELLO) {
       this.#waiting = [];
       this.#options.onReset();
       return;
@@ -149,6 +155,7 @@ export class LiveStream {
     }
     source.close();
     this.#source = undefined;
+    this.#hasGap = this.#lastId === undefined;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.start(), RETRY_MS);
     void this.#askAround();
