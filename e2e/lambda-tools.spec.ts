@@ -152,6 +152,8 @@ test('a name that is taken is refused where it is typed', async ({ page, platfor
   await page.getByRole('button', { name: 'New lambda' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('taken');
+  // Once it knows where to make it.
+  await expect(dialog.getByRole('button', { name: 'Create lambda' })).toBeEnabled();
   await page.keyboard.press('Enter');
   await expect(dialog.getByRole('alert')).toContainText('taken');
   await dialog.getByLabel('Name').fill('web');
