@@ -60,21 +60,24 @@ async function run(name, [command, ...args]) {
 }
 
 const window = () => run('window', [...(canBeApart ? APART : []), ...playwright('window')]);
-/** They make no containers, so the journeys with an engine may go on beside them, and come first when both have something to do. */
+/** They make no containers, so what has an engine may go on beside them, and comes first when both have something to do. */
 const others = () => run('others', [...(canBeApart ? ['nice', '-n', '5'] : []), ...vitest('2-lambdas', '3-platform')]);
 
 /** It leaves rules in the system's firewall: in a network of its own beside others, else when they have ended. */
 const podman = () => run('podman', [...(canBeApart ? APART : []), ...vitest('4-podman')]);
 
-// What waits most runs beside what computes most: two that compute would only keep each other waiting.
-const apart = canBeApart ? window() : undefined;
-const computing = apart?.then(others);
-// Few at a time: they have all the time that the window's journeys take, and an engine that is asked by many keeps no limit.
+// The window's journeys have the machine to themselves: a browser, its platform and a person's patience are what a test should hold
+// to, not how many others compute. Then what waits most runs beside what computes most and gives way to it.
+await window();
+const computing = canBeApart ? others() : undefined;
+// Few at a time: an engine that is asked by many keeps no limit.
 await run('engines', [...vitest('1-engines'), '--maxWorkers', '2']);
 if (canBeApart) await podman();
-await (apart ?? window().then(others));
-// These need the engine's own networks; journeys keep each other waiting, the other tests give way to them.
+// These need the engine's own networks.
 await run('engine journeys', playwright('engine'));
-if (!canBeApart) await podman();
 await computing;
+if (!canBeApart) {
+  await others();
+  await podman();
+}
 console.log([...failures, ...told].join('\n'));
