@@ -78,17 +78,37 @@ function Parts({
     if (body.current?.contains(document.activeElement)) return;
     (firstFieldIn(body.current) ?? actionIn(foot.current))?.focus();
   }, []);
+  /** Enter came before the dialog had heard all that it takes, and nothing since. */
+  const isSent = useRef(false);
+  const forgetSent = () => {
+    isSent.current = false;
+  };
+  useEffect(() => {
+    if (!isReady || !isSent.current) return;
+    isSent.current = false;
+    actionIn(foot.current)?.click();
+  }, [isReady]);
   const onKeyDown = ({ key, target, currentTarget, nativeEvent }: KeyboardEvent) => {
+    forgetSent();
     // What is typed into a dialog upon this one comes by here, too.
     if (key !== 'Enter' || !isFieldOfOneLine(target) || !currentTarget.contains(target)) return;
     // A number is taken with this very key, and may keep it to itself: the action comes after it.
     setTimeout(() => {
-      if (!nativeEvent.defaultPrevented) actionIn(foot.current)?.click();
+      if (nativeEvent.defaultPrevented) return;
+      const button = actionIn(foot.current);
+      if (button) button.click();
+      else isSent.current = true;
     });
   };
   return (
     <>
-      <div ref={body} onKeyDownCapture={onKeyDown} className="min-h-0 flex-1 overflow-auto p-4">
+      <div
+        ref={body}
+        onKeyDownCapture={onKeyDown}
+        onInputCapture={forgetSent}
+        onPointerDownCapture={forgetSent}
+        className="min-h-0 flex-1 overflow-auto p-4"
+      >
         {children}
         <FailureNote error={making?.error} className="mt-3" />
       </div>
