@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { coldCalls, edits, median } from './speed/calls.ts';
+import { PLAIN_ENV } from './speed/floors.ts';
 import { type Line, printLines } from './speed/goals.ts';
 import { Terrarium } from './speed/terrarium.ts';
 
@@ -22,7 +23,7 @@ const run = promisify(execFile);
 /** Milliseconds until the last of so many Node processes has started and ended. */
 async function nodes(count: number): Promise<number> {
   const beganMs = performance.now();
-  await Promise.all(Array.from({ length: count }, () => run(process.execPath, ['-e', '0'])));
+  await Promise.all(Array.from({ length: count }, () => run(process.execPath, ['-e', '0'], { env: PLAIN_ENV })));
   return performance.now() - beganMs;
 }
 

@@ -1,24 +1,31 @@
 // How long a container takes from `POST containers` to its first byte through the gateway, beside a bare `docker run` of the same
 // image and its first byte through the published port: in turns, on one engine. And how many requests a second reach a container
-// through the gateway at 50 connections, beside an nginx that proxies the same (Debian: apt-get install nginx-light; without one that
-// row is left out). Look at the ratios; the figures are this machine's.
+// through the gateway at 50 connections, and what processor time each takes, beside an nginx that proxies the same (Debian: apt-get
+// install nginx-light; without one that row is left out). BENCH_BEFORE names the command line of another build, whose gateway takes
+// its turns, too. Look at the ratios; the figures are this machine's.
+//
+//   node bench/run.mjs containers [start | proxy]
 import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { testImage } from '../server/containers/docker/engine-for-tests.ts';
-import { type Emulator, startEmulator } from '../server/emulator.ts';
-import { load, median } from './speed/calls.ts';
-import { type Line, printLines } from './speed/goals.ts';
+import { startEmulator } from '../server/emulator.ts';
+import { median } from './speed/calls.ts';
+import { type Line, printLines, printTable } from './speed/goals.ts';
 import { type Load, putLoad } from './speed/load.ts';
 import { hasNginx, importNginx, SERVE_NGINX, startProxy } from './speed/nginx.ts';
+import { AUTHORIZATION, Terrarium } from './speed/terrarium.ts';
+import { measureInTurns, medianOf, type Subject } from './speed/turns.ts';
 
 const SELF = fileURLToPath(import.meta.url);
+const CLI = join(dirname(SELF), '..', 'server', 'cli.js');
+const CLI_BEFORE = process.env.BENCH_BEFORE;
 const ROUNDS = 15;
-const PROXY_ROUNDS = 7;
-const PROXY_ROUND_MS = 1_000;
+/** V8 compiles what a request goes through while the first ten thousand come; nginx is compiled. */
+const PROXY_WARM_UP_MS = 6_000;
 const PROXY_CONNECTIONS = 50;
 const PORT = 8080;
 /** Where containers find each other by name: the engine takes longer to start one there. */
@@ -64,11 +71,12 @@ interface Published {
 }
 
 /** One platform with an environment and an API; each call publishes one container more. */
-async function prepare(emulator: Emulator): Promise<(image: string, cmd: string) => Promise<Published>> {
-  const { apiKey, apiSecret = '' } = emulator.rootCredentials;
-  const authorization = `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`;
+async function prepare(
+  metaUrl: string,
+  authorization: string,
+): Promise<(image: string, cmd: string) => Promise<Published>> {
   const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await fetch(`${emulator.metaUrl}${path}`, {
+    const answer = await fetch(`${metaUrl}${path}`, {
       method,
       headers: { authorization, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -121,7 +129,20 @@ async function prepare(emulator: Emulator): Promise<(image: string, cmd: string)
   };
 }
 
-async function startLines(publish: Awaited<ReturnType<typeof prepare>>): Promise<Line[]> {
+async function startLines(): Promise<Line[]> {
+  const emulator = await startEmulator({ seed: 'empty' });
+  try {
+    await docker('network', 'create', NETWORK);
+    const { apiKey, apiSecret = '' } = emulator.rootCredentials;
+    const authorization = `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`;
+    return await measureStarts(await prepare(emulator.metaUrl, authorization));
+  } finally {
+    await emulator.stop();
+    await docker('network', 'rm', NETWORK).catch(() => undefined);
+  }
+}
+
+async function measureStarts(publish: Awaited<ReturnType<typeof prepare>>): Promise<Line[]> {
   const image = await testImage();
   const ours = async () => {
     const { tookMs, end } = await publish(image, SERVE);
@@ -149,11 +170,7 @@ async function startLines(publish: Awaited<ReturnType<typeof prepare>>): Promise
   ];
 }
 
-async function proxyLines(
-  publish: Awaited<ReturnType<typeof prepare>>,
-  folder: string,
-  loader: ChildProcess,
-): Promise<Line[]> {
+async function proxyLines(folder: string, loader: ChildProcess): Promise<Line[]> {
   if (!hasNginx()) {
     console.error('there is no nginx (Debian: apt-get install nginx-light): the row of the proxy is left out');
     return [];
@@ -161,46 +178,56 @@ async function proxyLines(
   await importNginx(NGINX_IMAGE);
   const ends: (() => unknown)[] = [];
   try {
-    const { url, end } = await publish(NGINX_IMAGE, SERVE_NGINX);
-    ends.push(end);
     const bareId = await docker('run', '-d', '-p', `127.0.0.1::${PORT}`, NGINX_IMAGE, '/bin/sh', '-c', SERVE_NGINX);
     ends.push(() => docker('rm', '-f', '-v', bareId));
     const proxy = await startProxy(folder, Number(/:(\d+)$/.exec(await docker('port', bareId, String(PORT)))?.[1]));
     ends.push(() => proxy.child.kill());
-    const { port, pathname } = new URL(url);
-    const wishes = { nginx: { port: proxy.port, path: '/' }, ours: { port: Number(port), path: pathname } };
-    const perSecond: Record<keyof typeof wishes, number[]> = { nginx: [], ours: [] };
-    const rest = { method: 'GET', connections: PROXY_CONNECTIONS, durationMs: PROXY_ROUND_MS };
-    for (let round = 0; round <= PROXY_ROUNDS; round++) {
-      for (const who of ['nginx', 'ours'] as const) {
-        const loaded = await load(loader, { ...wishes[who], ...rest });
-        if (loaded.refused > 0) throw new Error(`${who}: ${loaded.refused} refused`);
-        if (round > 0) perSecond[who].push(loaded.perSecond);
-      }
+    const nginx = subject('nginx', proxy.child, proxy.port, '/');
+    const subjects = [nginx];
+    for (const [name, cli] of [['before', CLI_BEFORE] as const, ['Terrarium', CLI] as const]) {
+      if (cli === undefined) continue;
+      const platform = await Terrarium.start(cli, folder, { more: ['--containers-engine', 'auto'] });
+      ends.push(() => platform.end());
+      const publish = await prepare(`${platform.baseUrl}/meta`, AUTHORIZATION);
+      const { url, end } = await publish(NGINX_IMAGE, SERVE_NGINX);
+      ends.push(end);
+      subjects.push(subject(name, platform.child, platform.gatewayPort, new URL(url).pathname));
     }
-    const beside = { name: 'nginx', measured: median(perSecond.nginx) };
+    await measureInTurns(subjects, loader, { connections: PROXY_CONNECTIONS, warmUpMs: PROXY_WARM_UP_MS });
     const what = `proxy to a container, ${PROXY_CONNECTIONS} connections`;
-    return [{ what, measured: median(perSecond.ours), unit: '/s', beside, goal: { atLeast: 0.5 } }];
+    const rows = subjects.map((one) => [
+      one.name,
+      medianOf(one, 'perSecond').toFixed(0),
+      medianOf(one, 'cpuUs').toFixed(0),
+    ]);
+    printTable([what, 'requests/s', 'processor, us'], rows);
+    const beside = { name: 'nginx', measured: medianOf(nginx, 'perSecond') };
+    return subjects.slice(1).map((one) => ({
+      what: one.name === 'before' ? `before: ${what}` : what,
+      measured: medianOf(one, 'perSecond'),
+      unit: '/s',
+      beside,
+      goal: { atLeast: 0.5 },
+    }));
   } finally {
     for (const end of ends.reverse()) await end();
   }
 }
 
+function subject(name: string, child: ChildProcess, port: number, path: string): Subject {
+  return { name, child, asked: { method: 'GET', port, path }, rounds: [] };
+}
+
 async function main(only: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'terrarium-bench-'));
   const loader = fork(SELF, ['load']);
-  const emulator = await startEmulator({ seed: 'empty' });
   try {
-    const publish = await prepare(emulator);
-    await docker('network', 'create', NETWORK);
     const lines: Line[] = [];
-    if (only !== 'proxy') lines.push(...(await startLines(publish)));
-    if (only !== 'start') lines.push(...(await proxyLines(publish, folder, loader)));
+    if (only !== 'proxy') lines.push(...(await startLines()));
+    if (only !== 'start') lines.push(...(await proxyLines(folder, loader)));
     printLines(lines);
   } finally {
     loader.disconnect();
-    await emulator.stop();
-    await docker('network', 'rm', NETWORK).catch(() => undefined);
     await docker('rmi', '--force', NGINX_IMAGE).catch(() => undefined);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -208,6 +235,6 @@ async function main(only: string): Promise<void> {
 
 const [role = ''] = process.argv.slice(2);
 if (role === 'load') {
-  process.on('message', (wish) => void putLoad(wish as Load).then((loaded) => process.send?.(loaded))); // our own wishes
+  process.on('message', (asked) => void putLoad(asked as Load).then((loaded) => process.send?.(loaded))); // our own requests
   process.on('disconnect', () => process.exit());
 } else await main(role);

@@ -73,8 +73,8 @@ for (const size of SIZES) {
     const now = store.seq;
     const { history } = store;
     const page = async (query: Partial<HistoryQuery>) => {
-      const wish = { limit: 50, brief: false, ...query };
-      const { commits, next } = await findCommits(history, wish, () => undefined);
+      const asked = { limit: 50, brief: false, ...query };
+      const { commits, next } = await findCommits(history, asked, () => undefined);
       return `${commits.length} commits${next === undefined ? '' : `, next ${next}`}`;
     };
     const worldAt = async (seq: number) => `commit ${(await history.worldAt({ seq })).seq}`;
@@ -85,7 +85,7 @@ for (const size of SIZES) {
     for (const back of [10, 1_000, COMMITS]) await measure(`world of ${back} commits ago`, () => worldAt(now - back));
     await measure('difference over 1000 commits', async () => {
       const [from, to] = [await history.worldAt({ seq: now - 1000 }), await history.worldAt({ seq: now })];
-      return `${differenceBetween(from, to).ops.length} operations`;
+      return `${(await differenceBetween(from, to)).ops.length} operations`;
     });
     await measure('restore of 1000 commits ago', async () => {
       const { resources } = await history.worldAt({ seq: now - 1000 });

@@ -57,9 +57,9 @@ async function measure(servers: readonly Server[], loader: ChildProcess, rounds:
         for (const { child, port, path, rounds: kept } of servers) {
           // The first round warms up: what is measured is code that has run often, however slow the machine is just now.
           const warmUp = round === 0 && { leastAnswers: WARM_UP_ANSWERS };
-          const wish: Load = { port, path, ...request, connections: count, durationMs: ROUND_MS, ...warmUp };
+          const asked: Load = { port, path, ...request, connections: count, durationMs: ROUND_MS, ...warmUp };
           const [beforeMs, ownBeforeMs] = [processorMs(child.pid) ?? Number.NaN, ownProcessorMs(child.pid)];
-          const loaded = await load(loader, wish);
+          const loaded = await load(loader, asked);
           const tookMs = (processorMs(child.pid) ?? Number.NaN) - beforeMs;
           const ownMs = ownProcessorMs(child.pid) - ownBeforeMs;
           const requests = loaded.perSecond * (ROUND_MS / 1000);
@@ -240,7 +240,7 @@ async function main(args: readonly string[]): Promise<void> {
 
 const [role = '', ...args] = process.argv.slice(2);
 if (role === 'load') {
-  process.on('message', (wish) => void putLoad(wish as Load).then((loaded) => process.send?.(loaded))); // our own wishes
+  process.on('message', (asked) => void putLoad(asked as Load).then((loaded) => process.send?.(loaded))); // our own requests
   process.on('disconnect', () => process.exit());
 } else if (role === 'floor') {
   await runFloor(args[0] as Floor, SELF, args[1] ?? ''); // startFloor gives one of them

@@ -55,6 +55,7 @@ async function watched(what: string, work: () => unknown): Promise<Measured> {
     if (!isOver) setImmediate(look);
   };
   await wait(50);
+  [lastMs, lastOwnMs] = [performance.now(), ownMs()];
   longestGcMs = 0;
   look();
   const beganMs = performance.now();

@@ -14,7 +14,7 @@ import { type Floor, runFloor, startFloor } from './speed/floors.ts';
 import { printTable } from './speed/goals.ts';
 import { type Load, putLoad } from './speed/load.ts';
 import { AUTHORIZATION, Terrarium } from './speed/terrarium.ts';
-import { CONNECTIONS, measureInTurns, medianOf, ROUND_MS, type Subject, type Wish } from './speed/turns.ts';
+import { type Asked, CONNECTIONS, measureInTurns, medianOf, ROUND_MS, type Subject } from './speed/turns.ts';
 
 const SELF = fileURLToPath(import.meta.url);
 const CLI = join(dirname(SELF), '..', 'server', 'cli.js');
@@ -22,7 +22,7 @@ const CLI_BEFORE = process.env.BENCH_BEFORE;
 const SIZE = 10_000;
 
 /** What is measured of a platform: a lambda more, another variable of one, another image of a container. */
-async function wishesOf(platform: Terrarium): Promise<Record<string, Wish>> {
+async function requestsOf(platform: Terrarium): Promise<Record<string, Asked>> {
   const create = await createLoad(platform);
   const { id: lambda } = await platform.publish();
   const container = await platform.ask('POST', `${await platform.environment()}/containers`, {
@@ -36,7 +36,7 @@ async function wishesOf(platform: Terrarium): Promise<Record<string, Wish>> {
       port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
     },
   });
-  const patch = (path: string, pointer: string): Wish => ({
+  const patch = (path: string, pointer: string): Asked => ({
     ...create,
     method: 'PATCH',
     path: `/meta/root/${path}`,
@@ -69,23 +69,23 @@ async function main(size: number): Promise<void> {
       if (cli === undefined) continue;
       const platform = await Terrarium.start(cli, folder);
       ends.push(() => platform.end());
-      const wishes = await wishesOf(platform);
-      await grow(platform, loader, wishes.create, size);
-      platforms.push({ name, platform, wishes });
+      const requests = await requestsOf(platform);
+      await grow(platform, loader, requests.create, size);
+      platforms.push({ name, platform, requests });
     }
     const [some] = platforms;
     if (!some) return;
-    for (const what of Object.keys(some.wishes)) {
-      const subjects: Subject[] = platforms.flatMap(({ name, platform: { child }, wishes }) => {
-        const wish = wishes[what];
-        return wish ? [{ name, child, wish, rounds: [] }] : [];
+    for (const what of Object.keys(some.requests)) {
+      const subjects: Subject[] = platforms.flatMap(({ name, platform: { child }, requests }) => {
+        const asked = requests[what];
+        return asked ? [{ name, child, asked, rounds: [] }] : [];
       });
       const [first] = subjects;
       for (const kind of ['journal', 'express'] as const) {
         const { child, port } = await startFloor(kind, SELF, folder);
         ends.push(() => child.disconnect());
         if (first)
-          subjects.push({ name: kind, child, wish: { ...first.wish, method: 'POST', port, path: '/' }, rounds: [] });
+          subjects.push({ name: kind, child, asked: { ...first.asked, method: 'POST', port, path: '/' }, rounds: [] });
       }
       await measureInTurns(subjects, loader);
       print(what, subjects);
@@ -96,10 +96,10 @@ async function main(size: number): Promise<void> {
   }
 }
 
-async function grow(platform: Terrarium, loader: ChildProcess, wish: Wish | undefined, size: number): Promise<void> {
+async function grow(platform: Terrarium, loader: ChildProcess, asked: Asked | undefined, size: number): Promise<void> {
   const count = async () => (await platform.ask<unknown[]>('GET', `${await platform.environment()}/lambdas`)).length;
-  while (wish && (await count()) < size)
-    await load(loader, { ...wish, connections: CONNECTIONS, durationMs: ROUND_MS });
+  while (asked && (await count()) < size)
+    await load(loader, { ...asked, connections: CONNECTIONS, durationMs: ROUND_MS });
 }
 
 function print(what: string, subjects: readonly Subject[]): void {
@@ -114,7 +114,7 @@ function print(what: string, subjects: readonly Subject[]): void {
 
 const [role = '', ...args] = process.argv.slice(2);
 if (role === 'load') {
-  process.on('message', (wish) => void putLoad(wish as Load).then((loaded) => process.send?.(loaded))); // our own wishes
+  process.on('message', (asked) => void putLoad(asked as Load).then((loaded) => process.send?.(loaded))); // our own requests
   process.on('disconnect', () => process.exit());
 } else if (role === 'floor') {
   await runFloor(args[0] as Floor, SELF, args[1] ?? ''); // startFloor gives one of them

@@ -12,8 +12,8 @@ const REST_MS = 1_000;
 const AT_ONCE = 20;
 
 /** Loads a server from the process that does nothing else. */
-export async function load(loader: ChildProcess, wish: Load): Promise<Loaded> {
-  loader.send(wish);
+export async function load(loader: ChildProcess, asked: Load): Promise<Loaded> {
+  loader.send(asked);
   const [loaded] = await once(loader, 'message');
   return loaded;
 }

@@ -17,7 +17,7 @@ const CONNECTIONS = 10;
 /** What the account of azurite's documentation has as its key. */
 const AZURITE_KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
 
-type Wish = Omit<Load, 'durationMs' | 'connections'>;
+type Asked = Omit<Load, 'durationMs' | 'connections'>;
 
 /** Creates that are on disk when they are answered, beside stores of other emulators and a bare journal. */
 export async function storeLines(options: {
@@ -30,9 +30,9 @@ export async function storeLines(options: {
 }): Promise<Line[]> {
   const { platform, loader, self, folder, rounds, withPeers } = options;
   const own = await createLoad(platform);
-  const stores: { name: string; wish: Wish; perSecond: number[] }[] = [];
+  const stores: { name: string; asked: Asked; perSecond: number[] }[] = [];
   const ends: (() => void)[] = [];
-  const add = (name: string, wish: Wish): void => void stores.push({ name, wish, perSecond: [] });
+  const add = (name: string, asked: Asked): void => void stores.push({ name, asked, perSecond: [] });
   try {
     add('Terrarium', own);
     const floor = await startFloor('journal', self, folder);
@@ -53,13 +53,13 @@ export async function storeLines(options: {
     }
     if (withPeers) await grow(platform, loader, own);
     for (let round = 0; round <= rounds; round += 1) {
-      for (const { wish, perSecond } of stores) {
+      for (const { asked, perSecond } of stores) {
         const loaded = await load(loader, {
-          ...wish,
+          ...asked,
           connections: CONNECTIONS,
           durationMs: withPeers ? ROUND_MS : ROUND_MS / 4,
         });
-        if (loaded.refused > 0) throw new Error(`${wish.method} ${wish.path}: ${loaded.refused} refused`);
+        if (loaded.refused > 0) throw new Error(`${asked.method} ${asked.path}: ${loaded.refused} refused`);
         if (round > 0) perSecond.push(loaded.perSecond);
       }
     }
@@ -76,9 +76,9 @@ export async function storeLines(options: {
   });
 }
 
-async function grow(platform: Terrarium, loader: ChildProcess, wish: Wish): Promise<void> {
+async function grow(platform: Terrarium, loader: ChildProcess, asked: Asked): Promise<void> {
   const count = async () => (await platform.ask<unknown[]>('GET', `${await platform.environment()}/lambdas`)).length;
-  while ((await count()) < SIZE) await load(loader, { ...wish, connections: CONNECTIONS, durationMs: ROUND_MS });
+  while ((await count()) < SIZE) await load(loader, { ...asked, connections: CONNECTIONS, durationMs: ROUND_MS });
 }
 
 function rows(): object[] {
@@ -86,7 +86,7 @@ function rows(): object[] {
 }
 
 /** Makes a table; its key signs no body, so that one signature does for all. */
-async function tableOf(port: number): Promise<Wish> {
+async function tableOf(port: number): Promise<Asked> {
   const account = 'devstoreaccount1';
   const date = new Date().toUTCString();
   const signed = (resource: string): Record<string, string> => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PLAIN_ENV } from './floors.ts';
 import { lambdaSource } from './handler.ts';
 
 const KEY = { TERRARIUM_ROOT_API_KEY: 'bench', TERRARIUM_ROOT_API_SECRET: 'bench' };
@@ -62,7 +63,7 @@ export class Terrarium {
     const child = spawn(process.execPath, [cli, ...args, ...ports, '--containers-engine', 'none', ...more], {
       cwd: place,
       // As a script of npm it ends when whoever started it does.
-      env: { PATH: process.env.PATH, npm_lifecycle_event: 'bench', ...KEY },
+      env: { ...PLAIN_ENV, npm_lifecycle_event: 'bench', ...KEY },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let said = '';

@@ -7,25 +7,30 @@ const ROUNDS = 5;
 export const ROUND_MS = 1_000;
 export const CONNECTIONS = 10;
 
-export type Wish = Omit<Load, 'durationMs' | 'connections'>;
+export type Asked = Omit<Load, 'durationMs' | 'connections'>;
 
 /** Who is asked, for what, and what came of it. */
 export interface Subject {
   name: string;
   child: ChildProcess;
-  wish: Wish;
+  asked: Asked;
   rounds: (Loaded & { cpuUs: number })[];
 }
 
 /** Asks all of them in turns, so that a busy moment meets all alike. Throws for an answer that is no 2xx. */
-export async function measureInTurns(subjects: readonly Subject[], loader: ChildProcess): Promise<void> {
+export async function measureInTurns(
+  subjects: readonly Subject[],
+  loader: ChildProcess,
+  { connections = CONNECTIONS, warmUpMs = ROUND_MS } = {},
+): Promise<void> {
   for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const { name, child, wish, rounds } of subjects) {
+    // The first round warms up.
+    const durationMs = round === 0 ? warmUpMs : ROUND_MS;
+    for (const { name, child, asked, rounds } of subjects) {
       const beforeMs = processorMs(child.pid) ?? Number.NaN;
-      const loaded = await load(loader, { ...wish, connections: CONNECTIONS, durationMs: ROUND_MS });
+      const loaded = await load(loader, { ...asked, connections, durationMs });
       const tookMs = (processorMs(child.pid) ?? Number.NaN) - beforeMs;
-      if (loaded.refused > 0) throw new Error(`${name}: ${loaded.refused} of ${wish.method} ${wish.path} refused`);
-      // The first round warms up.
+      if (loaded.refused > 0) throw new Error(`${name}: ${loaded.refused} of ${asked.method} ${asked.path} refused`);
       if (round > 0) rounds.push({ ...loaded, cpuUs: (tookMs * 1000) / ((loaded.perSecond * ROUND_MS) / 1000) });
     }
   }
