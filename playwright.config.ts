@@ -45,7 +45,7 @@ export default defineConfig({
   // These limits end what hangs; when what is waited for is there nobody waits on.
   timeout: 120_000,
   expect: { timeout: 20_000 },
-  workers: 2,
+  workers: 3,
   // Chromium breaks off what it is loading when the machine's networks change, as containers make them do: journeys with an
   // engine come when all others have ended, one at a time. scripts/test.mjs knows more ways.
   projects: [
@@ -59,8 +59,6 @@ export default defineConfig({
   build: { external: ['**/dist/server/**'] },
   use: {
     browserName: 'chromium',
-    // One page after the other in the same context, emptied between them: it keeps the scripts that it has compiled.
-    reuseContext: true,
     // What moves is drawn sixty times a second, which is a twentieth of the processor's time; one journey of palette.spec.ts sees it.
     contextOptions: { reducedMotion: 'reduce' },
     launchOptions: {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { actionsOf } from '../server/model/actions.ts';
 import { typeOfWord } from '../server/model/registry.ts';
 import { type Account, logIn, makeAccount, rootPairOf } from './account.ts';
-import { basic, bearer, type Reply, send } from './client.ts';
+import { basic, bearer, type Reply, send } from './checked-client.ts';
 import { neededBy, type Operation, operations, requestOf, type Values, valuesOf } from './matrix-operation.ts';
 import { type MatrixWorld, makeMatrixWorld } from './matrix-world.ts';
 import { entitlementOf, grant } from './place.ts';
@@ -207,7 +207,6 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     child_word: 'lambdas',
     child_id: lambda,
     listed_word: 'datafeeds',
-    reference_word: 'resourcetypes',
     type_id: typeOfWord('lambdas').id,
     entitlement_id: entitlements.body[0].id,
     account_id: idOf('users'),

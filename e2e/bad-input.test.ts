@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../server/emulator.ts';
-import { basic, type Reply, send } from './client.ts';
+import { basic, type Reply, send } from './checked-client.ts';
 
 /** Whatever is sent, the answer is a 4xx with the decided body, nothing is half written, and the platform goes on. */
 let platform: Emulator;

@@ -17,6 +17,8 @@ const validators = new WeakMap<object, ValidateFunction>();
 /** As `send`; throws where the answer is not as its row says. */
 export async function send(...[method, url, options]: Parameters<typeof sendAnything>): Promise<Reply> {
   const reply = await sendAnything(method, url, options);
+  // So long an address is refused before any row is looked for (D-185).
+  if (reply.status === 414) return reply;
   const { pathname, searchParams } = new URL(url);
   // With whole records in place of what names them (D-037) an answer is as the row's description says, not its schema.
   if (searchParams.has('embed')) return reply;
@@ -39,24 +41,28 @@ function offenceOf(said: DocumentedOperation['responses'][string] | undefined, r
   return validate(reply.body) ? undefined : ajv.errorsText(validate.errors);
 }
 
+/** How much of a path is left open. */
+const opennessOf = (parts: readonly string[]) =>
+  parts.reduce((sum, part) => sum + (part.startsWith('{') ? (wordsFor(part) ? 1 : 2) : 0), 0);
+
+/** Each operation with the parts of its path, those that leave least open first. */
+const known = documentedOperations
+  .filter(({ path }) => path !== '/{api_name}/{endpoint}') // those answer what they like
+  .map((operation) => ({ operation, parts: operation.path.split('/') }))
+  .toSorted((a, b) => opennessOf(a.parts) - opennessOf(b.parts));
+
 /** The operation that a request is of: where several are, the one whose path leaves least open. */
 function operationOf(method: string, address: string): DocumentedOperation | undefined {
-  return documentedOperations
-    .filter(({ verb, path }) => verb === method && path !== '/{api_name}/{endpoint}' && isOf(address, path)) // those answer what they like
-    .toSorted((a, b) => opennessOf(a.path) - opennessOf(b.path))[0];
+  const sent = address.split('/');
+  const isSame = (one: string, part: string) =>
+    part.startsWith('{') ? (wordsFor(part)?.includes(one) ?? true) : one === part;
+  return known.find(
+    ({ operation, parts }) =>
+      operation.verb === method &&
+      parts.length === sent.length &&
+      parts.every((part, at) => isSame(sent[at] ?? '', part)),
+  )?.operation;
 }
-
-function isOf(address: string, path: string): boolean {
-  const [sent, known] = [address.split('/'), path.split('/')];
-  const isSame = (one: string, part: string) => {
-    if (!part.startsWith('{')) return one === part;
-    return wordsFor(part)?.includes(one) ?? true;
-  };
-  return sent.length === known.length && known.every((part, at) => isSame(sent[at] ?? '', part));
-}
-
-const opennessOf = (path: string) =>
-  path.split('/').reduce((sum, part) => sum + (part.startsWith('{') ? (wordsFor(part) ? 1 : 2) : 0), 0);
 
 /** A schema on its own. */
 function standingAlone(described: object): Record<string, unknown> {

@@ -163,13 +163,13 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
     });
     const token = `Bearer ${issued.body.access_token}`;
     const path = `/containers/${container.id}`;
-    const wish = { command: ['true'] };
+    const asked = { command: ['true'] };
     expect(await inspect('GET', `${path}/instances`, undefined, token)).toMatchObject(refusal(403));
     await grant(platform.root, '/acme', 'container.view', userId);
     expect(await inspect('GET', `${path}/instances`, undefined, token)).toMatchObject({ status: 200 });
     expect(await inspect('GET', `${path}/stats`, undefined, token)).toMatchObject({ status: 200 });
     for (const [change, body] of [
-      ['exec', wish],
+      ['exec', asked],
       ['restart', undefined],
     ] as const) {
       expect(await inspect('POST', `${path}/${change}`, body, token)).toMatchObject({
@@ -178,8 +178,8 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
       });
     }
     await grant(platform.root, '/acme', 'container.update', userId);
-    expect(await inspect('POST', `${path}/exec`, wish, token)).toMatchObject({ status: 200 });
-    expect(await inspect('POST', `${path}/exec`, wish, 'Basic bm9ib2R5OnB3')).toMatchObject(refusal(401));
+    expect(await inspect('POST', `${path}/exec`, asked, token)).toMatchObject({ status: 200 });
+    expect(await inspect('POST', `${path}/exec`, asked, 'Basic bm9ib2R5OnB3')).toMatchObject(refusal(401));
     expect(await inspect('GET', `/containers/${NOBODY}/instances`)).toMatchObject(refusal(404));
   });
 });

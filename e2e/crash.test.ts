@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { basic, send } from './client.ts';
+import { basic, send } from './checked-client.ts';
 
 /**
  * Kills the shipped server (-9) again and again while several clients write, and looks after each new start whether every

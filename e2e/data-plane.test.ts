@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from './account.ts';
-import { basic, send } from './client.ts';
+import { basic, send } from './checked-client.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { type Body, entitlementOf, grant, makePlace, otherEnvironment, type Place } from './place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from './platform.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../server/emulator.ts';
 import { logIn, rootPairOf } from './account.ts';
-import { basic, bearer, send } from './client.ts';
+import { basic, bearer, send } from './checked-client.ts';
 import { grant } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from './account.ts';
-import { send } from './client.ts';
+import { send } from './checked-client.ts';
 import { type Maker, makerFor } from './maker.ts';
 import { makePlace, type Place } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';

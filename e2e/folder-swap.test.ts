@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, symlink, unlink } from 'node:fs/promises
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand, type Run, Workplace } from '../server/cli/command-for-tests.ts';
-import { basic, type Reply, send } from './client.ts';
+import { basic, type Reply, send } from './checked-client.ts';
 import { refusal } from './platform.ts';
 
 /** What becomes of a data folder that somebody takes from under a running platform: `rm -rf`, `mv`, another one in its place. */

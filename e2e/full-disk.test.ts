@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn } from './account.ts';
-import { basic, bearer, send } from './client.ts';
+import { basic, bearer, send } from './checked-client.ts';
 import { makerFor } from './maker.ts';
 import { makePlace } from './place.ts';
 import { type Platform, refusal, startPlatform } from './platform.ts';

@@ -55,6 +55,23 @@ it.runIf(!('enableCompileCache' in nodeModule))('V8 takes the code that a start 
   }
 });
 
+it.runIf(!('enableCompileCache' in nodeModule))('a part that only a later start asks for is kept, too', async () => {
+  await say();
+  const before = new Set<string>(await kept());
+  const late = 'late-cccccccc.cjs';
+  await writeFile(join(folder, late), 'exports.word = 1;');
+  await writeFile(join(folder, MAIN.replace('aaaaaaaa', 'dddddddd')), `require('./${PART}'); require('./${late}');`);
+  await promisify(execFile)(
+    process.execPath,
+    ['-e', SAYS.replace('.say().then(console.log)', ''), join(folder, 'library-dddddddd.cjs')],
+    {
+      env: { ...process.env, NODE_OPTIONS: '' },
+    },
+  );
+  const added = (await kept()).filter((name) => !before.has(name));
+  expect(added.map((name) => name.split('.')[0])).toEqual(['late-cccccccc', 'library-dddddddd']);
+});
+
 it('keeps none where it may not, and runs all the same', async () => {
   const first = await say({ NODE_DISABLE_COMPILE_CACHE: '1' });
   expect(first).toContain(PART);

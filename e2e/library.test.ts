@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../server/emulator.ts';
-import { basic, bearer, send } from './client.ts';
+import { basic, bearer, send } from './checked-client.ts';
 import { makerFor } from './maker.ts';
 import { makePlace } from './place.ts';
 import { startPlatform } from './platform.ts';

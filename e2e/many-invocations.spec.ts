@@ -6,7 +6,6 @@ const INVOCATIONS = 50_000;
 const MOST_DRAWN = 120;
 
 test(`${INVOCATIONS} invocations are a list like any other, to its very end`, async ({ page, platform }) => {
-  test.setTimeout(300_000);
   await platform.call('/website/orders/oldest-one');
   await platform.end('SIGTERM');
   await growInvocations(platform.dataDir, 'order-status', '/1001', INVOCATIONS - 1);

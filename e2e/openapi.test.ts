@@ -45,7 +45,7 @@ describe('of the routes of the services', () => {
 
 /** The routes of an Express router and of the routers in it, such as `GET /meta/:fqon`. */
 function routesOf(router: Router & Partial<RoutersByLength>, base: string): string[] {
-  if (router.byLength) return [...router.byLength.values()].flatMap((one) => routesOf(one, base));
+  if (router.byLength) return [...router.byLength().values()].flatMap((one) => routesOf(one, base));
   return router.stack.flatMap(({ route, handle }) => {
     const paths = [route?.path ?? []].flat();
     if (route)
@@ -171,7 +171,6 @@ async function examplesIn({ root, emulator }: Platform, auth: string): Promise<M
     ['word', 'resources'],
     ['child_word', 'resources'],
     ['listed_word', 'datafeeds'],
-    ['reference_word', 'resourcetypes'],
     ['type_id', typeOfWord('lambdas').id],
     ['api_key', 'none'],
     ['token', 'none'],

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rootPairOf } from './account.ts';
-import { send } from './client.ts';
+import { send } from './checked-client.ts';
 import { makerFor } from './maker.ts';
 import { type Body, makePlace, type Place } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';

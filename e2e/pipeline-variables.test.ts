@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
 import { rootPairOf } from './account.ts';
-import { send } from './client.ts';
+import { send } from './checked-client.ts';
 import type { Body } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';
 

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
 import { demandEngine, expectNothingLeft, testImage } from '../server/containers/docker/engine-for-tests.ts';
 import { sampleBase } from '../server/pipelines/sample-base.ts';
+import { readerSettings } from './pipeline-for-tests.ts';
 import type { Body } from './place.ts';
 import { type Platform, startPlatform } from './platform.ts';
 
@@ -43,6 +44,7 @@ const pipeline = (...more: string[]) => {
         TERRARIUM_API_KEY: rootCredentials.apiKey,
         TERRARIUM_API_SECRET: rootCredentials.apiSecret ?? '',
         HOME: folder,
+        ...readerSettings(shop),
       },
     },
   );

@@ -61,7 +61,10 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
     await expect(detail.getByRole('progressbar')).toBeVisible();
     const log = detail.getByRole('log');
-    await expect(log).toContainText('docker build', SLOWLY);
+    // It follows the newest line; a search finds those that have gone out of sight, too.
+    await detail.getByLabel('Search the log').fill('docker build');
+    await expect(detail.getByText(/^[1-9]\d* match(es)?$/)).toBeVisible(SLOWLY);
+    await detail.getByLabel('Search the log').fill('');
     const stages = detail.getByRole('list', { name: 'Stages' });
     await expect(
       stages.getByRole('button', { name: 'success deploy' }).or(stages.getByRole('button', { name: /^deploy exit 0/ })),

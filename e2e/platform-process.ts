@@ -6,7 +6,7 @@ import { packageFile } from '../server/package-file.ts';
 import { WindowPlatform } from './window-platform.ts';
 
 const CLI = packageFile('dist/server/cli.js');
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 60_000;
 
 /** What else a command finds where it is started. */
 interface Surroundings {

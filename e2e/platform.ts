@@ -81,6 +81,7 @@ function voiceOf({ metaUrl }: Emulator, auth: string): Voice {
  *
  * @param pointer the one member that its details name
  */
-export function refusal(code: number, pointer?: string) {
-  return { status: code, body: { code, message: expect.any(String), ...(pointer && { details: [{ pointer }] }) } };
+export function refusal(code: number, pointer?: string, said?: string) {
+  const detail = { pointer, ...(said !== undefined && { message: expect.stringContaining(said) }) };
+  return { status: code, body: { code, message: expect.any(String), ...(pointer && { details: [detail] }) } };
 }

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@playwright/test';
 import { growWorld } from './large-world.ts';
 import { PlatformProcess } from './platform-process.ts';
 import { paneOf, treeOf } from './resources-window.ts';
+import { expect, test } from './window.ts';
 
 const SIZE = 100_000;
 const CROWD = 20_000;

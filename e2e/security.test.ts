@@ -158,6 +158,10 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
     expect((await security('POST', `/accounts/${id}/disable`, rootPair)).status).toBe(200);
     for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([401, 401, 401, 401]);
     expect((await login('root', 'paused')).body).toMatchObject({ error: 'invalid_grant', code: 400 });
+    // Nor does it work again when its record is written.
+    const named = [{ op: 'add', path: '/properties/firstName', value: 'Paul' }];
+    expect((await root.patch(`/root/users/${id}`, named)).status).toBe(200);
+    expect((await login('root', 'paused')).status).toBe(400);
     await security('POST', `/accounts/${id}/enable`, rootPair);
     for (const auth of [bearer, basic]) expect(await everywhere(auth)).toEqual([200, 200, 403, 200]);
   });

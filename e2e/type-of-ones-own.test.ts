@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
-import { basic } from './client.ts';
+import { basic } from './checked-client.ts';
 import type { Place } from './place.ts';
 import type { Platform } from './platform.ts';
 

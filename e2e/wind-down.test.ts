@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand, Workplace } from '../server/cli/command-for-tests.ts';
-import { basic, send } from './client.ts';
+import { basic, send } from './checked-client.ts';
 
 /** Stops the shipped server with SIGTERM while clients write and hold everything open that can be held open. */
 const KEY = { TERRARIUM_ROOT_API_KEY: 'stop', TERRARIUM_ROOT_API_SECRET: 'test' };

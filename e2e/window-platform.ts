@@ -114,6 +114,8 @@ export abstract class WindowPlatform {
   async #signIn(page: Page): Promise<void> {
     const { baseUrl, windowUrl } = this.ready;
     const key = randomBytes(32).toString('hex');
+    // Before the code is used: what is broken off on the way is gone to once more.
+    await this.#goToItsPlace(page);
     const begun = await fetch(`${baseUrl}/inspect/session`, {
       method: 'POST',
       headers: { Origin: baseUrl, 'Content-Type': 'application/json' },
@@ -122,11 +124,32 @@ export abstract class WindowPlatform {
     const [name = '', value = ''] = (begun.headers.get('set-cookie') ?? '').split(';', 1)[0]?.split('=') ?? [];
     if (begun.status !== 200 || value === '') throw new Error(`no session: ${begun.status} ${await begun.text()}`);
     const { hostname } = new URL(this.windowOrigin);
-    const cookie = { name, value, domain: hostname, path: '/', expires: -1, httpOnly: true, secure: false };
-    await page.context().setStorageState({
-      cookies: [{ ...cookie, sameSite: 'Strict' }],
-      origins: [{ origin: this.windowOrigin, localStorage: [{ name: SESSION_KEY_PLACE, value: key }] }],
-    });
+    await page
+      .context()
+      .addCookies([{ name, value, domain: hostname, path: '/', httpOnly: true, secure: false, sameSite: 'Strict' }]);
+    await page.evaluate(`localStorage.setItem('${SESSION_KEY_PLACE}', '${key}')`);
+  }
+
+  /** Ends a window and all beside it, which then keep nothing; false where the page cannot be brought there. */
+  async leave(page: Page): Promise<boolean> {
+    try {
+      await Promise.all(
+        page
+          .context()
+          .pages()
+          .map((one) => one === page || one.close()),
+      );
+      await this.#goToItsPlace(page);
+      await page.evaluate('localStorage.clear(), sessionStorage.clear()');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** To the least that can be asked for where the window is. */
+  async #goToItsPlace(page: Page): Promise<void> {
+    await page.goto(`${this.windowOrigin}/ui/icon.svg`, { timeout: LOAD_LIMIT_MS });
   }
 
   /** Asks the platform what the signed-in window may ask. */

@@ -15,16 +15,43 @@ interface Fixtures {
   /** Does the platform have a process of its own, as on the command line? Only that one can crash. */
   ownProcess: boolean;
   platform: WindowPlatform;
+  /** Does the test do to its page what cannot be undone, as with its clock? Then no other test gets it. */
+  usesUpPage: boolean;
 }
 
 /** Where the window of the test before was. */
 let usualPort = 0;
+/**
+ * The page of the test before, with nothing left of it. It stays where the window is: from any other place, a blank page, too, the
+ * browser changes to another process and compiles all scripts anew, which is half of what a load takes.
+ */
+let usualPage: Page | undefined;
+/** What a test may listen to. */
+const HEARD = ['request', 'response', 'pageerror', 'console', 'dialog'];
 
 /** Tests with a platform of their own: the demo world, no container engine. Nothing on any page may come from elsewhere. */
 export const test = base.extend<Fixtures>({
   startOptions: [{}, { option: true }],
   ownProcess: [false, { option: true }],
-  platform: async ({ startOptions, ownProcess, page }, use) => {
+  usesUpPage: [false, { option: true }],
+  context: async ({ browser, contextOptions }, use) => {
+    const context = usualPage?.context() ?? (await browser.newContext(contextOptions));
+    await use(context);
+    if (!usualPage) return context.close();
+    await context.clearCookies();
+    await context.clearPermissions();
+  },
+  page: async ({ context, contextOptions, viewport }, use) => {
+    const page = usualPage ?? (await context.newPage());
+    usualPage = undefined;
+    await use(page);
+    if (!usualPage) return;
+    for (const event of HEARD) page.removeAllListeners(event);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.emulateMedia({ colorScheme: null, ...contextOptions });
+    if (viewport) await page.setViewportSize(viewport);
+  },
+  platform: async ({ startOptions, ownProcess, page, usesUpPage }, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'terrarium-window-'));
     const options: TerrariumOptions = { containers: { engine: 'none' }, ...startOptions };
     await writeFile(join(folder, 'terrarium.json'), JSON.stringify(options));
@@ -38,6 +65,7 @@ export const test = base.extend<Fixtures>({
     });
     page.on('pageerror', ({ message }) => faults.push(message));
     await use(platform);
+    if (!usesUpPage && (await platform.leave(page))) usualPage = page;
     await platform.end('SIGTERM');
     await rm(folder, { recursive: true, force: true });
     expect(foreign, 'requests that left the platform').toEqual([]);

@@ -5,7 +5,7 @@ import { STOP_MESSAGE } from './stop-message.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-// Ctrl+C at the keyboard reaches this process and the shell, which then tells us, too: that is one wish, not two.
+// Ctrl+C at the keyboard reaches this process and the shell, which then tells us, too: that is asked once, not twice.
 let isStopping = false;
 for (const signal of SIGNALS) {
   process.on(signal, () => {
@@ -23,7 +23,6 @@ endWithParent();
 
 // Its place is known only where it is built (dist/electron beside dist/server), so it's no part of this bundle.
 const commandLine = new URL('../server/cli.js', import.meta.url).href;
-const { ended } = (await import(commandLine)) as typeof import('../server/cli.ts');
-await ended;
+await import(commandLine);
 // Electron keeps a utility process for as long as its port is open.
 process.exit();

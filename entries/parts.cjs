@@ -21,6 +21,8 @@ const OF_A_PLATFORM = /^emulator-/;
 const loaded = new Map();
 /** Those that nothing was kept of. */
 let compiled = [];
+let startsPlatform = false;
+let timer;
 
 const keepsCode =
   !nodeModule.enableCompileCache &&
@@ -41,8 +43,14 @@ function load(file) {
     filename: file,
     cachedData: kept,
   });
+  if (OF_A_PLATFORM.test(basename(file))) {
+    startsPlatform = true;
+    process.once('exit', keep);
+  }
   // V8 looks by itself whether it is of this source's length, this version and these flags.
-  if (!kept || script.cachedDataRejected) later({ file, script });
+  if (!kept || script.cachedDataRejected) compiled.push({ file, script });
+  // Those that are first asked for while the platform runs are kept, too.
+  if (startsPlatform && compiled.length > 0 && !timer) timer = setTimeout(keep, STARTED_AFTER_MS).unref();
   const ofNode = nodeModule.createRequire(file);
   const require_ = (id) => (id.startsWith('./') && HASHED.test(id) ? load(join(dirname(file), id)) : ofNode(id));
   Object.assign(require_, ofNode);
@@ -66,17 +74,11 @@ function keptCode(file) {
   }
 }
 
-function later(one) {
-  compiled.push(one);
-  if (!OF_A_PLATFORM.test(basename(one.file))) return;
-  setTimeout(keep, STARTED_AFTER_MS).unref();
-  process.once('exit', keep);
-}
-
 /** Keeps the code of what has run by now. A folder that cannot be written to keeps none. */
 function keep() {
   const parts = compiled;
   compiled = [];
+  timer = undefined;
   try {
     for (const { file, script } of parts) {
       const place = placeOf(file);

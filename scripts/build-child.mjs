@@ -7,7 +7,24 @@ import { build } from 'vite';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What becomes of an entry; only the first has the name that was asked for. */
-const ENTRIES = { 'entry.ts': undefined, 'typescript-parser.ts': 'lambda-typescript.cjs' };
+const ENTRIES = {
+  'entry.ts': undefined,
+  'typescript-parser.ts': 'lambda-typescript.cjs',
+  'function-parser.ts': 'lambda-functions.cjs',
+};
+
+/**
+ * Ahead of the first `require`. Node comes with V8's code of its own modules, which V8 takes only while all flags are as they were
+ * when Node was built: with a limit for the heap on the command line it compiles every one of them anew. The limit itself is in
+ * force once the process has begun; without the flag, modules load several times as fast. Threads of a lambda have
+ * limits by the flag: `restoreHeapFlag` (server/lambdas/child/offspring.ts) sets it again before the first of them.
+ */
+const FIRST = `if (require.main === module) {
+  const { noDeprecation } = process;
+  process.noDeprecation = true;
+  try { process.binding('v8').setFlagsFromString('--max-old-space-size=0'); } catch {}
+  process.noDeprecation = noDeprecation;
+}`;
 
 /**
  * Writes the bundle, and beside it the part that only some lambdas need.
@@ -28,7 +45,7 @@ export async function buildChild({ outFile, plugins = [] }) {
         emptyOutDir: false,
         copyPublicDir: false,
         target: 'node20',
-        rolldownOptions: { output: { format: 'cjs', entryFileNames: name, codeSplitting: false } },
+        rolldownOptions: { output: { format: 'cjs', entryFileNames: name, codeSplitting: false, banner: FIRST } },
       },
     });
   }

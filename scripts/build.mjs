@@ -90,11 +90,12 @@ async function buildServer() {
     },
   });
   for (const { name, fileName, exports } of output.filter(({ isEntry }) => isEntry)) {
-    const load = `createRequire(import.meta.url)('../../entries/parts.cjs').load(join(import.meta.dirname, '${fileName}'));`;
+    const load = `createRequire(import.meta.url)('../../entries/parts.cjs').load(join(import.meta.dirname, '${fileName}'))`;
     const lines = [
       "import { createRequire } from 'node:module';",
       "import { join } from 'node:path';",
-      exports.length > 0 ? `export const { ${exports.join(', ')} } = ${load}` : load,
+      // Whoever imports the command waits for its end; one that never ends does so with a code that says so.
+      exports.includes('ended') ? `await ${load}.ended;` : `export const { ${exports.join(', ')} } = ${load};`,
     ];
     writeFileSync(join(serverFolder, `${name}.js`), `${lines.join('\n')}\n`);
   }

@@ -1,7 +1,7 @@
 // `npm test`: all tests, as much at a time as leaves each of them what it needs. Containers change the machine's networks, and then
-// Chromium breaks off what it is loading: nothing makes containers while a journey is under way, unless the journeys have a network
-// of their own, as root can give them on Linux. Podman may have one, too: then what it leaves behind there harms nobody. What has
-// failed keeps nothing else from running; the exit code is of all together.
+// Chromium breaks off what it is loading: nothing makes containers while the window's journeys are under way. Podman may have a network
+// of its own, as root can give it on Linux: then what it leaves behind there harms nobody. What has failed keeps nothing else from
+// running; the exit code is of all together.
 import { spawn, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -59,25 +59,22 @@ async function run(name, [command, ...args]) {
   told.push(`test: ${name}: ${code === 0 ? 'ok' : 'FAILED'} (${((Date.now() - startedAt) / 1000).toFixed(0)} s)`);
 }
 
-const window = () => run('window', [...(canBeApart ? APART : []), ...playwright('window')]);
 /** They make no containers, so what has an engine may go on beside them, and comes first when both have something to do. */
-const others = () => run('others', [...(canBeApart ? ['nice', '-n', '5'] : []), ...vitest('2-lambdas', '3-platform')]);
+const giveWay = process.platform === 'win32' ? [] : ['nice', '-n', '5'];
 
 /** It leaves rules in the system's firewall: in a network of its own beside others, else when they have ended. */
 const podman = () => run('podman', [...(canBeApart ? APART : []), ...vitest('4-podman')]);
 
 // The window's journeys have the machine to themselves: a browser, its platform and a person's patience are what a test should hold
 // to, not how many others compute. Then what waits most runs beside what computes most and gives way to it.
-await window();
-const computing = canBeApart ? others() : undefined;
+await run('window', playwright('window'));
+const beside = [run('others', [...giveWay, ...vitest('2-lambdas', '3-platform')])];
+// It is another engine than that of the tests, and mostly waits, as they do.
+if (canBeApart) beside.push(podman());
 // Few at a time: an engine that is asked by many keeps no limit.
 await run('engines', [...vitest('1-engines'), '--maxWorkers', '2']);
-if (canBeApart) await podman();
 // These need the engine's own networks.
 await run('engine journeys', playwright('engine'));
-await computing;
-if (!canBeApart) {
-  await others();
-  await podman();
-}
+await Promise.all(beside);
+if (!canBeApart) await podman();
 console.log([...failures, ...told].join('\n'));

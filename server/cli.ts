@@ -4,7 +4,7 @@ import { processTerminal } from './cli/terminal.ts';
 
 if (process.env.npm_lifecycle_event) endWithParent();
 
-/** Settled when the command has ended. No top-level await: the bundle is CommonJS (docs/decisions/bundled-server.md). */
+/** Settled when the command has ended; dist/server/cli.js awaits it, as the bundle cannot: it is CommonJS (docs/decisions/bundled-server.md). */
 export const ended: Promise<void> = runCommandLine(process.argv.slice(2), processTerminal(), async (config, hooks) => {
   // Loaded only now: `terrarium config` and `--help` answer without it.
   const { startEmulator } = await import('./emulator.ts');

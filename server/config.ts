@@ -18,7 +18,8 @@ export class UserError extends Error {
  * @throws UserError with one sentence, on a line of its own, for each setting that is wrong
  */
 export function validateConfig(given: unknown, folder: string, whereIs: (key: string) => string): Config {
-  const result = configSchema.safeParse(given);
+  // Once in a process: to write a function for it takes several times as long as to read it.
+  const result = configSchema.safeParse(given, { jitless: true });
   if (!result.success) {
     const sentences = result.error.issues.flatMap((issue) => complaints(issue, given, whereIs));
     throw new UserError([...new Set(sentences)].join('\n'));

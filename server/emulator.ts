@@ -9,30 +9,32 @@ import { createControlPlane } from './emulator/control-plane.ts';
 import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
-import { createInspector, keptOutboundRules, keptPipelineRuns, windowUrlOf } from './emulator/inspector.ts';
+import { keptOutboundRules, keptPipelineRuns } from './emulator/kept-parts.ts';
 import { coreConfigOf, hostsOf } from './emulator/listeners.ts';
 import { PublishedPasswords } from './emulator/published-passwords.ts';
 import { settleRootAccount } from './emulator/root-account.ts';
-import { originsOf } from './emulator/settings-desk.ts';
+import { originsOf } from './emulator/settings-service.ts';
 import { startStandIns } from './emulator/stand-ins.ts';
 import { statusOf } from './emulator/status.ts';
-import { createTestDesk, type TestDesk } from './emulator/test-desk.ts';
+import { createTestService, type TestService } from './emulator/test-service.ts';
 import { findTour } from './emulator/tour.ts';
 import { Unwind } from './emulator/unwind.ts';
 import { Watch } from './emulator/watch.ts';
 import { type ListeningByName, listenByName } from './emulator/window-name.ts';
 import { Gateway } from './gateway/gateway.ts';
+import { lazyRoutes } from './http/lazy-routes.ts';
 import { listenAt } from './http/listening.ts';
 import { WindDown } from './http/wind-down.ts';
 import { LambdaService } from './lambdas/lambda-service.ts';
 import { RecentCalls } from './lambdas/recent-calls.ts';
 import type { RunningPlatform, TerrariumHooks } from './library/api.ts';
 import { fineClock } from './machine/clock.ts';
+import { lazy } from './machine/lazy.ts';
 import { ownerHere } from './machine/owner.ts';
 import type { StoredResource } from './model/record.ts';
 import { isGateway } from './model/types/provider-rules.ts';
 import { packageFile } from './package-file.ts';
-import { PipelineDesk } from './pipelines/desk.ts';
+import { PipelineService } from './pipelines/pipeline-service.ts';
 import { SAMPLE_DIR } from './pipelines/sample-repository.ts';
 import { createAccountWriter } from './resources/account-writer.ts';
 import { rootAct } from './resources/act.ts';
@@ -44,18 +46,19 @@ import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials } from './security/credentials.ts';
 import { verifyPassword } from './security/passwords.ts';
 import { PastAccounts } from './security/past-accounts.ts';
-import { securityRoutes } from './security/routes.ts';
 import { followScm } from './standins/scm/scm-place.ts';
 import { windowFiles } from './window/window-files.ts';
 import { Terminals } from './workbench/terminals.ts';
 import { createWorkbench } from './workbench/workbench.ts';
 
-export { readSeedFileForApply, seedFilesOf } from './emulator/seed-files.ts';
 export type { RunningPlatform as Emulator };
+
+/** From the end of a start: what it has left out is not to compete with the first requests. */
+const LOAD_AFTER_MS = 1_000;
 
 /** A platform in the process of those who use it. */
 export interface EmbeddedEmulator extends RunningPlatform {
-  readonly testDesk: TestDesk;
+  readonly testService: TestService;
 }
 
 /** What is told of things that need no answer; the command line prints it. */
@@ -138,7 +141,7 @@ async function start(
     },
     outbound: {
       crm: config.outbound.crm,
-      crmAddress: () => standIns.crmAddress,
+      crmAddress: standIns.crmAddress,
       rules: () => outboundRules.kept.rules,
     },
     onLog: watch.onLog,
@@ -232,7 +235,7 @@ async function start(
   };
   const sessions = new WindowSessions({ view, credentials, ...signIns }, nowMs, data.sessions);
   let firstKey: string | undefined;
-  const desk = new PipelineDesk({
+  const pipelineService = new PipelineService({
     sampleDir: packageFile(SAMPLE_DIR),
     env: process.env,
     baseUrl: () => addresses.ours().baseUrl,
@@ -240,30 +243,49 @@ async function start(
     revokeKey: (key) => credentials.revokeKey(key),
   });
   const terminals = new Terminals({ nowMs, onFault });
-  const { inspect, log } = createInspector({
-    config,
-    origins: hooks.origins,
-    seed: hooks.seed,
-    addresses,
-    data,
-    core,
-    authenticator,
-    credentials,
-    firstKey: () => firstKey,
-    lambdas,
-    gateway,
-    containers,
-    terminals,
-    standIns,
-    outboundRules,
-    pipelines,
-    workbench,
-    watch,
-    sessions,
-    pipelineStarter: desk,
-    nowMs,
-    onWarning,
-    onFault,
+  const inspector = lazy(async () => {
+    const { createInspector } = await import('./emulator/inspector.ts');
+    return createInspector({
+      config,
+      origins: hooks.origins,
+      seed: hooks.seed,
+      addresses,
+      data,
+      core,
+      authenticator,
+      credentials,
+      firstKey: () => firstKey,
+      lambdas,
+      gateway,
+      containers,
+      terminals,
+      standIns,
+      outboundRules,
+      pipelines,
+      workbench,
+      watch,
+      sessions,
+      pipelineStarter: pipelineService,
+      nowMs,
+      onWarning,
+      onFault,
+    });
+  });
+  const security = lazy(async () => {
+    const { securityRoutes } = await import('./security/routes.ts');
+    return securityRoutes({
+      view,
+      credentials,
+      authenticator,
+      judge,
+      accounts: createAccountWriter(service),
+      prefix: config.typePrefix,
+      addresses: addresses.seenBy,
+      version: manifest.version,
+      nowMs,
+      ...signIns,
+      onFault,
+    });
   });
   const windDown = new WindDown();
   const controlPlane = createControlPlane({
@@ -283,8 +305,6 @@ async function start(
       onExchange: watch.onExchange,
     },
     routers: {
-      '/ui': windowFiles(packageFile('dist/renderer')),
-      '/': documentation((req) => ({ ...addresses.seenBy(req), typePrefix: config.typePrefix })),
       '/meta': resourceRoutes({
         service,
         authenticator,
@@ -298,26 +318,16 @@ async function start(
         status: {
           version: manifest.version,
           nowMs,
-          status: () => statusOf(data.failures(), containers.desk.engines()),
+          status: () => statusOf(data.failures(), containers.operations.engines()),
           baseUrlFor: (req) => addresses.seenBy(req).baseUrl,
         },
         onFault,
       }),
-      '/security': securityRoutes({
-        view,
-        credentials,
-        authenticator,
-        judge,
-        accounts: createAccountWriter(service),
-        prefix: config.typePrefix,
-        addresses: addresses.seenBy,
-        version: manifest.version,
-        nowMs,
-        ...signIns,
-        onFault,
-      }),
-      '/inspect': inspect,
-      '/log': log,
+      '/security': lazyRoutes(security),
+      '/inspect': lazyRoutes(async () => (await inspector()).inspect),
+      '/log': lazyRoutes(async () => (await inspector()).log),
+      '/ui': windowFiles(packageFile('dist/renderer')),
+      '/': documentation((req) => ({ ...addresses.seenBy(req), typePrefix: config.typePrefix })),
     },
   });
   let byName: ListeningByName | undefined;
@@ -343,6 +353,13 @@ async function start(
   unwind.add(() => terminals.stop());
   const rootCredentials = await settleRootAccount(service, credentials, config);
   firstKey = rootCredentials.apiKey;
+  store.completeView().catch(onFault);
+  data.certificate.makeSoon();
+  // What is asked for later must not depend on files that another version may have taken away by then.
+  const loading = setTimeout(() => {
+    for (const load of [security, inspector]) load().catch(() => {}); // whoever asks for it hears why
+  }, LOAD_AFTER_MS).unref();
+  unwind.add(() => clearTimeout(loading));
   let stopped: Promise<void> | undefined;
   return {
     ...addresses.ours(),
@@ -352,16 +369,16 @@ async function start(
     dataDir: config.data,
     worldId: store.world.id,
     rootCredentials,
-    windowUrl: () => windowUrlOf(addresses, sessions.createCode()),
+    windowUrl: () => addresses.windowWith(sessions.createCode()),
     tour: findTour(view, addresses.ours().gatewayUrl),
-    testDesk: createTestDesk({ data, credentials, lambdas, watch }),
+    testService: createTestService({ data, credentials, lambdas, watch }),
     stop: () => {
       const end = () => {
         windDown.begin();
         return unwind.run();
       };
       // What pipelines have to give back they give back to a platform that still answers.
-      stopped ??= desk.isIdle ? end() : desk.stop().then(end);
+      stopped ??= pipelineService.isIdle ? end() : pipelineService.stop().then(end);
       return stopped;
     },
   };

@@ -23,7 +23,7 @@ export const startEmulator: StartEmulator = async (options = {}, { onWarning, on
 };
 
 function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: TerrariumOptions): Terrarium {
-  const { testDesk, stop: _, ...facts } = emulator;
+  const { testService, stop: _, ...facts } = emulator;
   const { apiKey, apiSecret = rootApiSecret } = emulator.rootCredentials;
   const client = new Client(emulator.baseUrl, { key: apiKey, secret: apiSecret });
   /** Place of the newest invocation that was before the last reset. */
@@ -35,10 +35,10 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
   return {
     ...facts,
     async reset() {
-      before = await coded(() => testDesk.reset());
+      before = await coded(() => testService.reset());
     },
-    token: (username = 'root') => coded(() => testDesk.token(username)),
-    apiKey: (username = 'root') => coded(() => testDesk.apiKey(username)),
+    token: (username = 'root') => coded(() => testService.token(username)),
+    apiKey: (username = 'root') => coded(() => testService.apiKey(username)),
     deploy: (lambda, source) => deploy(client, lambda, source),
     async invoke(named, event): Promise<Invocation> {
       const id = await findLambda(client, named);

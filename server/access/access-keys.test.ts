@@ -37,19 +37,19 @@ it('makes an access token that opens the platform until it is ended, and tells i
 
 it('makes no token of a locked account, and none of somebody else without the right', async () => {
   const [kim, lou] = [await makeUser(platform, 'kim'), await makeUser(platform, 'lou')];
-  const wish = { body: { userId: kim.id } };
-  expect(await lou.voice.send('POST', '/../inspect/access/tokens', wish)).toMatchObject(refusal(403));
+  const asked = { body: { userId: kim.id } };
+  expect(await lou.voice.send('POST', '/../inspect/access/tokens', asked)).toMatchObject(refusal(403));
   await platform.root.send('POST', `/../security/accounts/${kim.id}/disable`);
-  expect(await platform.root.send('POST', '/../inspect/access/tokens', wish)).toMatchObject(refusal(409));
+  expect(await platform.root.send('POST', '/../inspect/access/tokens', asked)).toMatchObject(refusal(409));
 });
 
 it('makes one of somebody else for those only who may change that account', async () => {
   const [ben, eve] = [await makeUser(platform, 'ben'), await makeUser(platform, 'eve')];
-  const wish = { body: { userId: ben.id } };
-  expect(await eve.voice.send('POST', '/../inspect/access/keys', wish)).toMatchObject(refusal(403));
-  expect((await ben.voice.send('POST', '/../inspect/access/keys', wish)).status).toBe(201);
+  const asked = { body: { userId: ben.id } };
+  expect(await eve.voice.send('POST', '/../inspect/access/keys', asked)).toMatchObject(refusal(403));
+  expect((await ben.voice.send('POST', '/../inspect/access/keys', asked)).status).toBe(201);
   await grant(platform.root, `/root/users/${ben.id}`, 'user.update', eve.id);
-  expect((await eve.voice.send('POST', '/../inspect/access/keys', wish)).status).toBe(201);
+  expect((await eve.voice.send('POST', '/../inspect/access/keys', asked)).status).toBe(201);
 });
 
 it('refuses organizations where the account does not exist, and accounts that there are not', async () => {

@@ -10,7 +10,7 @@ import type { WorldView } from '../model/world-view.ts';
 import { isDisabled } from '../security/accounts.ts';
 import { tooManyAttempts } from '../security/attempt-limiter.ts';
 import type { Credentials } from '../security/credentials.ts';
-import type { SecurityOptions } from '../security/security-desk.ts';
+import type { SecurityOptions } from '../security/security-parts.ts';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
 const SESSION_LIFETIME_MS = 12 * 60 * 60_000;

@@ -60,9 +60,9 @@ async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
 async function send(
   client: PlatformClient,
   { type, content, placeOf }: ReadSeed,
-  wish: { dryRun: boolean; prune: boolean },
+  asked: { dryRun: boolean; prune: boolean },
 ): Promise<AppliedSeed> {
-  const query = new URLSearchParams({ dryRun: String(wish.dryRun), prune: String(wish.prune) });
+  const query = new URLSearchParams({ dryRun: String(asked.dryRun), prune: String(asked.prune) });
   const call = { body: { type, content }, timeoutMs: APPLY_TIMEOUT_MS };
   try {
     const applied = await client.ask(seedRows.applySeed, { query, ...call });

@@ -8,7 +8,7 @@ import { findTarget } from './instance-options.ts';
 import { type OfflineSurroundings, offlineNeeds } from './offline-needs.ts';
 import { printAnswer } from './print-answer.ts';
 import { styled, type Terminal } from './terminal.ts';
-import { windowWish } from './window-surroundings.ts';
+import { windowChoice } from './window-surroundings.ts';
 
 const NOTES = `
 Exit codes: 0 all that is needed works (with --offline: is here); 1 something that is needed does not (is not); 2 a setting is wrong.`;
@@ -29,7 +29,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     if (command.getOptionValue('offline') === true) {
       const target = await findTarget(command, terminal);
       const client = target.kind === 'address' ? target.client : target.running?.client;
-      const around = { config, terminal, wish: windowWish(configured), client };
+      const around = { config, terminal, asked: windowChoice(configured), client };
       const checks = await offlineChecks(around, isFetching);
       return tell(
         command,
@@ -45,7 +45,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
       checkDataFolder(config),
       checkDiskSpace(config),
       checkEngine(config, { ...terminal.env }),
-      checkTools(terminal, windowWish(configured)),
+      checkTools(terminal, windowChoice(configured)),
     ]);
     const checks = found.flat();
     tell(

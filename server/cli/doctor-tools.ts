@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { chooseWindow } from './choose-window.ts';
 import type { Check } from './doctor-checks.ts';
 import type { Terminal } from './terminal.ts';
-import { type Onlooker, type WindowWish, windowSurroundings } from './window-surroundings.ts';
+import { type Onlooker, type WindowChoice, windowSurroundings } from './window-surroundings.ts';
 
 const ASK_TIMEOUT_MS = 5_000;
 
@@ -25,9 +25,9 @@ const PROGRAMS: readonly Program[] = [
 ];
 
 /** What nothing but pipelines and the window's own shell needs, each with the line that installs it. */
-export async function checkTools(terminal: Onlooker, wish: WindowWish): Promise<Check[]> {
+export async function checkTools(terminal: Onlooker, asked: WindowChoice): Promise<Check[]> {
   const programs = PROGRAMS.map((one) => checkProgram(one, terminal.env));
-  return [...(await Promise.all(programs)), checkRunner(), ...checkWindow(terminal, wish)];
+  return [...(await Promise.all(programs)), checkRunner(), ...checkWindow(terminal, asked)];
 }
 
 async function checkProgram({ name, why, debian = name }: Program, env: Terminal['env']): Promise<Check> {
@@ -57,8 +57,8 @@ function checkRunner(): Check {
 }
 
 /** What the window would open in, and why; and Electron, which it opens in where that can be. */
-function checkWindow(terminal: Onlooker, wish: WindowWish): Check[] {
-  const surroundings = windowSurroundings(terminal, wish);
+function checkWindow(terminal: Onlooker, asked: WindowChoice): Check[] {
+  const surroundings = windowSurroundings(terminal, asked);
   const { electron } = surroundings;
   const said = (name: string, ok: boolean, message: string) => ({ name, ok, isNeeded: false, message });
   const how = 'fetchInto' in electron ? ': the first start that opens a browser fetches it in the background' : '';

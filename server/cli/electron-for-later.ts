@@ -13,12 +13,12 @@ const TELL_EVERY = 25;
  */
 export function fetchForLater(
   window: WindowChoice,
-  { electron, window: wish }: Pick<WindowSurroundings, 'electron' | 'window'>,
+  { electron, window: asked }: Pick<WindowSurroundings, 'electron' | 'window'>,
   { env, print }: Pick<Terminal, 'env' | 'print'>,
 ): () => Promise<void> {
   const folder = 'fetchInto' in electron ? electron.fetchInto : undefined;
   const isBrowser = window.kind === 'app' || window.kind === 'browser';
-  if (!isBrowser || folder === undefined || wish === 'browser') return async () => undefined;
+  if (!isBrowser || folder === undefined || asked === 'browser') return async () => undefined;
   const stop = new AbortController();
   let next = 0;
   const onProgress = ({ percent, totalBytes }: { percent: number; totalBytes: number }) => {

@@ -1,6 +1,5 @@
 import { IN_MEMORY } from '../config-schema.ts';
 import type { Emulator } from '../emulator.ts';
-
 import { WEB_FORM } from '../model/web-form.ts';
 import { styled, type Terminal } from './terminal.ts';
 

@@ -13,7 +13,7 @@ import { chooseWindow } from './choose-window.ts';
 import { fetchElectron } from './fetch-electron.ts';
 import type { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
-import { type WindowWish, windowSurroundings } from './window-surroundings.ts';
+import { type WindowChoice, windowSurroundings } from './window-surroundings.ts';
 
 /** A registry that is slow, or says nothing at all. */
 const FETCH_LIMIT_MS = 10 * 60_000;
@@ -32,7 +32,7 @@ export interface OfflineNeed {
 export interface OfflineSurroundings {
   config: Config;
   terminal: Terminal;
-  wish: WindowWish;
+  asked: WindowChoice;
   /** The platform that runs, if one does: its containers have images. */
   client: PlatformClient | undefined;
 }
@@ -94,9 +94,9 @@ async function readerNeeded(): Promise<OfflineNeed> {
   }
 }
 
-async function electronNeeded({ terminal, wish }: OfflineSurroundings): Promise<OfflineNeed> {
+async function electronNeeded({ terminal, asked }: OfflineSurroundings): Promise<OfflineNeed> {
   const name = 'Electron';
-  const surroundings = windowSurroundings(terminal, wish);
+  const surroundings = windowSurroundings(terminal, asked);
   const { electron } = surroundings;
   if ('path' in electron) return { name, isHere: true, message: electron.path };
   const window = chooseWindow(surroundings);

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { UserError } from '../config.ts';
 import { packageFile } from '../package-file.ts';
 import { CANCELED } from '../pipelines/pipeline-error.ts';
-import type { PipelineWish } from '../pipelines/pipeline-wish.ts';
+import type { PipelineRequest } from '../pipelines/pipeline-request.ts';
 import { readRepository } from '../pipelines/repository.ts';
-import { type PipelineRetry, retryWish } from '../pipelines/retry.ts';
+import { type PipelineRetry, retryRequest } from '../pipelines/retry.ts';
 import { type PipelineSource, SOURCES } from '../pipelines/rules.ts';
 import { SAMPLE_BRANCH, SAMPLE_DIR, SAMPLE_PROJECT, withSampleRepository } from '../pipelines/sample-repository.ts';
 import { stopBranch } from '../pipelines/stop-branch.ts';
@@ -36,7 +36,7 @@ export function addPipelineCommand(program: Command, terminal: Terminal): void {
   ).action(async (folder: string) => {
     const client = await connect(command, terminal);
     await run(command, terminal, client, async () => ({
-      ...wishOf(command),
+      ...askedOf(command),
       repository: await readRepository(resolve(terminal.folder, folder), textOption(command, 'branch')),
       isKept: true,
     }));
@@ -50,7 +50,7 @@ export function addPipelineCommand(program: Command, terminal: Terminal): void {
   ).action(async () => {
     const client = await connect(demo, terminal);
     await withSampleRepository(sampleDir, textOption(demo, 'branch') ?? SAMPLE_BRANCH, async (repository) => {
-      await run(demo, terminal, client, async () => ({ ...wishOf(demo), repository, isKept: false }));
+      await run(demo, terminal, client, async () => ({ ...askedOf(demo), repository, isKept: false }));
     });
   });
   const retry = addRunOptions(
@@ -61,10 +61,10 @@ export function addPipelineCommand(program: Command, terminal: Terminal): void {
       .argument('<job>', "the job's name"),
   ).action(async (id: string, job: string) => {
     const client = await connect(retry, terminal);
-    const work = async ({ repository, wish }: PipelineRetry) => {
-      await run(retry, terminal, client, async () => ({ ...wishOf(retry), repository, ...wish }));
+    const work = async ({ repository, asked }: PipelineRetry) => {
+      await run(retry, terminal, client, async () => ({ ...askedOf(retry), repository, ...asked }));
     };
-    await retryWish(client, { id, job, sampleDir }, work);
+    await retryRequest(client, { id, job, sampleDir }, work);
   });
   const stop = addPlatformOptions(
     pipeline
@@ -105,7 +105,7 @@ function addRunOptions(command: Command): Command {
   return addPlatformOptions(command, 'print the record of the run as JSON').addHelpText('after', NOTES);
 }
 
-function wishOf(command: Command): Omit<PipelineWish, 'repository' | 'isKept'> {
+function askedOf(command: Command): Omit<PipelineRequest, 'repository' | 'isKept'> {
   const source: unknown = command.getOptionValue('source');
   return {
     project: textOption(command, 'project'),
@@ -128,7 +128,7 @@ async function run(
   command: Command,
   terminal: Terminal,
   platform: PlatformClient,
-  wish: () => Promise<PipelineWish>,
+  asked: () => Promise<PipelineRequest>,
 ): Promise<void> {
   const isJson = command.getOptionValue('json') === true;
   const stop = new AbortController();
@@ -143,7 +143,7 @@ async function run(
     return () => terminal.signals.off(signal, cancel);
   });
   try {
-    const wanted = await wish();
+    const wanted = await asked();
     const { branch } = wanted.repository;
     const say = isJson ? terminal.complain : terminal.print;
     // Not before: other commands need none of it.

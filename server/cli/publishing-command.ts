@@ -13,7 +13,7 @@ import { printLines, styled, type Terminal } from './terminal.ts';
 /** The other platform may be far away, and have much. */
 const PUBLISHING_TIMEOUT_MS = 600_000;
 
-type Wish = BodyOf<typeof publishingRows.planPublishing>;
+type Asked = BodyOf<typeof publishingRows.planPublishing>;
 
 const NOTES = `
 PATH is FQON/WORKSPACE/ENVIRONMENT, by names, and all that is in it; or that and /lambdas/NAME or /apis/NAME.
@@ -47,7 +47,7 @@ export function addPublishingCommands(program: Command, terminal: Terminal): voi
   }
 }
 
-async function publish(command: Command, terminal: Terminal, way: Omit<Wish, 'credentials'>): Promise<void> {
+async function publish(command: Command, terminal: Terminal, way: Omit<Asked, 'credentials'>): Promise<void> {
   const client = await connect(command, terminal);
   const is = (option: string) => command.getOptionValue(option) === true;
   const credentials = await remoteCredentials(terminal, way.metaUrl);
@@ -56,8 +56,8 @@ async function publish(command: Command, terminal: Terminal, way: Omit<Wish, 'cr
     isDry: is('dryRun'),
   });
   const call = { path: { environment_id: environment }, timeoutMs: PUBLISHING_TIMEOUT_MS };
-  const wish = { ...way, credentials };
-  const plan = await client.ask(publishingRows.planPublishing, { ...call, json: wish });
+  const asked = { ...way, credentials };
+  const plan = await client.ask(publishingRows.planPublishing, { ...call, json: asked });
   const isJson = is('json');
   if (is('dryRun') || !isJson)
     printAnswer(command, terminal, plan, () => printLines(planLines(plan, terminal), terminal));
@@ -83,7 +83,7 @@ async function publish(command: Command, terminal: Terminal, way: Omit<Wish, 'cr
   const overwrite = is('overwrite') ? conflicts : [];
   const carried = await client.ask(publishingRows.carryPublishing, {
     ...call,
-    json: { ...wish, seen: plan.seen, overwrite },
+    json: { ...asked, seen: plan.seen, overwrite },
   });
   printAnswer(command, terminal, carried, () =>
     printLines(
@@ -99,7 +99,7 @@ async function publish(command: Command, terminal: Terminal, way: Omit<Wish, 'cr
 }
 
 /** From the environment, or from whoever sits there. */
-async function remoteCredentials(terminal: Terminal, metaUrl: string): Promise<Wish['credentials']> {
+async function remoteCredentials(terminal: Terminal, metaUrl: string): Promise<Asked['credentials']> {
   const { TERRARIUM_REMOTE_TOKEN: token, TERRARIUM_REMOTE_USER, TERRARIUM_REMOTE_PASSWORD } = terminal.env;
   if (token) return { token };
   const isAsked = terminal.isInteractive;

@@ -13,7 +13,7 @@ import { type EmulatorStarter, withPlatform } from './running-platform.ts';
 import { showWindow } from './show-window.ts';
 import { untilStopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';
-import { findShellFile, windowSurroundings, windowWish } from './window-surroundings.ts';
+import { findShellFile, windowChoice, windowSurroundings } from './window-surroundings.ts';
 
 const NO_JSON = '--json goes with --detach; of a platform in the foreground a --ready-file tells where it is';
 
@@ -49,7 +49,7 @@ export function addStartCommand(
     const isNamed = command.getOptionValue('instance') !== undefined;
     const found = isNamed ? await withKeptPorts(configured) : configured;
     const stopSignal = untilStopSignal(terminal);
-    let surroundings = windowSurroundings(terminal, windowWish(found));
+    let surroundings = windowSurroundings(terminal, windowChoice(found));
     const shell = chooseWindow(surroundings);
     if (shell.kind === 'electron') {
       terminal.print(shell.line);

@@ -7,7 +7,7 @@ import { addPlatformOptions, connect } from './instance-options.ts';
 import { printAnswer } from './print-answer.ts';
 import { showWindow } from './show-window.ts';
 import type { Terminal } from './terminal.ts';
-import { windowSurroundings, windowWish } from './window-surroundings.ts';
+import { windowChoice, windowSurroundings } from './window-surroundings.ts';
 
 /** `terrarium ui`: an address of the running platform's window that signs in once, opened in a browser where there can be one. */
 export function addUiCommand(program: Command, terminal: Terminal): void {
@@ -27,7 +27,7 @@ export function addUiCommand(program: Command, terminal: Terminal): void {
     const surroundings = {
       ...windowSurroundings(
         terminal,
-        windowWish(readConfig({ flags: {}, env: terminal.env, folder: terminal.folder })),
+        windowChoice(readConfig({ flags: {}, env: terminal.env, folder: terminal.folder })),
       ),
       electron: { missing: 'a window of Electron has a platform of its own' },
     };

@@ -33,19 +33,19 @@ const SHELL_FILES = ['../electron/main.js', '../../dist/electron/main.js'];
 /** What of a terminal decides where a window opens. */
 export type Onlooker = Pick<Terminal, 'env' | 'isInteractive' | 'nodeVersion'>;
 /** What the configuration says of the window. */
-export type WindowWish = Pick<WindowSurroundings, 'isHeadless' | 'window'>;
+export type WindowChoice = Pick<WindowSurroundings, 'isHeadless' | 'window'>;
 
-/** The wish of a configuration: `headless` that nobody has set says nothing. */
-export function windowWish({ config, origins }: ConfigWithOrigins): WindowWish {
+/** What a configuration asks for: `headless` that nobody has set says nothing. */
+export function windowChoice({ config, origins }: ConfigWithOrigins): WindowChoice {
   return { isHeadless: origins.get('headless') === 'default' ? undefined : config.headless, window: config.window };
 }
 
 /** Looks at the machine. Nothing is downloaded and nothing is started. */
-export function windowSurroundings(onlooker: Onlooker, wish: WindowWish): WindowSurroundings {
+export function windowSurroundings(onlooker: Onlooker, asked: WindowChoice): WindowSurroundings {
   const { platform } = process;
   const { env, isInteractive } = onlooker;
   return {
-    ...wish,
+    ...asked,
     isCi: Boolean(env.CI) && env.CI !== 'false' && env.CI !== '0',
     isTerminal: isInteractive,
     isSsh: Boolean(env.SSH_CONNECTION ?? env.SSH_TTY),

@@ -34,8 +34,8 @@ export interface RunnerOptions {
 }
 
 /**
- * Makes an engine run what one record wishes, and knows how far that is. One piece of work at a time: a newer wish ends the work
- * for the older one, so that whatever was asked for in between, the last wish is what runs.
+ * Makes an engine run what one record asks for, and knows how far that is. One piece of work at a time: a newer request ends the work
+ * for the older one, so that whatever was asked for in between, the last request is what runs.
  */
 export class ContainerRunner {
   readonly #options: RunnerOptions;
@@ -88,7 +88,7 @@ export class ContainerRunner {
   }
 
   /** A newer definition, or one with another number of instances. */
-  wish(record: StoredResource, plan: Plan): void {
+  change(record: StoredResource, plan: Plan): void {
     const isAnother = plan.workload.revision !== this.#plan.workload.revision;
     const isSame = !isAnother && plan.workload.instances === this.#plan.workload.instances;
     this.#record = record;
@@ -102,7 +102,7 @@ export class ContainerRunner {
   }
 
   /**
-   * The same wish, said again: what has failed is tried again, and instances are replaced when the name of their image means another
+   * The same request again: what has failed is tried again, and instances are replaced when the name of their image means another
    * one on the engine by now (D-052).
    */
   async confirm(): Promise<void> {
@@ -121,7 +121,7 @@ export class ContainerRunner {
     this.wake();
   }
 
-  /** Compares what runs with the wish, now or as soon as the work under way has ended. */
+  /** Compares what runs with what is asked for, now or as soon as the work under way has ended. */
   wake(): void {
     if (this.#isRemoved || this.#options.attached.state.kind !== 'ready') return;
     clearTimeout(this.#retryTimer);
@@ -134,7 +134,7 @@ export class ContainerRunner {
   adopt(instances: readonly Instance[]): void {
     if (this.#working || this.#refreshing) return; // it looks for itself
     this.#see(instances);
-    if (this.#isAsWished() || this.#failure !== undefined) return;
+    if (this.#isAsAsked() || this.#failure !== undefined) return;
     this.wake();
   }
 
@@ -177,7 +177,7 @@ export class ContainerRunner {
     return this.#failure ?? complaintOf(this.#instances) ?? 'its instances are starting';
   }
 
-  /** Resolves when as many serve as are wished; rejects with the reason when that failed, or did not come about in time. */
+  /** Resolves when as many serve as are asked for; rejects with the reason when that failed, or did not come about in time. */
   async whenRunning(timeoutMs: number): Promise<void> {
     const untilMs = this.#options.nowMs() + timeoutMs;
     while (this.serving().filter((one) => this.#isOfNow(one)).length < this.#plan.workload.instances) {
@@ -290,7 +290,7 @@ export class ContainerRunner {
       await this.#look();
     }
     // What is missing was removed by somebody else.
-    if (!this.#working && this.#failure === undefined && !this.#isAsWished()) this.wake();
+    if (!this.#working && this.#failure === undefined && !this.#isAsAsked()) this.wake();
   }
 
   async #look(): Promise<void> {
@@ -348,7 +348,7 @@ export class ContainerRunner {
     return revision === this.#plan.workload.revision && (this.#imageId === undefined || this.#imageId === imageId);
   }
 
-  #isAsWished(): boolean {
+  #isAsAsked(): boolean {
     const { kind, instances } = this.#plan.workload;
     if (this.#instances.some((one) => !this.#isOfNow(one) || one.state === 'starting')) return false;
     const alive = this.#instances.filter(

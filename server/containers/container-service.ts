@@ -7,7 +7,7 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { AttachedEngine, EngineListener } from './attached-engine.ts';
-import type { RunningContainers } from './container-desk.ts';
+import type { RunningContainers } from './container-operations.ts';
 import { ContainerRunner } from './container-runner.ts';
 import type { EngineSource, Instance, PullProgress } from './engine.ts';
 import { EngineLeftovers, EngineUnreachable } from './engine-errors.ts';
@@ -45,7 +45,7 @@ export interface ContainerServiceOptions {
 }
 
 /**
- * Runs what the world's containers and jobs wish, and tells how they are. The world says what should be; nothing here writes to
+ * Runs what the world's containers and jobs ask for, and tells how they are. The world says what should be; nothing here writes to
  * it. A record is followed from its commit on, until it is gone.
  */
 export class ContainerService implements RunningContainers {
@@ -144,7 +144,7 @@ export class ContainerService implements RunningContainers {
     return this.#runners.get(containerId)?.whyNotServing() ?? 'it was not asked to run';
   }
 
-  /** Resolves when a container runs as wished; rejects with the reason why not. */
+  /** Resolves when a container runs as asked; rejects with the reason why not. */
   async whenRunning(containerId: Uuid, timeoutMs: number): Promise<void> {
     const runner = this.#runners.get(containerId);
     if (!runner) throw new Error(`container ${containerId} was deleted`);
@@ -183,7 +183,7 @@ export class ContainerService implements RunningContainers {
     }
     const known = this.#runners.get(record.id);
     if (known) {
-      known.wish(record, plan);
+      known.change(record, plan);
       return;
     }
     const runner = new ContainerRunner(record, plan, {

@@ -103,9 +103,9 @@ export interface PullProgress {
   totalBytes: number;
 }
 
-/** What goes on while a workload is brought to its wish. */
+/** What goes on while a workload is brought to what is asked for. */
 export interface ApplyOptions {
-  /** Aborted when a newer wish has come. What was begun is left for the next `apply`, which carries on from whatever it finds. */
+  /** Aborted when a newer request has come. What was begun is left for the next `apply`, which carries on from whatever it finds. */
   signal: AbortSignal;
   /** How far a pull has come; undefined once it is over, however it ended. */
   onPull?(progress: PullProgress | undefined): void;
@@ -194,15 +194,15 @@ export interface ContainerEngine {
   /** Every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
   list(recordId?: Uuid): Promise<Instance[]>;
   /**
-   * Makes what runs match the wish, whatever it finds: pulls, starts what is missing, replaces instances of other revisions
-   * (new ones first, then the old, D-052), removes what is too much. Nothing is touched when all is as wished.
+   * Makes what runs match what is asked for, whatever it finds: pulls, starts what is missing, replaces instances of other revisions
+   * (new ones first, then the old, D-052), removes what is too much. Nothing is touched when all is as asked.
    */
   apply(workload: Workload, options: ApplyOptions): Promise<void>;
   /** Removes all instances of a record. Unknown ones are none. */
   remove(recordId: Uuid): Promise<void>;
   /**
    * Removes all of this world, its instances asked to end first, networks and what else was made; volumes only where that is
-   * wished: they hold data. Resolves to what could not be removed within the limit.
+   * asked: they hold data. Resolves to what could not be removed within the limit.
    */
   clear(options: ClearOptions): Promise<Leftovers>;
   /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */

@@ -21,7 +21,7 @@ export interface Known {
   /** Ids of instances that a health check has found well, or ill; absent ones have none, or were not checked yet. */
   health: ReadonlyMap<string, 'healthy' | 'unhealthy'>;
   hasHealthChecks: boolean;
-  /** Was the present definition ever seen running as wished? */
+  /** Was the present definition ever seen running as asked? */
   hasRun: boolean;
   trouble: Trouble | undefined;
   events: readonly ContainerEvent[];
@@ -75,25 +75,25 @@ export function statusOf(record: StoredResource, known: Known): JsonObject {
 
 /** Where several fit the first wins (D-048); MIGRATING is the moves' to say. */
 function containerStatus(record: StoredResource, known: Known, running: number, unhealthy: number): string {
-  const wished = Number(record.properties.num_instances);
-  if (wished === 0) return 'SUSPENDED';
+  const asked = Number(record.properties.num_instances);
+  if (asked === 0) return 'SUSPENDED';
   if (known.trouble?.kind === 'lost') return 'LOST';
   if (known.trouble?.kind === 'failed') return 'FAILED';
   if (!known.hasRun) return 'LAUNCHED';
-  if (running !== wished) return 'SCALING';
+  if (running !== asked) return 'SCALING';
   if (!known.hasHealthChecks) return 'RUNNING';
   if (unhealthy > 0) return 'UNHEALTHY';
   return known.instances.every((one) => isServing(one, known)) ? 'HEALTHY' : 'RUNNING';
 }
 
 function jobStatus({ properties }: StoredResource, { instances, trouble }: Known): string {
-  const wished = Number(properties.num_instances);
-  if (wished === 0) return 'SUSPENDED';
+  const asked = Number(properties.num_instances);
+  if (asked === 0) return 'SUSPENDED';
   if (trouble?.kind === 'lost') return 'LOST';
   if (trouble?.kind === 'failed') return 'FAILED';
   const ended = instances.filter(({ state }) => state === 'exited' || state === 'failed');
   if (ended.some(({ exitCode, state }) => state === 'failed' || exitCode !== 0)) return 'FAILED';
-  if (ended.length >= wished) return 'SUCCEEDED';
+  if (ended.length >= asked) return 'SUCCEEDED';
   return instances.length > 0 ? 'RUNNING' : 'LAUNCHED';
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { execWish } from '../model/exec-wish.ts';
+import { execRequest } from '../model/exec-request.ts';
 import { TERMINAL_PROTOCOL } from '../model/terminal-words.ts';
 import { named } from './named.ts';
 import { countWithin, text } from './parameter.ts';
@@ -132,7 +132,7 @@ export const containerRows = rowsOf('Containers and jobs', {
       'the latest; of each of its outputs 1 MB is kept. In the first running instance unless one is named.',
     right: mayUpdate,
     target: A_WORKLOAD,
-    body: json(named('ExecWish', execWish)),
+    body: json(named('ExecRequest', execRequest)),
     answer: ok(execOutcome),
     errors: [409, 503],
   },

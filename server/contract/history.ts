@@ -58,8 +58,8 @@ export type ShownDifference = z.output<typeof difference>;
 
 const madeCommit = named('MadeCommit', z.object({ commit: commit.optional() }));
 const made = ok(madeCommit, 'The commit; none when the world is so already');
-const restoreWish = named(
-  'RestoreWish',
+const restoreRequest = named(
+  'RestoreRequest',
   z.strictObject({ at: z.union([seq, z.string().min(1)]).describe('Number of a commit, or an ISO time') }),
 );
 
@@ -200,7 +200,7 @@ export const historyRows = rowsOf('History', {
     summary: 'Bring the whole world back to a moment',
     description: RESTORES,
     right: 'root',
-    body: json(restoreWish),
+    body: json(restoreRequest),
     answer: made,
     errors: [404, 409, 503],
   },
@@ -219,7 +219,7 @@ export const snapshotRows = rowsOf('Snapshots', {
     summary: 'Keep the present world under a name',
     description: 'For the root user. Lower-case letters, digits, dots, hyphens and underscores.',
     right: 'root',
-    body: json(named('SnapshotWish', z.strictObject({ name: z.string() }))),
+    body: json(named('SnapshotRequest', z.strictObject({ name: z.string() }))),
     answer: created(snapshot),
     errors: [409, 503],
   },
@@ -283,7 +283,7 @@ export const resetRows = rowsOf('Seeds', {
     right: 'root',
     body: json(
       named(
-        'ResetWish',
+        'ResetRequest',
         z.strictObject({
           seed: z.enum(['demo', 'empty', 'configured']).describe('`configured`: what the setting `seed` says'),
           dryRun: z.boolean().optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NETWORK_ERRORS, OUTBOUND_ACTIONS } from '../model/outbound-rule.ts';
-import { outboundRulesWish } from '../model/outbound-rule-schema.ts';
+import { outboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import { named } from './named.ts';
 import { json, ok, rowsOf } from './row.ts';
 
@@ -39,7 +39,7 @@ export const outboundRows = rowsOf('Outbound calls', {
       '`block`, `fail` (with a status or a network error); `delay` waits, and the rules below it go on deciding. They hold from ' +
       'the next call on, in lambdas that run as well.',
     right: 'root',
-    body: json(named('OutboundRulesWish', outboundRulesWish)),
+    body: json(named('OutboundRulesRequest', outboundRulesRequest)),
     answer: ok(outboundRules),
     errors: [409, 503],
   },

@@ -83,7 +83,7 @@ export const publishingRows = rowsOf('Publishing', {
       'resource service of both. Values of secrets are never carried.',
     right: may('lambda.create', 'environment_id'),
     target: AN_ENVIRONMENT,
-    body: json(named('PublishingWish', z.strictObject(place))),
+    body: json(named('PublishingRequest', z.strictObject(place))),
     answer: ok(plan),
     errors: [404, 409, 502],
     isPrivate: true,
@@ -98,7 +98,7 @@ export const publishingRows = rowsOf('Publishing', {
     target: AN_ENVIRONMENT,
     body: json(
       named(
-        'CarryWish',
+        'CarryRequest',
         z.strictObject({
           ...place,
           seen: z.string().describe('Of the plan'),

@@ -44,7 +44,7 @@ export const roleRows = rowsOf('Window', {
     target: PLACES,
     body: json(
       named(
-        'RolesWish',
+        'RolesRequest',
         z.strictObject({
           identities: z.array(id).min(1).max(100).describe('Users and groups'),
           role: z.enum([...ROLES, 'none']).optional(),

@@ -10,7 +10,7 @@ export interface Sent<Content = string> {
 }
 
 /** What a route is sent. */
-export type Wish<R extends AnyRow, Call> = Call & {
+export type Asked<R extends AnyRow, Call> = Call & {
   path?: PathOf<R>;
   query?: URLSearchParams | Readonly<Record<string, string>>;
   /** As JSON. */
@@ -31,8 +31,8 @@ export abstract class RowClient<Call extends Sent<unknown> = Sent> {
   protected abstract notUnderstood(reason: string): Error;
 
   /** What a route of the contract answers. Rejects as `text`, and when its row says otherwise. */
-  async ask<R extends AnyRow>(row: R, wish?: Wish<R, Call>): Promise<AnswerOf<R>> {
-    const { path: names = {}, query, json, ...call } = wish ?? ({} as Wish<R, Call>); // all of it may be left out
+  async ask<R extends AnyRow>(row: R, asked?: Asked<R, Call>): Promise<AnswerOf<R>> {
+    const { path: names = {}, query, json, ...call } = asked ?? ({} as Asked<R, Call>); // all of it may be left out
     const [verb = '', pattern = ''] = row.route.split(' ');
     const path = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(Object(names)[name]));
     const address = query === undefined ? path : `${path}?${new URLSearchParams(query)}`;

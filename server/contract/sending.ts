@@ -6,7 +6,7 @@ import { json, ok, rowsOf } from './row.ts';
 
 const headers = z.array(z.tuple([z.string().max(256), z.string().max(8_192)])).max(100);
 
-const requestWish = z.strictObject({
+const requestToSend = z.strictObject({
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']),
   path: z
     .string()
@@ -18,7 +18,7 @@ const requestWish = z.strictObject({
   asMe: z.boolean().optional().describe('With the credentials of the one who asks; else without any'),
   as: id.optional().describe('Signed in as that user, for this one request; for the root user'),
 });
-export type RequestWish = z.output<typeof requestWish>;
+export type RequestToSend = z.output<typeof requestToSend>;
 
 const answerOfRequest = named(
   'AnswerOfRequest',
@@ -41,7 +41,7 @@ export const sendingRows = rowsOf('Window', {
       'It goes through the gateway like any other. Redirects are not followed. The token that it was sent with is hidden in the answer; ' +
       'that of another user is good for this one request.',
     right: SEES_ALL,
-    body: json(named('RequestWish', requestWish)),
+    body: json(named('RequestToSend', requestToSend)),
     answer: ok(answerOfRequest),
     errors: [404, 502],
   },

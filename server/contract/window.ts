@@ -10,8 +10,8 @@ const key = z
   .max(200)
   .optional()
   .describe('What the cookie is bound to: with it the header `X-Terrarium-Session-Key` has to come along');
-const sessionWish = named(
-  'SessionWish',
+const sessionRequest = named(
+  'SessionRequest',
   z.union([
     z.strictObject({ code: z.string().min(1).max(200), key }),
     z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1024), key }),
@@ -112,7 +112,7 @@ export const windowRows = rowsOf('Window', {
       'The session is a cookie that scripts cannot read. Changes are taken from pages of this very address only. Browsers send ' +
       'the cookie to other ports of the same name, too: a page binds it to a key of its own, and sends both.',
     right: 'none',
-    body: ownBody(sessionWish),
+    body: ownBody(sessionRequest),
     answer: ok(z.object({ user: z.object({ id }) })),
     errors: [401, 403, 429],
     isPrivate: true,
@@ -130,7 +130,9 @@ export const windowRows = rowsOf('Window', {
     description:
       'For the root user, in a session of the window: until it is taken back all is answered as to that user, and nothing can be changed.',
     right: 'root',
-    body: json(named('EyesWish', z.strictObject({ userId: id.nullable().describe('null: with your own eyes again') }))),
+    body: json(
+      named('EyesRequest', z.strictObject({ userId: id.nullable().describe('null: with your own eyes again') })),
+    ),
     answer: ok(session),
     errors: [404],
     isPrivate: true,
@@ -243,9 +245,9 @@ const token = z.object({
   isOwn: z.boolean().describe('The one that this very request came with'),
 });
 
-const keyWish = json(
+const keyRequest = json(
   named(
-    'KeyWish',
+    'KeyRequest',
     z.strictObject({
       userId: id,
       orgId: id.optional().describe('The organization it is for; that of the account unless given'),
@@ -287,7 +289,7 @@ export const accessRows = rowsOf('Window', {
     description:
       'As `POST /security/accounts/{id}/apiKeys`, but any way to authenticate is good enough. The secret is in this answer only.',
     right: may('user.update', 'userId'),
-    body: keyWish,
+    body: keyRequest,
     answer: made(apiKey),
     errors: [404],
     isPrivate: true,
@@ -297,7 +299,7 @@ export const accessRows = rowsOf('Window', {
     summary: 'An access token for an account',
     description: 'As `POST /security/{fqon}/oauth/issue`, without a password. The token is in this answer only.',
     right: may('user.update', 'userId'),
-    body: keyWish,
+    body: keyRequest,
     answer: made(named('NewToken', z.object({ accessToken: z.string(), accountId: id, expiresInS: z.int().min(1) }))),
     errors: [404, 409],
     isPrivate: true,

@@ -24,8 +24,8 @@ const testEvents = named(
   }),
 );
 
-const linkWish = named(
-  'LinkWish',
+const linkRequest = named(
+  'LinkRequest',
   z.strictObject({ path: z.string().min(1).max(4096).describe('Absolute, on the machine of the platform') }),
 );
 
@@ -93,7 +93,7 @@ export const workbenchRows = rowsOf('Workbench', {
       'saved; each time is a commit of its own, with `file` as what it came through.',
     right: 'root',
     target: A_LAMBDA,
-    body: json(linkWish),
+    body: json(linkRequest),
     answer: ok(fileLink),
     errors: [409, 422, 503],
   },

@@ -6,7 +6,7 @@ import { type Gate, serve } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { scopeOf } from '../model/scope.ts';
 import { parseWith } from '../model/validate.ts';
-import type { PipelineDesk } from '../pipelines/desk.ts';
+import type { PipelineService } from '../pipelines/pipeline-service.ts';
 import type { ScmStandIn } from '../standins/scm/scm-stand-in.ts';
 import { pathWithNamespace, type ScmVariable } from '../standins/scm/scm-state.ts';
 import { offenceOf, withVariable } from '../standins/scm/scm-variables.ts';
@@ -22,7 +22,7 @@ export interface DeliveryOptions {
   /** What opens it. */
   scmToken: string;
   runs: PipelineRuns;
-  starter: PipelineDesk;
+  starter: PipelineService;
 }
 
 /** The source-control stand-in, and what pipelines leave behind. */

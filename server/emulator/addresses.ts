@@ -56,6 +56,9 @@ export class Addresses {
   /** Where the window is, without its path: under its own name where that leads here (D-214). */
   readonly window = (): string => this.#config.publicBaseUrl ?? this.#windowUrl ?? this.#baseUrl;
 
+  /** An address of the window that signs in with a code. */
+  readonly windowWith = (code: string): string => `${this.window()}/ui/?code=${code}`;
+
   /** As the client of a request reached us (D-011). */
   readonly seenBy = (request: IncomingMessage): ServiceAddresses =>
     this.#below(baseUrlOf(request, this.#config.publicBaseUrl, this.#baseUrl));

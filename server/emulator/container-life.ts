@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
-import { ContainerDesk } from '../containers/container-desk.ts';
+import { ContainerOperations } from '../containers/container-operations.ts';
 import { type ContainerNews, ContainerService } from '../containers/container-service.ts';
 import { engineKey, openEngine } from '../containers/open-engine.ts';
 import { ContainerProxy } from '../gateway/container-proxy.ts';
@@ -36,12 +36,12 @@ export interface ContainersOptions {
 export interface Containers {
   service: ContainerService;
   /** Where people ask of them. */
-  desk: ContainerDesk;
+  operations: ContainerOperations;
   /** What records show, and moves wait for. */
   life: ContainerLife;
   proxy: ContainerProxy;
   ports: ServicePorts;
-  /** Begins to run what the world wishes. */
+  /** Begins to run what the world asks for. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -68,18 +68,18 @@ export function createContainers(options: ContainersOptions): Containers {
     onNews,
     onWarning,
   });
-  const desk = new ContainerDesk(service, { view, nowMs });
+  const operations = new ContainerOperations(service, { view, nowMs });
   // A world in memory is gone with its process: nobody would ever find again what it leaves behind.
   const what = config.data === IN_MEMORY ? 'forget' : onStop;
   const life: ContainerLife = {
     status: (record) => ({ ...service.status(record), ...servicePortsOf(record, ports) }),
     confirmed: (record) => service.confirmed(record),
-    demandEngine: (providerId, purpose) => desk.demandEngine(providerId, purpose),
+    demandEngine: (providerId, purpose) => operations.demandEngine(providerId, purpose),
     whenRunning: (id, timeoutMs) => service.whenRunning(id, timeoutMs),
   };
   return {
     service,
-    desk,
+    operations,
     life,
     proxy,
     ports,

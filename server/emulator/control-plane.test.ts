@@ -126,6 +126,19 @@ describe('addresses in answers (D-011)', () => {
   });
 });
 
+describe('an address that is no text when it is decoded', () => {
+  it.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])('is a bad request, also of %s', async (method) => {
+    for (const path of ['/meta/%zz', '/meta/root/lambdas/%E0%A4%A', '/security/%zz/oauth/issue']) {
+      expect(await send(method, emulator.baseUrl + path)).toMatchObject({ status: 400 });
+    }
+  });
+
+  it('is found as any other when it is text', async () => {
+    expect(await get('/meta/%72oot')).toMatchObject({ status: 200, body: { name: 'root' } });
+    expect(await send('PUT', `${emulator.baseUrl}/meta/%72oot/lambdas`)).toMatchObject({ status: 404 });
+  });
+});
+
 describe('web pages of other origins (D-013)', () => {
   const preflight = { 'Access-Control-Request-Method': 'DELETE', 'Access-Control-Request-Headers': 'authorization' };
   const corsHeaders = (headers: Headers) => [...headers.keys()].filter((name) => name.startsWith('access-control-'));

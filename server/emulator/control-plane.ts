@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import express, { type RequestHandler, type Router } from 'express';
+import express, { type RequestHandler } from 'express';
 import { answerErrors } from '../http/answer-error.ts';
 import { refuseMalformed } from '../http/connection-faults.ts';
 import { type ExchangeRecording, recordExchange } from '../http/exchange-recording.ts';
+import { forExpress } from '../http/for-express.ts';
 import { isOurHost } from '../http/host-guard.ts';
 import { keepIdleConnections } from '../http/idle-connections.ts';
 import { BODY_LIMIT_SETTING } from '../http/read-body.ts';
@@ -26,8 +27,8 @@ export interface ControlPlaneOptions {
   admit?(request: IncomingMessage): void;
   /** Tells of requests and their answers once they are over. */
   recording?: ExchangeRecording;
-  /** Routers by the path they are mounted at, e.g. `/meta`. */
-  routers: Readonly<Record<string, Router>>;
+  /** What answers below which path, e.g. `/meta`. */
+  routers: Readonly<Record<string, RequestHandler>>;
   onFault(fault: unknown): void;
 }
 
@@ -54,12 +55,12 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   app.use(answerErrors(options.onFault));
 
   const server = createServer(
-    {
+    forExpress(app, {
       maxHeaderSize: options.limits.requestTargetBytes + MAX_HEADERS_BYTES,
       ...cutSlowClients(options.arrivalTimes),
       ...keepIdleConnections(),
       requireHostHeader: false, // node:http would answer without a body
-    },
+    }),
     (req, res) => {
       unanswered.set(req.socket, res);
       answer(req, res);

@@ -12,7 +12,7 @@ import type { World } from '../model/record.ts';
 import type { Meeting } from '../publishing/routes.ts';
 import type { KeyRecord, TokenRecord } from '../security/credentials.ts';
 import type { PastAccount } from '../security/past-accounts.ts';
-import { type Certificate, loadOrCreateCertificate } from '../standins/certificate.ts';
+import { LateCertificate } from '../standins/late-certificate.ts';
 import type { Lead, RefusedForm } from '../standins/lead.ts';
 import type { KeptScmAccess } from '../standins/scm/scm-place.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
@@ -71,7 +71,7 @@ export interface Data {
   keptLines: KeptLines;
   happenings: Happenings;
   /** Of the stand-ins. */
-  certificate: Certificate;
+  certificate: LateCertificate;
   /** The lambdas' own: homes, code, packages. */
   scratchDir: string;
   /** Throws when the folder is no longer ours, so that nothing in it may be touched. */
@@ -125,6 +125,14 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   const keptLines = new KeptLines(records, keep !== 'nothing');
   await records.open();
   unwind.add(() => records.stop());
+  const certificate = new LateCertificate({
+    ...(dir !== undefined && { dir }),
+    check: () => files.check(),
+    nowMs,
+    warn: onWarning,
+  });
+  await certificate.open();
+  unwind.add(() => certificate.stop());
   const watch = new StorageWatch({ failures, tell: onWarning });
   unwind.add(() => watch.stop());
   return {
@@ -149,7 +157,7 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
     happenings,
     records,
     keptLines,
-    certificate: await loadOrCreateCertificate({ ...(dir !== undefined && { dir }), nowMs, warn: onWarning }),
+    certificate,
     scratchDir: await makeScratch(dir, unwind),
     check: () => files.check(),
     failures: () => watch.look(),

@@ -5,7 +5,7 @@ import { accessRoutes } from '../access/access-routes.ts';
 import { tokenFor, type WindowSessions } from '../access/window-sessions.ts';
 import type { Config } from '../config-schema.ts';
 import { deliveryRoutes } from '../delivery/delivery-routes.ts';
-import { PipelineRuns } from '../delivery/pipeline-runs.ts';
+import type { PipelineRuns } from '../delivery/pipeline-runs.ts';
 import { historyRoutes } from '../history/history-routes.ts';
 import { resetRoutes } from '../history/reset-routes.ts';
 import { snapshotRoutes } from '../history/snapshot-routes.ts';
@@ -20,7 +20,7 @@ import { lineListRoutes } from '../logs/line-list-routes.ts';
 import type { Authenticator } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import { offenceOfHostPath } from '../model/types/volume.ts';
-import type { PipelineDesk } from '../pipelines/desk.ts';
+import type { PipelineService } from '../pipelines/pipeline-service.ts';
 import { publishingRoutes } from '../publishing/routes.ts';
 import type { Core } from '../resources/core.ts';
 import { roleRoutes } from '../resources/role-routes.ts';
@@ -30,7 +30,6 @@ import { seedRoutes } from '../seed/seed-routes.ts';
 import { WorldSeeds } from '../seed/world-seeds.ts';
 import { parseLead } from '../standins/lead.ts';
 import { leadRoutes } from '../standins/lead-routes.ts';
-import type { ScmProject } from '../standins/scm/scm-state.ts';
 import { callsOf } from '../traffic/calls-since.ts';
 import type { LimitUse } from '../traffic/endpoint-activity.ts';
 import { failureRoutes } from '../traffic/failure-routes.ts';
@@ -42,15 +41,16 @@ import { treeRoutes } from '../window/tree-routes.ts';
 import { windowRoutes } from '../window/window-routes.ts';
 import { containerRoutes } from '../workbench/container-routes.ts';
 import { outboundRoutes } from '../workbench/outbound-routes.ts';
-import { OutboundRules } from '../workbench/outbound-rules.ts';
+import type { OutboundRules } from '../workbench/outbound-rules.ts';
 import type { Terminals } from '../workbench/terminals.ts';
 import { type Workbench, workbenchRoutes } from '../workbench/workbench-routes.ts';
 import type { Addresses } from './addresses.ts';
 import type { Containers } from './container-life.ts';
 import type { Data } from './data.ts';
 import { freshWorlds } from './first-world.ts';
+import { maskedValues } from './kept-parts.ts';
 import { coreConfigOf, hostsOf } from './listeners.ts';
-import { settingsDesk } from './settings-desk.ts';
+import { settingsService } from './settings-service.ts';
 import type { StandIns } from './stand-ins.ts';
 import { statusOf } from './status.ts';
 import type { Watch } from './watch.ts';
@@ -79,44 +79,10 @@ export interface InspectedParts {
   workbench: Workbench;
   watch: Watch;
   sessions: WindowSessions;
-  pipelineStarter: PipelineDesk;
+  pipelineStarter: PipelineService;
   nowMs(): number;
   onWarning(message: string): void;
   onFault(fault: unknown): void;
-}
-
-/** Rules about the calls of lambdas, as they are kept; `applied` is called after each change. */
-export function keptOutboundRules(data: Data, watch: Watch, applied: () => void): OutboundRules {
-  return new OutboundRules({
-    log: data.outbound,
-    newId: randomUUID,
-    onChange: (before, after) => {
-      applied();
-      watch.onOutboundRules(before, after);
-    },
-  });
-}
-
-const maskedValues = (project: ScmProject | undefined) =>
-  (project?.variables ?? []).filter(({ masked }) => masked).map(({ value }) => value);
-
-/** The runs of pipelines, as they are kept; those that were under way when the platform ended are ended. */
-export async function keptPipelineRuns(
-  parts: Pick<InspectedParts, 'data' | 'watch' | 'nowMs' | 'onFault'>,
-): Promise<PipelineRuns> {
-  const { data, watch, nowMs, onFault } = parts;
-  const secretsOf = (projectId: number) => maskedValues(data.scm.get(String(projectId)));
-  const runs = new PipelineRuns({
-    log: data.pipelines,
-    nowMs,
-    newId: randomUUID,
-    secretsOf,
-    onChange: watch.onPipelineRun,
-    onDeployment: watch.onDeployment,
-  });
-  await runs.settle();
-  watch.hearExchanges((exchange) => runs.sawExchange(exchange).catch(onFault));
-  return runs;
 }
 
 /** What is seen of the platform beyond its contract: `/inspect/...` and the logs of `/log` (D-001, D-191, D-200). */
@@ -152,28 +118,28 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
   const invoker = lambdas;
   const refusalOf = (executionId: string) => crm.refusalOf(executionId);
   const secrets = () => [...data.scm.entries()].flatMap(([, project]) => maskedValues(project));
-  const logs = { lambdaLog: lambdas, containerLog: containers.desk, arrivals };
+  const logs = { lambdaLog: lambdas, containerLog: containers.operations, arrivals };
   const inspect = express.Router({ caseSensitive: true });
   inspect.use(
     leadRoutes(crm, arrivals, gate),
     invokeRoutes(invoker, gate),
     logRoutes(logs, gate),
     lineListRoutes({ lines, recorder, secrets, nowMs }, gate),
-    containerRoutes(containers.desk, parts.terminals, gate),
+    containerRoutes(containers.operations, parts.terminals, gate),
     windowRoutes(
       {
         feed,
         sessions: parts.sessions,
-        urlFor: (code) => windowUrlOf(parts.addresses, code),
+        urlFor: parts.addresses.windowWith,
         status: () => ({
           version: manifest.version,
           addresses: allAddresses(),
           dataDir: config.data,
           store: { seq: store.seq, resources: store.world.resources.size, ...store.health() },
-          engines: containers.desk.engines(),
+          engines: containers.operations.engines(),
           processes: lambdas.stats(),
           viewers: feed.viewers,
-          services: statusOf(data.failures(), containers.desk.engines()).services,
+          services: statusOf(data.failures(), containers.operations.engines()).services,
         }),
         pulse: () => watch.pulse.shown(),
         endpoints: () => watch.endpoints.shown(parts.gateway.limitUses()),
@@ -206,7 +172,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     roleRoutes(core.service, gate),
     workbenchRoutes(parts.workbench, gate),
     outboundRoutes({ rules: parts.outboundRules, crm: config.outbound.crm }, gate),
-    settingsRoutes(settingsDesk({ config, origins: parts.origins, addresses: allAddresses, data }), gate),
+    settingsRoutes(settingsService({ config, origins: parts.origins, addresses: allAddresses, data }), gate),
     accessRoutes({ credentials, firstKey: parts.firstKey }, gate),
     seedRoutes(
       new WorldSeeds({ store, config: coreConfigOf(config), addresses, scm: scmAccess, nowMs, onWarning }),
@@ -236,8 +202,3 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
 }
 
 const hostOf = (url: string): string => new URL(url).host;
-
-/** An address of the window that signs in with a code. */
-export function windowUrlOf(addresses: Addresses, code: string): string {
-  return `${addresses.window()}/ui/?code=${code}`;
-}

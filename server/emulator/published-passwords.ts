@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { DEFAULT_ROOT_PASSWORD } from '../config-schema.ts';
 import { isJsonObject, type Json, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -26,6 +25,8 @@ export class PublishedPasswords {
   }
 
   static async read(): Promise<PublishedPasswords> {
+    // Loaded only now: a platform that no other machine reaches asks for none.
+    const { parse } = await import('yaml');
     return new PublishedPasswords(passwordsIn(parse(await readFile(packageFile(SEED), 'utf8'))));
   }
 

@@ -6,7 +6,7 @@ import type { AppliedSeed } from '../contract/seeds.ts';
 import type { World } from '../model/record.ts';
 import { typeOf, typeWords } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { fulfil, wishes } from './wishes-for-tests.ts';
+import { fulfil, requests } from './requests-for-tests.ts';
 
 let empty: World;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 it('what was exported changes nothing when it is applied to the same world, and comes out the same again', async () => {
   const seen = new Set<TypeWord>();
   await fc.assert(
-    fc.asyncProperty(wishes, async (all) => {
+    fc.asyncProperty(requests, async (all) => {
       const { service, act, seeds, store } = await openSeeds(empty);
       await fulfil(service, act, all);
       for (const record of store.world.resources.values()) seen.add(typeOf(record).word);

@@ -26,7 +26,7 @@ export interface StandInsOptions {
 export interface StandIns {
   crm: CrmStandIn;
   /** Where lambdas' calls to the CRM are brought. */
-  crmAddress: { host: string; port: number };
+  crmAddress(): Promise<{ host: string; port: number; caPem: string }>;
   crmUrl: string;
   scm: ScmStandIn;
   /** What opens it. */
@@ -40,14 +40,14 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
     leads: data.leads,
     refusedForms: data.refusedForms,
     senderOf: (executionId) => recentCalls.find(executionId),
-    certificate: data.certificate,
+    certificate: () => data.certificate.get(),
     nowMs,
     newId: randomUUID,
     onLead: watch.onLead,
     onRefused: watch.onLead,
     onDeleted: watch.onLeadsDeleted,
   });
-  const crmAddress = await crm.start({ host: config.host, port: config.crmPort });
+  const listening = await crm.start({ host: config.host, port: config.crmPort });
   unwind.add(() => crm.stop());
 
   const scmToken = await settleScmToken(config);
@@ -68,5 +68,11 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
   await startScm(scm, data.places, { host: config.host, port: config.scmPort });
   unwind.add(() => scm.stop());
   if (config.seed === 'demo' && data.scm.size === 0) await scm.projects.create(DEMO_PROJECT);
-  return { crm, crmAddress, crmUrl: urlOf(config.host, crmAddress.port, 'https'), scm, scmToken };
+  return {
+    crm,
+    crmAddress: async () => ({ ...listening, caPem: (await data.certificate.get()).certPem }),
+    crmUrl: urlOf(config.host, listening.port, 'https'),
+    scm,
+    scmToken,
+  };
 }

@@ -26,7 +26,8 @@ export function errorAnswer(error: PlatformError): Answer {
 export function hasHeader(lines: readonly string[], name: string): boolean {
   const wanted = name.toLowerCase();
   for (let at = 0; at < lines.length; at += 2) {
-    if (lines[at]?.toLowerCase() === wanted) return true;
+    const line = lines[at];
+    if (line?.length === wanted.length && line.toLowerCase() === wanted) return true;
   }
   return false;
 }

@@ -101,15 +101,16 @@ export class Exchange {
     this.#tunnel?.goAway();
   }
 
-  /** Waits for a lambda or container and takes the time. */
-  async upstream<T>(work: Promise<T>): Promise<T> {
+  /** From here on it waits for a lambda or container. */
+  goUpstream(): void {
     this.#upstreamFromMs = performance.now();
-    try {
-      return await work;
-    } finally {
-      this.#upstreamUntilMs = performance.now();
-      this.passed('upstream');
-    }
+  }
+
+  /** Until here. */
+  backFromUpstream(): void {
+    const nowMs = performance.now();
+    this.#upstreamUntilMs = nowMs;
+    this.#steps.push({ name: 'upstream', afterMs: nowMs - this.#startedMs });
   }
 
   /** Time that a lambda or container took until now. */

@@ -4,7 +4,8 @@ import type { Exchange } from './exchange.ts';
 
 /** The exchanges that are not over yet, by connection. */
 export class OpenExchanges {
-  readonly #bySocket = new Map<Socket, Set<Exchange>>();
+  /** Oldest first. */
+  readonly #bySocket = new Map<Socket, Exchange[]>();
   readonly #events = new EventEmitter();
   readonly #onOver: (exchange: Exchange) => void;
   #count = 0;
@@ -17,25 +18,25 @@ export class OpenExchanges {
   /** Watches a new connection: its end is the end of its exchanges, of those too whose turn to answer never came. */
   follow(socket: Socket): void {
     if (this.#bySocket.has(socket)) return; // its bytes are read a second time
-    const exchanges = new Set<Exchange>();
+    const exchanges: Exchange[] = [];
     this.#bySocket.set(socket, exchanges);
     socket.on('close', () => {
       this.#bySocket.delete(socket);
-      for (const exchange of exchanges) this.#close(exchange, exchanges);
+      for (const exchange of [...exchanges]) this.#close(exchange, exchanges);
     });
   }
 
   add(exchange: Exchange): void {
     const exchanges = this.#bySocket.get(exchange.request.socket);
     if (!exchanges) return; // its connection is gone already
-    exchanges.add(exchange);
+    exchanges.push(exchange);
     this.#count++;
     exchange.response.on('close', () => this.#close(exchange, exchanges));
   }
 
   /** The newest exchange of a connection that is not over. */
   findLast(socket: Socket): Exchange | undefined {
-    return [...(this.#bySocket.get(socket) ?? [])].at(-1);
+    return this.#bySocket.get(socket)?.at(-1);
   }
 
   /** Calls back once all exchanges of a connection are over; never when that is closed by then. */
@@ -47,7 +48,7 @@ export class OpenExchanges {
 
   /** Asks those to end that would not by themselves. */
   goAway(): void {
-    for (const exchanges of this.#bySocket.values()) for (const exchange of exchanges) exchange.goAway();
+    for (const exchanges of this.#bySocket.values()) for (const exchange of [...exchanges]) exchange.goAway();
   }
 
   /** Closes every connection. */
@@ -60,8 +61,10 @@ export class OpenExchanges {
     while (this.#count > 0) await once(this.#events, 'none');
   }
 
-  #close(exchange: Exchange, exchanges: Set<Exchange>): void {
-    if (!exchanges.delete(exchange)) return;
+  #close(exchange: Exchange, exchanges: Exchange[]): void {
+    const at = exchanges.indexOf(exchange);
+    if (at < 0) return;
+    exchanges.splice(at, 1);
     this.#count--;
     this.#onOver(exchange);
     if (this.#count === 0) this.#events.emit('none');

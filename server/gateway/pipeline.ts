@@ -42,6 +42,9 @@ export class Pipeline {
   /** The Host header that came last of those that are ours whatever the world holds, and its name: most requests say the same. */
   #lastHost: { header: string; name: string } | undefined;
 
+  /** The target that came last. */
+  #lastTarget: { text: string; target: RequestTarget } | undefined;
+
   constructor(parts: PipelineParts) {
     this.#parts = parts;
   }
@@ -52,7 +55,7 @@ export class Pipeline {
    */
   answer(exchange: Exchange): Answer | Promise<Answer | undefined> {
     const { request } = exchange;
-    const target = parseTarget(request.url ?? '', this.#parts.limits.requestTargetBytes);
+    const target = this.#targetOf(request.url ?? '');
     const host = this.#ownHost(exchange, target);
     const routes = this.#routesOf(host, target.segments);
     if (!routes) throw new PlatformError(404, 'no API found with those values');
@@ -67,6 +70,13 @@ export class Pipeline {
     }
     if (preflighted) return { status: 204, headers: preflightHeaders(methodsOf([preflighted]), request), body: '' };
     return 'answer' in route ? route.answer(exchange, target) : this.#serve(exchange, route, target);
+  }
+
+  #targetOf(text: string): RequestTarget {
+    if (text === this.#lastTarget?.text) return this.#lastTarget.target;
+    const target = parseTarget(text, this.#parts.limits.requestTargetBytes);
+    this.#lastTarget = { text, target };
+    return target;
   }
 
   /** The host name that the request is for; throws 400 unless it names one, 403 when it is not ours. */
@@ -132,7 +142,12 @@ export class Pipeline {
       exchange.passed('limit');
     }
     if (to.kind === 'container') {
-      await exchange.upstream(this.#forward(exchange, to, endpoint.prefix, target));
+      exchange.goUpstream();
+      try {
+        await this.#forward(exchange, to, endpoint.prefix, target);
+      } finally {
+        exchange.backFromUpstream();
+      }
       return undefined;
     }
     refuseWebSocket(exchange);
@@ -148,7 +163,10 @@ export class Pipeline {
       apiEndpointId: endpoint.id,
     });
     if (!to.isSynchronous) return this.#parts.calls.accept(to.id, call);
-    return lambdaAnswer(await exchange.upstream(this.#parts.invoker.invoke(to.id, call)), to.isHttpAware);
+    exchange.goUpstream();
+    const invocation = await this.#parts.invoker.invoke(to.id, call); // never rejects
+    exchange.backFromUpstream();
+    return lambdaAnswer(invocation, to.isHttpAware);
   }
 
   async #forward(

@@ -50,7 +50,7 @@ export class ServicePorts {
     const { view, ports } = this.#options;
     for (const key of [...ports.entries()].map(([key]) => key)) {
       const [id = '', ...name] = key.split('/');
-      if (!this.#wished(id).includes(name.join('/'))) await ports.remove(key);
+      if (!this.#asked(id).includes(name.join('/'))) await ports.remove(key);
     }
     for (const { id } of view.all('containers')) this.#follow(id);
     await this.settled();
@@ -97,17 +97,17 @@ export class ServicePorts {
     this.#work = this.#work.then(() => this.#reconcile(containerId));
   }
 
-  #wished(containerId: Uuid): readonly string[] {
+  #asked(containerId: Uuid): readonly string[] {
     const container = this.#options.view.find(containerId);
     return container?.type === CONTAINER ? servicePortNames(container) : [];
   }
 
   async #reconcile(containerId: Uuid): Promise<void> {
     if (this.#isStopped) return;
-    const wished = this.#wished(containerId);
+    const asked = this.#asked(containerId);
     const open = this.#open.get(containerId) ?? new Map<string, ServicePort>();
-    for (const [name, port] of open) if (!wished.includes(name)) await this.#close(containerId, name, port);
-    for (const name of wished) if (!open.has(name)) await this.#listen(containerId, name);
+    for (const [name, port] of open) if (!asked.includes(name)) await this.#close(containerId, name, port);
+    for (const name of asked) if (!open.has(name)) await this.#listen(containerId, name);
   }
 
   async #close(containerId: Uuid, portName: string, port: ServicePort): Promise<void> {

@@ -55,8 +55,9 @@ export class ChangedView implements WorldView {
     return this.#with(this.#view.named(word, name, parentId), isOne);
   }
 
-  referrers(id: Uuid): readonly StoredResource[] {
-    return this.#with(this.#view.referrers(id), (one) => this.#referencesOf(one).includes(id));
+  referrers(id: Uuid, word?: TypeWord): readonly StoredResource[] {
+    const isOne = (one: StoredResource) => (!word || typeOf(one).word === word) && this.#referencesOf(one).includes(id);
+    return this.#with(this.#view.referrers(id, word), isOne);
   }
 
   #with(present: readonly StoredResource[], isOne: (record: StoredResource) => boolean): readonly StoredResource[] {

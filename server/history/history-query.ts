@@ -10,9 +10,9 @@ import type { WorldHistory } from '../store/world-history.ts';
 const MAX_SCANNED = 20_000;
 const MAX_OPERATIONS = 10_000;
 
-type Wish = QueryOf<typeof historyRows.listCommits>;
+type Asked = QueryOf<typeof historyRows.listCommits>;
 /** Which commits are asked for. */
-export type HistoryQuery = Partial<Wish> & Pick<Wish, 'limit' | 'brief'>;
+export type HistoryQuery = Partial<Asked> & Pick<Asked, 'limit' | 'brief'>;
 
 /** Some commits, newest first, and where older ones begin. */
 export interface HistoryPage {

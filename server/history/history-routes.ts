@@ -80,7 +80,7 @@ export function historyRoutes(machine: TimeMachine, gate: Gate): Router {
     outlineWorldAt: async ({ query }) => outline.page(await worldAt(query.at), query),
     async compareMoments({ caller, query: { brief, resource, ...query } }) {
       const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
-      const difference = differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
+      const difference = await differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
       const shown = brief
         ? briefDifference(difference)
         : shownDifference(difference, (id) => seesRecord(gate, caller, id));

@@ -63,7 +63,7 @@ export async function importArchive<L>(path: string, target: ArchiveTarget<L>, b
 /** Says what an import would change, and changes nothing. Throws as that. */
 export async function checkArchive<L>(path: string, target: ArchiveTarget<L>): Promise<CheckedArchive> {
   const { world, seq: _, added, ...told } = await planImport(path, target);
-  const difference = differenceBetween(target.machine.store.world, { resources: world });
+  const difference = await differenceBetween(target.machine.store.world, { resources: world });
   return { difference, leads: added.length, ...told };
 }
 

@@ -4,7 +4,7 @@ import { inTurns } from '../store/turns.ts';
 import type { PastWorld } from '../store/world-history.ts';
 
 /** Which of a past world's resources are asked for. */
-export interface OutlineWish {
+export interface OutlineQuery {
   /** Words that path, type or id hold. */
   q?: string | undefined;
   offset: number;
@@ -23,7 +23,7 @@ export interface OutlinePage {
 export class PastOutline {
   #latest: { seq: number; resources: CommitResource[] } | undefined;
 
-  async page(world: PastWorld, { q = '', offset, limit }: OutlineWish): Promise<OutlinePage> {
+  async page(world: PastWorld, { q = '', offset, limit }: OutlineQuery): Promise<OutlinePage> {
     const words = q.toLowerCase().split(/\s+/).filter(Boolean);
     const all = await this.#outlineOf(world);
     const matching = words.length === 0 ? all : all.filter((one) => words.every((word) => holds(one, word)));

@@ -77,12 +77,15 @@ async function readEntry(zip: ZipFile, entry: Entry, keepBytes: number): Promise
     throw refused(`${entry.fileName} is over ${keepBytes / 1024 / 1024} MiB`);
   }
   const hash = createHash('sha256');
-  const kept: Buffer[] = [];
+  // Each piece is put in its place as it comes: putting all of them together at the end would be one long turn. yauzl sees to it that
+  // they are as long as the zip says.
+  const content = Buffer.allocUnsafe(keepBytes > 0 ? entry.uncompressedSize : 0);
+  let at = 0;
   for await (const chunk of await zip.openReadStreamPromise(entry)) {
     hash.update(chunk);
-    if (keepBytes > 0) kept.push(chunk);
+    if (keepBytes > 0) at += chunk.copy(content, at);
   }
-  return { sha256: hash.digest('hex'), content: Buffer.concat(kept) };
+  return { sha256: hash.digest('hex'), content };
 }
 
 async function worldIn(content: Buffer): Promise<PastWorld> {

@@ -31,7 +31,9 @@ export function resetRoutes(machine: TimeMachine, freshWorld: FreshWorld, gate: 
       const fresh = await freshWorld(seed);
       const present = machine.store.world.resources;
       const world = await sharingRecords(asContinuation(fresh, present), present);
-      const { resources, total } = briefDifference(differenceBetween({ resources: present }, { resources: world }));
+      const { resources, total } = briefDifference(
+        await differenceBetween({ resources: present }, { resources: world }),
+      );
       const cause = causeOf({ caller, via: viaOf(req) }, 'world.reset', `reset to the seed '${seed}'`);
       const commit = dryRun ? undefined : await machine.become(world, cause);
       return { resources, total, ...(commit && { commit: commit.seq }) };

@@ -34,7 +34,10 @@ export function snapshotRoutes({ snapshots, machine, archive }: SnapshotRoutesOp
     async compareSnapshot({ caller, path, query: { brief, resource } }) {
       const then = await read(path.snapshot_name);
       const now = await store.history.worldAt({ seq: store.seq });
-      const difference = differenceBetween(onlyOne(then, resource), onlyOne(now, resource), { from: then, to: now });
+      const difference = await differenceBetween(onlyOne(then, resource), onlyOne(now, resource), {
+        from: then,
+        to: now,
+      });
       const shown = brief
         ? briefDifference(difference)
         : shownDifference(difference, (one) => seesRecord(gate, caller, one));

@@ -8,6 +8,7 @@ import type { StoredResource } from '../model/record.ts';
 import { pathOf } from '../model/resource-path.ts';
 import { USER } from '../model/type-names.ts';
 import { planRevert } from '../store/revert.ts';
+import { inTurns } from '../store/turns.ts';
 import { changesBetween, changesInTurns, type WorldDifference } from '../store/world-difference.ts';
 import type { Moment, PastWorld } from '../store/world-history.ts';
 import { operationsBetween } from '../store/world-patch.ts';
@@ -139,16 +140,16 @@ function inTheWay(what: string, details: ErrorDetail[]): PlatformError {
 }
 
 /**
- * How two worlds differ, in an order in which the operations can be applied.
+ * How two worlds differ, in an order in which the operations can be applied; others have their turn meanwhile.
  *
  * @param whole the worlds that paths are looked up in, where `from` and `to` are parts of them
  */
-export function differenceBetween(
+export async function differenceBetween(
   from: Pick<PastWorld, 'resources'>,
   to: Pick<PastWorld, 'resources'>,
   whole: { from: Pick<PastWorld, 'resources'>; to: Pick<PastWorld, 'resources'> } = { from, to },
-): Difference {
-  const { put, remove } = changesBetween(from.resources, to.resources);
+): Promise<Difference> {
+  const { put, remove } = await changesInTurns(from.resources, to.resources);
   const difference: Difference = { ops: [], resources: [] };
   const tell = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
     const record = after ?? before;
@@ -159,7 +160,7 @@ export function differenceBetween(
     const action = after ? (before ? 'update' : 'create') : 'delete';
     difference.resources.push({ id: record.id, type: record.type, name: record.name, path, action });
   };
-  for (const after of put) tell(from.resources.get(after.id), after, whole.to.resources);
-  for (const id of remove) tell(from.resources.get(id), undefined, whole.from.resources);
+  await inTurns(put, (after) => tell(from.resources.get(after.id), after, whole.to.resources));
+  await inTurns(remove, (id) => tell(from.resources.get(id), undefined, whole.from.resources));
   return difference;
 }

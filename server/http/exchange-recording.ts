@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { BodyCapture, captured, type ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
 import { readTraceParent } from '../model/trace.ts';
+import { CALLER_ID } from './serve.ts';
 
 /** The window's own files and questions, which are asked because something was recorded. */
 const UNRECORDED = /^\/(ui|inspect)(\/|\?|$)/;
@@ -11,7 +12,7 @@ const WINDOW = 'ui';
 export interface ExchangeRecording {
   /** Epoch milliseconds. */
   nowMs(): number;
-  /** The account of a request's credentials, if it has some that are good; asked at its end. */
+  /** The account of a request's credentials, if it has some that are good; asked at its end, where nobody asked before. */
   userIdOf(request: IncomingMessage): Uuid | undefined;
   onExchange(record: ExchangeRecord): void;
 }
@@ -46,9 +47,14 @@ export function recordExchange(request: IncomingMessage, response: ServerRespons
       endpointId: undefined,
       executionId: undefined,
       traceId: readTraceParent(request.headers.traceparent)?.traceId,
-      userId: recording.userIdOf(request),
+      userId: callerIdOf(response) ?? recording.userIdOf(request),
     });
   });
+}
+
+/** Whoever was found out to make the request, if that was needed. */
+function callerIdOf(response: ServerResponse & { locals?: Readonly<Record<string, Uuid>> }): Uuid | undefined {
+  return response.locals?.[CALLER_ID];
 }
 
 /** Sees the body of an answer go by. */
@@ -72,5 +78,11 @@ function watchBody(response: ServerResponse): BodyCapture {
 }
 
 function linesOf(headers: OutgoingHttpHeaders): string[] {
-  return Object.entries(headers).flatMap(([name, value]) => [value ?? ''].flat().flatMap((one) => [name, String(one)]));
+  const lines: string[] = [];
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    if (Array.isArray(value)) for (const one of value) lines.push(name, one);
+    else lines.push(name, String(value));
+  }
+  return lines;
 }

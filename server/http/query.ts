@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../model/errors.ts';
 
+/** Of most requests, so it is one for all of them. */
+const NOTHING = new URLSearchParams();
+
 /** The query parameters of a request, in the order sent. */
 export function queryOf(req: IncomingMessage): URLSearchParams {
   const { url = '' } = req;
   const mark = url.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+  return mark < 0 ? NOTHING : new URLSearchParams(url.slice(mark + 1));
 }
 
 /** A parameter that may stand once; undefined when absent. Throws 400 when it is repeated (D-012). */

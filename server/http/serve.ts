@@ -100,27 +100,72 @@ export function serve<Table extends Rows, F extends Finders = Record<never, neve
 
 /** For whoever looks at what is served: routers by the number of segments of their paths. */
 export interface RoutersByLength {
-  readonly byLength: ReadonlyMap<number, Router>;
+  byLength(): ReadonlyMap<number, Router>;
 }
 
 /** The routes of several tables. Where more than one is of the same address the one that says more of it is asked first, then the earlier one. */
 export function routerOf(...tables: readonly (readonly Served[])[]): Router & RoutersByLength {
-  /** By the number of segments, so that a request is compared with paths of its own length alone. */
-  const routers = new Map<number, Router>();
-  for (const { row, handle } of tables.flat().sort((a, b) => bySegments(a.row, b.row))) {
-    const [verb, path] = addressOf(row);
+  const byLength = new LazyRouters<number>();
+  /** Those that a request can be meant for. */
+  const byVerb = new LazyRouters<string>();
+  for (const one of tables.flat()) {
+    const address = addressOf(one.row);
+    const [verb, path] = address;
     const length = lengthOf(path);
-    const router = routers.get(length) ?? express.Router({ caseSensitive: true });
-    routers.set(length, router);
-    router[verb](path, handle);
+    byLength.add(length, address, one);
+    byVerb.add(`${verb} ${length}`, address, one);
   }
   const chosen = express.Router().use((req, res, next) => {
-    const router = routers.get(lengthOf(req.path));
+    const { method, path } = req;
+    const length = lengthOf(path);
+    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    // What is no text when it is decoded is no address, whatever the verb; express tells so where it compares.
+    const router = path.includes('%') ? byLength.get(length) : byVerb.get(`${verb} ${length}`);
     if (router) router(req, res, next);
     else next();
   });
-  return Object.assign(chosen, { byLength: routers });
+  return Object.assign(chosen, { byLength: () => byLength.all() });
 }
+
+/**
+ * Routers by what a request has to have for them, so that it is compared with few paths. Each is made when it is first asked for: to
+ * read the paths of all is a twentieth of a start, which needs next to none of them.
+ */
+class LazyRouters<Key> {
+  readonly #served = new Map<Key, { address: Address; served: Served }[]>();
+  readonly #made = new Map<Key, Router>();
+
+  add(key: Key, address: Address, served: Served): void {
+    const others = this.#served.get(key);
+    if (others) others.push({ address, served });
+    else this.#served.set(key, [{ address, served }]);
+  }
+
+  get(key: Key): Router | undefined {
+    return this.#made.get(key) ?? this.#make(key);
+  }
+
+  all(): Map<Key, Router> {
+    for (const key of this.#served.keys()) this.get(key);
+    return this.#made;
+  }
+
+  #make(key: Key): Router | undefined {
+    const served = this.#served.get(key);
+    if (!served) return undefined;
+    const router = express.Router({ caseSensitive: true });
+    served.sort((a, b) => bySegments(a.served.row, b.served.row));
+    for (const one of served) {
+      const [verb, path] = one.address;
+      router[verb](path, one.served.handle);
+    }
+    this.#made.set(key, router);
+    return router;
+  }
+}
+
+/** Where `locals` of a response say who was found out to make the request. */
+export const CALLER_ID = 'callerId';
 
 /** Segments of a path; a slash at its end counts for nothing, as in routes. */
 function lengthOf(path: string): number {
@@ -149,6 +194,7 @@ function answering(row: Row, gate: Gate, handle: (asked: object) => unknown, fin
   const names = namesIn(row.route).filter((name) => Object.hasOwn(finders, name));
   const [takes, ...others] = row.security ?? [];
   const only = Object.entries(row.only ?? {});
+  const [readOwn, readCommon] = [queryReader(row), queryReader(gate)];
   return async (req, res, next) => {
     const path = req.params as Path; // no row has a wildcard, whose value would be an array
     if (gate.isMeant?.(path) === false || only.some(([name, words]) => !words.includes(path[name] ?? '')))
@@ -165,11 +211,13 @@ function answering(row: Row, gate: Gate, handle: (asked: object) => unknown, fin
       found[name] = one;
     }
     const resource = caller && admit(row, { caller, path, found }, gate);
-    const query = readQuery(row, sent);
-    const common = readQuery(gate, sent);
-    const body = await readBody(row, req);
+    if (caller) res.locals[CALLER_ID] = caller.userId;
+    const query = readOwn(sent);
+    const common = readCommon(sent);
+    const body = row.body && (await readBody(row.body, req));
     const given = caller && gate.give?.({ caller, common, req });
-    const answer = await handle({ caller, resource, found, path, query, body, req, res, ...given });
+    const handled = handle({ caller, resource, found, path, query, body, req, res, ...given });
+    const answer = handled instanceof Promise ? await handled : handled;
     if (!row.answer || row.answer.mediaTypes) return;
     // Unless the handler has set another one.
     if (res.statusCode === 200) res.status(row.answer.status);
@@ -179,8 +227,10 @@ function answering(row: Row, gate: Gate, handle: (asked: object) => unknown, fin
   };
 }
 
+type Address = [verb: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string];
+
 /** `['get', '/leads/:lead_id']` for `get /inspect/leads/{lead_id}`. */
-function addressOf({ route }: Row): [verb: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string] {
+function addressOf({ route }: Row): Address {
   const [verb, path = ''] = route.split(' ');
   // As: the type of a route says what its first word is.
   return [verb as 'get', path.replace(/^\/[^/]+/, '').replace(/\{(\w+)\}/g, ':$1')];
@@ -251,20 +301,29 @@ export function targetOf({ view }: Pick<Gate, 'view'>, text: string, of: readonl
   throw new PlatformError(404, `${of.length === 0 ? 'resource' : of.join(' or ')} ${id} not found`);
 }
 
-/** The parameters that the row knows. Throws 400 for one that is repeated, is not what it has to be, or is not known. */
-function readQuery(
-  { query: known = {}, isStrict }: Pick<Row, 'query' | 'isStrict'>,
-  query: URLSearchParams,
-): Record<string, unknown> {
-  for (const name of isStrict ? query.keys() : []) {
-    if (Object.hasOwn(known, name)) continue;
-    const names = Object.keys(known).join(', ');
-    const choice = names === '' ? 'there are none here' : `known are ${names}`;
-    throw new PlatformError(400, `unknown query parameter '${name.slice(0, 64)}'; ${choice}`);
-  }
-  const read: Record<string, unknown> = {};
-  for (const [name, parameter] of Object.entries(known)) read[name] = readParameter(name, parameter, query, known);
-  return read;
+/**
+ * Reads the parameters that the row knows. Throws 400 for one that is repeated, is not what it has to be, or is not known. What a
+ * request without any means is always the same, and read once.
+ */
+function queryReader({ query: known = {}, isStrict }: Pick<Row, 'query' | 'isStrict'>) {
+  const parameters = Object.entries(known);
+  const read = (query: URLSearchParams): Readonly<Record<string, unknown>> => {
+    for (const name of isStrict ? query.keys() : []) {
+      if (Object.hasOwn(known, name)) continue;
+      const names = Object.keys(known).join(', ');
+      const choice = names === '' ? 'there are none here' : `known are ${names}`;
+      throw new PlatformError(400, `unknown query parameter '${name.slice(0, 64)}'; ${choice}`);
+    }
+    return Object.fromEntries(
+      parameters.map(([name, parameter]) => [name, readParameter(name, parameter, query, known)]),
+    );
+  };
+  let ofNone: Readonly<Record<string, unknown>> | undefined;
+  return (query: URLSearchParams) => {
+    if (query.size > 0) return read(query);
+    ofNone ??= Object.freeze(read(query));
+    return ofNone;
+  };
 }
 
 function readParameter(
@@ -286,7 +345,7 @@ function readParameter(
   throw new PlatformError(400, `query parameter '${name}' must be ${issue?.message}, not '${wrong?.slice(0, 64)}'`);
 }
 
-async function readBody({ body }: Row, req: Request): Promise<unknown> {
-  if (body?.readForm) return body.readForm(await readForm(req));
-  return body?.read?.(await readJson(req, { types: body.mediaTypes }));
+async function readBody(body: NonNullable<Row['body']>, req: Request): Promise<unknown> {
+  if (body.readForm) return body.readForm(await readForm(req));
+  return body.read?.(await readJson(req, { types: body.mediaTypes }));
 }

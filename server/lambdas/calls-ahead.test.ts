@@ -63,25 +63,25 @@ describe('calls that lie ready at a process', () => {
 
   it('are taken by another process when theirs dies, and none is run twice', async () => {
     const { call, begun } = await warmLambda();
-    const wishes = Array.from({ length: 300 }, (_, at) =>
+    const requests = Array.from({ length: 300 }, (_, at) =>
       at % 40 === 20 ? 'die' : at % 40 === 35 ? 'exit later' : undefined,
     );
-    const ended = await Promise.all(wishes.map((then) => call(then)));
+    const ended = await Promise.all(requests.map((then) => call(then)));
     const counts = new Map<string, number>();
     for (const id of begun()) counts.set(id, (counts.get(id) ?? 0) + 1);
     expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
     for (const [at, { outcome }] of ended.entries()) {
       const id = `call-${at + 61}`;
       expect(counts.get(id), id).toBe(1);
-      if (wishes[at] === 'die') expect(outcome).toMatchObject({ ok: false, failure: 'crash' });
+      if (requests[at] === 'die') expect(outcome).toMatchObject({ ok: false, failure: 'crash' });
       // It answered before it let its process exit.
-      else if (wishes[at] === 'exit later') expect(answerOf(ended[at] as never), id).toBe(id);
+      else if (requests[at] === 'exit later') expect(answerOf(ended[at] as never), id).toBe(id);
       else if (outcome.ok) expect(answerOf(ended[at] as never)).toBe(id);
       // Begun when the call before let the process exit: nobody may run it again.
       else expect(outcome.failure).toBe('crash');
     }
-    const innocent = ended.filter(({ outcome }, at) => !outcome.ok && wishes[at] === undefined);
-    expect(innocent.length).toBeLessThanOrEqual(wishes.filter((then) => then === 'exit later').length);
+    const innocent = ended.filter(({ outcome }, at) => !outcome.ok && requests[at] === undefined);
+    expect(innocent.length).toBeLessThanOrEqual(requests.filter((then) => then === 'exit later').length);
   });
 
   it('are taken by another process, too, when it is killed from outside', async () => {

@@ -34,8 +34,17 @@ export class FrameError extends Error {
  * Writes one frame. The head has to be JSON; a body of bytes goes as it is, one of text as UTF-8. Throws what `JSON.stringify`
  * throws.
  */
-export function writeFrame(channel: Writable, type: number, head: unknown, body: Uint8Array | string = NOTHING): void {
-  const headText = stringify(head);
+export function writeFrame(channel: Writable, type: number, head: unknown, body?: Uint8Array | string): void {
+  writeFrameOf(channel, type, stringify(head), body);
+}
+
+/** The same of a head that is the text of JSON already. */
+export function writeFrameOf(
+  channel: Writable,
+  type: number,
+  headText: string,
+  body: Uint8Array | string = NOTHING,
+): void {
   const headBytes = byteLength(headText);
   const bodyAt = PREFIX_BYTES + headBytes;
   const bodyBytes = typeof body === 'string' ? byteLength(body) : body.length;

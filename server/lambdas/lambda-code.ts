@@ -1,7 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { writeWhole } from '../machine/write-whole.ts';
+import { writeWholeNow } from '../machine/write-whole.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
 import { LambdaFailure } from './lambda-failure.ts';
 import { type PackageSource, PackageStore, stopModuleLookup } from './package-store.ts';
@@ -144,9 +144,10 @@ export class LambdaCode {
     await this.clear();
     await this.#removals.get(definition.id)?.catch(() => {});
     this.#check();
-    await mkdir(path.join(home, 'tmp'), { recursive: true, mode: 0o700 });
-    for (const [name, text] of Object.entries(definition.secretFiles)) await writeSecret(home, name, text);
-    const file = definition.code.kind === 'inline' ? await writeSource(folder, definition.code.text) : '';
+    // At once: a call waits for these few small files, and each step aside is a turn of the threads that do them.
+    mkdirSync(path.join(home, 'tmp'), { recursive: true, mode: 0o700 });
+    for (const [name, text] of Object.entries(definition.secretFiles)) writeSecret(home, name, text);
+    const file = definition.code.kind === 'inline' ? writeSource(folder, definition.code.text) : '';
     return { home, file };
   }
 
@@ -161,11 +162,11 @@ export class LambdaCode {
   }
 }
 
-async function writeSource(folder: string, text: string): Promise<string> {
-  await stopModuleLookup(folder);
+function writeSource(folder: string, text: string): string {
+  stopModuleLookup(folder);
   const file = path.join(folder, 'index.js');
   // In one step: a process may be loading the same file, when a lambda's old definition has come back.
-  await writeWhole(file, text);
+  writeWholeNow(file, text);
   return file;
 }
 
@@ -197,9 +198,9 @@ function inside(folder: string, name: string): string | undefined {
 }
 
 /** A mounted file's path is taken below the lambda's home: there is no file system of its own to put it into. */
-async function writeSecret(home: string, name: string, text: string): Promise<void> {
+function writeSecret(home: string, name: string, text: string): void {
   const file = inside(home, name);
   if (!file) throw new LambdaFailure('load', `secret path '${name}' leads out of the lambda's folder`);
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, text, { mode: 0o600 });
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, text, { mode: 0o600 });
 }

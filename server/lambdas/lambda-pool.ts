@@ -1,5 +1,6 @@
 import { monotonicMs } from '../machine/clock.ts';
 import type { Invocation, LambdaCall, Outcome } from '../model/invocation.ts';
+import { contextMembers } from './call-context.ts';
 import { CallEndings, isForAnother, outcomeOf } from './call-endings.ts';
 import type { Ending } from './given-calls.ts';
 import { IdleWorkers } from './idle-workers.ts';
@@ -296,7 +297,6 @@ export class LambdaPool {
 
   #run(worker: PoolWorker, running: RunningCall): void {
     const { process } = worker;
-    const { id, name } = this.#definition;
     const { executionId, context, body, stopsFirst } = running.call;
     const givenAtMs = this.#host.nowMs();
     const timeoutMs = this.#timeoutMs;
@@ -304,7 +304,8 @@ export class LambdaPool {
     running.cold = process.calls === 0 && worker.order > running.order;
     worker.give(running, timeoutMs);
     const stop = stopsFirst && this.#definition.isDebugged ? { stopsFirst } : {};
-    process.call({ context, executionId, lambdaId: id, lambdaName: name, timeoutMs, ...stop }, body, {
+    const members = contextMembers(context, this.#definition);
+    process.call({ executionId, members, timeoutMs, ...stop }, body, {
       began: (atMs) => {
         running.startedAtMs = this.#timeOf(atMs, givenAtMs);
       },

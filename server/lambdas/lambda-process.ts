@@ -5,17 +5,17 @@ import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { LogLine } from '../model/invocation.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
 import { describeExit } from './exit-text.ts';
-import { type Frame, FrameError, FrameReader, writeFrame } from './frames.ts';
+import { type Frame, FrameError, FrameReader, writeFrame, writeFrameOf } from './frames.ts';
 import { type CallListener, GivenCalls } from './given-calls.ts';
 import { LambdaFailure } from './lambda-failure.ts';
 import { type GroupOptions, killGroup, startGroup } from './process-group.ts';
 import {
-  beganHead,
   inspectingHead,
   messageHead,
   noteHead,
   outboundHead,
-  outcomeHead,
+  readBegan,
+  readOutcome,
   withdrawnHead,
 } from './process-messages.ts';
 import {
@@ -36,6 +36,13 @@ export interface ProcessOptions extends GroupOptions {
   logLimitLines: number;
   reaper: Reaper;
 }
+
+/** What a process is given with a call; `members` is JSON of the rest of an `InvokeHead` (`contextMembers`). */
+export interface GivenCall extends Pick<InvokeHead, 'executionId' | 'timeoutMs' | 'stopsFirst'> {
+  members: string;
+}
+
+const STOPS_FIRST = ',"stopsFirst":true';
 
 /** From the load frame to its answer: requires, top-level code, nothing that should take long. */
 const LOAD_TIMEOUT_MS = 30_000;
@@ -110,6 +117,8 @@ export class LambdaProcess {
     });
     this.#watchEnd();
     this.#watchStreams(new FrameReader(Math.max(options.resultLimitBytes, MAX_CAPTURED_BYTES)));
+    // It says nothing; but reading it is what a call would wait for that is the first to be read.
+    if (options.isSpare) this.#send(FrameType.goOn, { closed: 0 });
   }
 
   get pid(): number | undefined {
@@ -169,14 +178,16 @@ export class LambdaProcess {
   }
 
   /** Has its handler called, at once or when the calls before it are over. After `load`. */
-  call(call: Omit<InvokeHead, 'number' | 'closed'>, body: Uint8Array, listener: CallListener): void {
+  call({ executionId, members, timeoutMs, stopsFirst }: GivenCall, body: Uint8Array, listener: CallListener): void {
     const { closed } = this.#given;
     const { number } = this.#given.add(listener);
-    const { timeoutMs, context, executionId, lambdaId, lambdaName, stopsFirst } = call;
-    const head: InvokeHead = { number, closed, timeoutMs, context, executionId, lambdaId, lambdaName };
-    if (stopsFirst) head.stopsFirst = stopsFirst;
-    if (this.#end) this.#given.lose(this.#end);
-    else this.#send(FrameType.invoke, head, body);
+    if (this.#end) {
+      this.#given.lose(this.#end);
+      return;
+    }
+    const own = `"number":${number},"closed":${closed},"timeoutMs":${timeoutMs},"executionId":"${executionId}"`;
+    const channel = this.#corked();
+    if (channel) writeFrameOf(channel, FrameType.invoke, `{${own},${members}${stopsFirst ? STOPS_FIRST : ''}}`, body);
   }
 
   /** News of a call that something makes which it has started; it belongs to the call that ran when it began. */
@@ -221,19 +232,18 @@ export class LambdaProcess {
     setTimeout(() => setImmediate(() => this.#gone(why)), KILL_TIMEOUT_MS).unref();
   }
 
-  #send(
-    type: number,
-    head: LoadHead | InvokeHead | RulesHead | GoOnHead | Record<string, never>,
-    body?: Uint8Array,
-  ): void {
-    const calls = this.#calls;
-    if (!calls) return;
-    if (!this.#unsent) {
-      // Calls that arrive in one turn, over whichever connections, are written in one: each write may wake the process.
-      calls.cork();
+  #send(type: number, head: LoadHead | RulesHead | GoOnHead | Record<string, never>): void {
+    const channel = this.#corked();
+    if (channel) writeFrame(channel, type, head);
+  }
+
+  /** Calls that arrive in one turn, over whichever connections, are written in one: each write may wake the process. */
+  #corked(): Duplex | undefined {
+    if (this.#calls && !this.#unsent) {
+      this.#calls.cork();
       this.#unsent = setImmediate(() => this.#flush());
     }
-    writeFrame(calls, type, head, body);
+    return this.#calls;
   }
 
   #flush(): void {
@@ -333,7 +343,7 @@ export class LambdaProcess {
         for (const resolve of this.#collected.splice(0)) resolve();
         return;
       case FrameType.began: {
-        const { number, atMs } = beganHead.parse(head);
+        const { number, atMs } = readBegan(head);
         this.#given.began(number, atMs);
         return;
       }
@@ -346,7 +356,7 @@ export class LambdaProcess {
         return;
       }
       case FrameType.outcome:
-        this.#given.ended({ kind: 'outcome', head: outcomeHead.parse(head), body });
+        this.#given.ended({ kind: 'outcome', head: readOutcome(head), body });
         return;
       case FrameType.withdrawn:
         this.#given.giveBack(withdrawnHead.parse(head).numbers);

@@ -36,7 +36,7 @@ export interface ProcessSettings {
     /** Do calls to a lambda's CRM that no rule means go to the stand-in (D-200)? */
     crm: 'catch' | 'pass';
     /** Where the stand-in listens, with TLS when there is a certificate; undefined while it does not. */
-    crmAddress(): StandInAddress | undefined;
+    crmAddress(): StandInAddress | Promise<StandInAddress> | undefined;
     /** What is to become of calls, in the order in which the rules are asked; none unless given. */
     rules?(): readonly OutboundRule[];
   };
@@ -155,6 +155,7 @@ export class LambdaProcesses {
     adopt(process);
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
+    const standIn = await this.#settings.outbound.crmAddress();
     const origin = await this.#descendants.nextOrigin();
     process.onOffspring = () => this.#descendants.follow(origin, process.exited);
     const { address: news, ...place } = this.#door.place((...told) => process.takeNews(...told));
@@ -163,7 +164,7 @@ export class LambdaProcesses {
       this.#newsPlaces.delete(process);
     });
     this.#newsPlaces.set(process, place);
-    const outbound = { ...this.#routesOf(definition), ...(news && { news }) };
+    const outbound = { ...this.#routesOf(definition, standIn), ...(news && { news }) };
     const { isDebugged, memoryMb } = definition;
     await process.load({ ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged }, memoryMb);
     return { process, revision };
@@ -179,11 +180,11 @@ export class LambdaProcesses {
     void process.exited.then(() => debugging.lost(lambdaId, told));
   }
 
-  /** Lets the rules about outbound calls that there are now hold in every process. */
-  applyRules(): void {
+  /** Lets the rules about outbound calls that there are now hold in every process; resolves when they do in what those have started. */
+  async applyRules(): Promise<void> {
     const rules = this.#settings.outbound.rules?.() ?? [];
     for (const process of this.#living) process.changeRules(rules);
-    for (const place of this.#newsPlaces.values()) place.changeRules(rules);
+    await Promise.all([...this.#newsPlaces.values()].map((place) => place.changeRules(rules)));
   }
 
   /** Ends every process. Resolves when none is left; `why` is what their calls end with. */
@@ -235,10 +236,10 @@ export class LambdaProcesses {
     throw new LambdaFailure('crash', `the emulator is not complete: ${childFile} is missing; run 'npm run build'`);
   }
 
-  #routesOf({ env }: LambdaDefinition): OutboundRoutes {
-    const { crm: wish, crmAddress, rules } = this.#settings.outbound;
-    const [standIn, crm] = [crmAddress(), crmHostIn(env.CRM_API_BASEPATH)];
-    const catchesCrm = wish === 'catch' && standIn !== undefined;
+  #routesOf({ env }: LambdaDefinition, standIn: StandInAddress | undefined): OutboundRoutes {
+    const { crm: asked, rules } = this.#settings.outbound;
+    const crm = crmHostIn(env.CRM_API_BASEPATH);
+    const catchesCrm = asked === 'catch' && standIn !== undefined;
     return { ...(crm && { crm }), ...(standIn && { standIn }), catchesCrm, rules: rules?.() ?? [] };
   }
 }

@@ -142,7 +142,7 @@ export class LambdaService implements LambdaInvoker {
     this.#host = {
       limits: this.#limits,
       nowMs: options.nowMs,
-      open: (...wish) => this.#open(...wish),
+      open: (...asked) => this.#open(...asked),
       hasSpare: () => this.#processes.stats.spares > 0,
       hasPlace: () => this.#processes.hasPlace,
       awaitedSinceMs: () => this.#processes.awaitedSinceMs,
@@ -252,9 +252,9 @@ export class LambdaService implements LambdaInvoker {
     return this.#periodic.find(lambdaId);
   }
 
-  /** Lets the rules about outbound calls that there are now hold for every lambda, from its next call on. */
-  applyRules(): void {
-    this.#processes.applyRules();
+  /** Lets the rules about outbound calls that there are now hold for every lambda, from the next call on that comes when this has resolved. */
+  applyRules(): Promise<void> {
+    return this.#processes.applyRules();
   }
 
   /** Begins the logs of all lambdas anew. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { writeFrame } from './frames.ts';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { FrameReader, writeFrame } from './frames.ts';
 import { OffspringDoor } from './offspring-door.ts';
 import { FrameType, type OffspringNews } from './protocol.ts';
 
@@ -49,4 +49,44 @@ it('who writes what is no news is sent away', async () => {
   socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await once(socket, 'close');
   expect(heard).toEqual([]);
+});
+
+it('rules have changed when those who are there have heard of them; who comes later is told, too', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let known = 0;
+  const place = door.place(() => {
+    known += 1;
+  });
+  const { port = 0, token } = place.address ?? {};
+  const listen = () => {
+    const told: unknown[] = [];
+    const frames = new FrameReader(0);
+    const socket = speak(port, { token }, news);
+    socket.on('data', (chunk: Buffer) => told.push(...[...frames.push(chunk)].map(({ head }) => head)));
+    return { told, hear: () => writeFrame(socket, FrameType.rules, {}), end: () => socket.destroy() };
+  };
+  try {
+    const early = listen();
+    await expect.poll(() => known).toBe(1);
+    const rules = [{ id: 'one', enabled: true, host: '*', action: 'block' as const }];
+    let holds = false;
+    const changed = place.changeRules(rules).then(() => {
+      holds = true;
+    });
+    await expect.poll(() => early.told).toEqual([{ rules }]);
+    expect(holds).toBe(false);
+    early.hear();
+    await changed;
+
+    const late = listen();
+    await expect.poll(() => late.told).toEqual([{ rules }]);
+    const changedAgain = place.changeRules([]);
+    late.end();
+    // It stands still.
+    vi.advanceTimersByTime(1_000);
+    await changedAgain;
+  } finally {
+    vi.useRealTimers();
+    place.close();
+  }
 });

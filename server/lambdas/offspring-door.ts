@@ -12,13 +12,24 @@ export type NewsListener = (from: object, news: OffspringNews, bytes: Uint8Array
 
 const hello = z.object({ token: z.uuid() });
 
+/** One that does not hear of its rules for so long stands still; it hears of them before it makes its next call. */
+const MOST_HEARING_MS = 1_000;
+
+/** What stands behind a token: who is told, and who tells, each with what it is to call when it has heard of its rules. */
+interface Place {
+  listener: NewsListener;
+  heard: Map<Socket, (() => void)[]>;
+  /** Since they changed: who comes now has begun with those of before. */
+  rules?: readonly OutboundRule[];
+}
+
 /**
  * Where worker threads and Node processes that lambdas start tell of the calls they make (D-200): their lambda's own channel cannot
  * be shared, and its process may stand still while it waits for them. It listens on the loopback address; who does not know the
  * token of a lambda's process is sent away.
  */
 export class OffspringDoor {
-  readonly #listeners = new Map<string, { listener: NewsListener; sockets: Set<Socket> }>();
+  readonly #places = new Map<string, Place>();
   #server: Server | undefined;
 
   /** Resolves once it listens. */
@@ -34,41 +45,44 @@ export class OffspringDoor {
   /** A place of its own for one process: until `close` what is told there goes to the listener. */
   place(listener: NewsListener): {
     address: NewsAddress | undefined;
-    changeRules(rules: readonly OutboundRule[]): void;
+    /** Resolves when all have heard of them who can. */
+    changeRules(rules: readonly OutboundRule[]): Promise<void>;
     close(): void;
   } {
     const token = randomUUID();
-    const sockets = new Set<Socket>();
-    this.#listeners.set(token, { listener, sockets });
+    const place: Place = { listener, heard: new Map() };
+    this.#places.set(token, place);
     // As: a listening TCP server has such an address.
     const port = (this.#server?.address() as AddressInfo | null | undefined)?.port;
     return {
       address: port === undefined ? undefined : { port, token },
-      changeRules: (rules) => {
-        for (const socket of sockets) writeFrame(socket, FrameType.rules, { rules });
+      changeRules: async (rules) => {
+        place.rules = rules;
+        await Promise.all([...place.heard].map(([socket, waiting]) => changeRules(socket, waiting, rules)));
       },
       close: () => {
-        this.#listeners.delete(token);
-        for (const socket of sockets) socket.destroy();
+        this.#places.delete(token);
+        for (const socket of place.heard.keys()) socket.destroy();
       },
     };
   }
 
   close(): void {
     this.#server?.close();
-    for (const { sockets } of this.#listeners.values()) for (const socket of sockets) socket.destroy();
+    for (const { heard } of this.#places.values()) for (const socket of heard.keys()) socket.destroy();
   }
 
   #welcome(socket: Socket): void {
     const frames = new FrameReader(MAX_CAPTURED_BYTES);
-    let listener: NewsListener | undefined;
+    let place: Place | undefined;
     socket.unref().on('error', () => {});
     socket.on('data', (chunk: Buffer) => {
       try {
-        for (const { head, body } of frames.push(chunk)) {
-          if (listener) listener(socket, offspringNews.parse(head), body);
-          else listener = this.#introduce(socket, hello.parse(head).token);
-          if (!listener) return void socket.destroy();
+        for (const { type, head, body } of frames.push(chunk)) {
+          if (!place) place = this.#introduce(socket, hello.parse(head).token);
+          else if (type === FrameType.rules) place.heard.get(socket)?.shift()?.();
+          else place.listener(socket, offspringNews.parse(head), body);
+          if (!place) return void socket.destroy();
         }
       } catch (thrown) {
         socket.destroy();
@@ -77,10 +91,27 @@ export class OffspringDoor {
     });
   }
 
-  #introduce(socket: Socket, token: string): NewsListener | undefined {
-    const place = this.#listeners.get(token);
-    place?.sockets.add(socket);
-    socket.once('close', () => place?.sockets.delete(socket));
-    return place?.listener;
+  #introduce(socket: Socket, token: string): Place | undefined {
+    const place = this.#places.get(token);
+    if (!place) return undefined;
+    const waiting: (() => void)[] = [];
+    place.heard.set(socket, waiting);
+    if (place.rules) void changeRules(socket, waiting, place.rules);
+    socket.once('close', () => {
+      place.heard.delete(socket);
+      for (const go of waiting) go();
+    });
+    return place;
   }
+}
+
+/** Resolves when the other end has heard, is gone, or seems to stand still. */
+async function changeRules(socket: Socket, waiting: (() => void)[], rules: readonly OutboundRule[]): Promise<void> {
+  writeFrame(socket, FrameType.rules, { rules });
+  let limit: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
+    waiting.push(resolve);
+    limit = setTimeout(resolve, MOST_HEARING_MS);
+  });
+  clearTimeout(limit);
 }

@@ -44,14 +44,14 @@ afterAll(async () => {
     server.closeAllConnections();
   }
 });
-beforeEach(() => {
+beforeEach(async () => {
   connections = 0;
-  change();
+  await change();
 });
 
-function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): void {
+async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
   rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  bed.service.applyRules();
+  await bed.service.applyRules();
 }
 
 it('a throw in the callback of a caught call is the own error of the lambda', async () => {
@@ -91,7 +91,7 @@ it('an agent that keeps its socket keeps it for caught calls, too', async () => 
 it.each(['crm.example', '127.0.0.1'])(
   'the own setTimeout of a request to %s fires while a rule delays it',
   async (host) => {
-    change({ host, action: 'delay', delayMs: 60_000 });
+    await change({ host, action: 'delay', delayMs: 60_000 });
     const code = `exports.run = (event, context, callback) => {
     const sent = require('http').get('http://' + event);
     sent.setTimeout(50, () => sent.destroy(new Error('too slow')));
@@ -103,7 +103,7 @@ it.each(['crm.example', '127.0.0.1'])(
 );
 
 it('a delay holds for each request on a connection that is kept', async () => {
-  change({ host: '127.0.0.1', action: 'delay', delayMs: 200 });
+  await change({ host: '127.0.0.1', action: 'delay', delayMs: 200 });
   const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const get = () => new Promise((ok, no) => http.get('http://' + process.env.THANKS, { agent }, (r) => r.resume().on('end', ok)).on('error', no));
     exports.run = async () => { const t = Date.now(); await get(); await get(); return Date.now() - t }`;

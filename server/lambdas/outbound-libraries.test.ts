@@ -88,13 +88,13 @@ afterAll(async () => {
   standInServer.close();
   standInServer.closeAllConnections();
 });
-function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): void {
+async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
   rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  bed.service.applyRules();
+  await bed.service.applyRules();
 }
 
 it('a worker that outlives its call tells of its calls to the one that runs, and follows rules that change', async () => {
-  change();
+  await change();
   const code = `const { Worker } = require('worker_threads');
     const worker = new Worker(\`require('worker_threads').parentPort.on('message', () => fetch(${AT}, { method: 'POST', body: 'again' })
       .then((r) => r.text(), (e) => e.cause.code).then((t) => require('worker_threads').parentPort.postMessage(t)))\`, { eval: true });
@@ -106,7 +106,7 @@ it('a worker that outlives its call tells of its calls to the one that runs, and
     expect(answerOf({ outbound, ...invocation })).toBe('caught');
     expect(outbound).toMatchObject([{ method: 'POST', status: 200, request: { sizeBytes: 5 } }]);
   }
-  change({ host: '*.example', action: 'block' });
+  await change({ host: '*.example', action: 'block' });
   expect(answerOf(await bed.invoke(id))).toBe('ECONNREFUSED');
 });
 

@@ -41,18 +41,18 @@ afterAll(async () => {
     server.closeAllConnections();
   }
 });
-beforeEach(() => {
+beforeEach(async () => {
   arrived.length = 0;
-  change();
+  await change();
 });
 
 let lastId = 0;
-function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): void {
+async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
   rules = next.map((fields) => {
     lastId += 1;
     return { id: `rule-${lastId}`, enabled: true, ...fields };
   });
-  bed.service.applyRules();
+  await bed.service.applyRules();
 }
 
 /** Makes a POST in each of the three ways and says how it went, as `status body` or an error's code. */
@@ -88,14 +88,14 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   it('meets rules that were made while its process was there already', async () => {
     const lambda = bed.lambda(code, env());
     expect(answerOf(await bed.invoke(lambda, 'a'))).toBe('200 host');
-    change({ host: '127.0.0.1', action: 'fail', status: 503 });
+    await change({ host: '127.0.0.1', action: 'fail', status: 503 });
     const failed = await bed.invoke(lambda, 'b');
     expect(failed.cold).toBe(false);
     expect(answerOf(failed)).toBe('503 Answered by an outbound rule: fail with 503 for 127.0.0.1\n');
     expect(failed.outbound).toMatchObject([
       { method: 'POST', url: `http://${host}/x`, status: 503, rules: [{ text: 'fail with 503 for 127.0.0.1' }] },
     ]);
-    change();
+    await change();
     expect(answerOf(await bed.invoke(lambda, 'c'))).toBe('200 host');
     expect(arrived.map(({ body }) => body)).toEqual(['a', 'c']);
   });
@@ -106,7 +106,7 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
     [{ action: 'fail', error: 'ENOTFOUND' }, 'ENOTFOUND'],
     [{ action: 'fail', error: 'ETIMEDOUT' }, 'ETIMEDOUT'],
   ] as const)('that %j meets fails as the network would', async (fields, errorCode) => {
-    change({ host, ...fields });
+    await change({ host, ...fields });
     const invocation = await bed.run(code, env(), 'a');
     expect(answerOf(invocation)).toMatch(new RegExp(`^${errorCode}: .*outbound rule`));
     expect(invocation.outbound).toMatchObject([{ error: expect.stringContaining(errorCode), rules: [{}] }]);
@@ -114,7 +114,7 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   });
 
   it('waits and then goes where it would have gone', async () => {
-    change({ host: '127.0.0.1', action: 'delay', delayMs: 300 });
+    await change({ host: '127.0.0.1', action: 'delay', delayMs: 300 });
     const invocation = await bed.run(code, env(), 'a');
     expect(answerOf(invocation)).toBe('200 host');
     expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
@@ -125,27 +125,27 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   });
 
   it('to the CRM waits and is caught then, or fails', async () => {
-    change({ host: '{crm}', action: 'delay', delayMs: 200 });
+    await change({ host: '{crm}', action: 'delay', delayMs: 200 });
     const slow = await bed.run(code, env({ TO: 'crm.example' }), 'a');
     expect(answerOf(slow)).toBe('200 stand-in');
     expect(slow.outbound).toMatchObject([{ caughtBy: 'crm', rules: [{ text: 'delay of 200 ms for {crm}' }] }]);
     expect(slow.outbound[0]?.durationMs).toBeGreaterThanOrEqual(200);
 
-    change({ host: '{crm}', action: 'delay', delayMs: 1 }, { host: '*.example', action: 'fail', status: 500 });
+    await change({ host: '{crm}', action: 'delay', delayMs: 1 }, { host: '*.example', action: 'fail', status: 500 });
     const failed = await bed.run(code, env({ TO: 'crm.example' }), 'a');
     expect(answerOf(failed)).toMatch(/^500 /);
     expect(failed.outbound[0]?.rules).toHaveLength(2);
   });
 
   it('to any host is caught, and one to the CRM passes, where a rule says so', async () => {
-    change({ host: '{crm}', action: 'pass' }, { host: '*', action: 'catch' });
+    await change({ host: '{crm}', action: 'pass' }, { host: '*', action: 'catch' });
     expect(answerOf(await bed.run(code, env(), 'a'))).toBe('200 stand-in');
     expect(answerOf(await bed.run(code, env({ CRM_API_BASEPATH: host }), 'b'))).toBe('200 host');
   });
 });
 
 it('a delayed fetch that is given up ends at once', async () => {
-  change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
+  await change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
   const code = `exports.run = () => fetch('http://' + process.env.TO, { signal: AbortSignal.timeout(50) }).catch((e) => e.name)`;
   const invocation = await bed.run(code, env());
   expect(answerOf(invocation)).toBe('TimeoutError');
@@ -156,8 +156,9 @@ it('a delayed fetch that is given up ends at once', async () => {
 it.each(['fail', 'delay'] as const)(
   'a call with a time-out of its own is told of it while a rule holds it up (%s)',
   async (action) => {
-    change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
-    if (action === 'fail') change({ host: '*', action: 'delay', delayMs: 60_000 }, { host: '*', action, status: 500 });
+    await change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
+    if (action === 'fail')
+      await change({ host: '*', action: 'delay', delayMs: 60_000 }, { host: '*', action, status: 500 });
     const code = `exports.run = (event, context, callback) => {
     const sent = require('http').get('http://' + process.env.TO, { timeout: 50 });
     sent.on('timeout', () => sent.destroy(new Error('too slow')));
@@ -168,7 +169,7 @@ it.each(['fail', 'delay'] as const)(
 );
 
 it('where a delayed fetch is redirected to is a call of its own', async () => {
-  change({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
+  await change({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
   const code = `exports.run = async () => (await fetch('http://' + process.env.TO + '/moved')).text()`;
   const invocation = await bed.run(code, env());
   expect(answerOf(invocation)).toBe('host');
@@ -176,7 +177,7 @@ it('where a delayed fetch is redirected to is a call of its own', async () => {
 });
 
 it('a function that the lambda put in the place of fetch stays there', async () => {
-  change({ host: '127.0.0.1', action: 'fail', status: 500 });
+  await change({ host: '127.0.0.1', action: 'fail', status: 500 });
   const code = `const real = globalThis.fetch; globalThis.fetch = (...args) => real(...args).then((r) => r.status);
     exports.run = async () => [await fetch('http://' + process.env.TO), await fetch('http://' + process.env.TO)];`;
   expect(JSON.parse(answerOf(await bed.run(code, env())))).toEqual([500, 500]);

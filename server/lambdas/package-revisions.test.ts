@@ -3,7 +3,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Gate } from './gate-for-tests.ts';
 import { fetchPackage } from './package-source.ts';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
 import { zipOf } from './zip-for-tests.ts';
@@ -99,21 +100,25 @@ it('the copy at hand runs on while the source is away or answers nothing, and th
 });
 
 it('other content is a revision of the whole pool: no process of the old one takes another call', async () => {
-  const slow = (text: string) =>
-    `exports.run = (event) => new Promise((ok) => setTimeout(ok, Number(event), '${text}'))`;
-  source = { body: slow('one'), headers: { etag: '"1"' } };
+  const gate = await Gate.open();
+  onTestFinished(() => gate.stop());
+  const held = (text: string) =>
+    `exports.run = async (url) => { if (url.startsWith('http')) await fetch(url); return '${text}'; }`;
+  source = { body: held('one'), headers: { etag: '"1"' } };
   const id = lambda(`${base}/code.js`, { isolate: false });
-  await bed.invoke(id, '0');
-  source = { body: slow('two'), headers: { etag: '"2"' } };
+  await call(id);
+  source = { body: held('two'), headers: { etag: '"2"' } };
   nowMs += MINUTE_MS;
-  // The second call finds the only process at work, and has another one started.
-  const answers = await Promise.all(['500', '0'].map((ms) => bed.invoke(id, ms)));
-  expect(answers.map(answerOf)).toEqual(['one', 'two']);
-  expect(await Promise.all(['50', '50', '0'].map(async (ms) => answerOf(await bed.invoke(id, ms))))).toEqual([
-    'two',
-    'two',
-    'two',
-  ]);
+  const first = bed.invoke(id, gate.url);
+  await gate.arrivals(1);
+  // It finds the only process at work, and has another one started.
+  expect(await call(id)).toBe('two');
+  gate.letThrough();
+  expect(answerOf(await first)).toBe('one');
+  const others = [bed.invoke(id, gate.url), bed.invoke(id, gate.url), bed.invoke(id)];
+  await gate.arrivals(2);
+  gate.letThrough();
+  expect((await Promise.all(others)).map(answerOf)).toEqual(['two', 'two', 'two']);
 });
 
 it.each([['code.js'], ['code.zip']])('a file %s of this machine is known by its size and time', async (name) => {

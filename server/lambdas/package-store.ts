@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync, writeFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -225,7 +225,7 @@ export class PackageStore {
         await mkdir(path.dirname(singleFile(aside, url)), { mode: 0o700 });
         await rename(archive, singleFile(aside, url));
       }
-      await stopModuleLookup(aside);
+      stopModuleLookup(aside);
       await rename(aside, folder);
     } catch (thrown) {
       await rm(aside, { recursive: true, force: true });
@@ -257,9 +257,9 @@ const CONTENT = /^[0-9a-f]{32}$/;
  * Without a package.json of its own, Node would take module type and name from whatever folder the emulator's data
  * happens to lie in.
  */
-export async function stopModuleLookup(folder: string): Promise<void> {
+export function stopModuleLookup(folder: string): void {
   const file = path.join(folder, 'package.json');
-  if (!existsSync(file)) await writeFile(file, '{}\n', { mode: 0o600 });
+  if (!existsSync(file)) writeFileSync(file, '{}\n', { mode: 0o600 });
 }
 
 /** A package that is one file keeps its name, in a folder that no archive has. */

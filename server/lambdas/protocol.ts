@@ -1,4 +1,3 @@
-import type { CallContext } from '../model/invocation.ts';
 import type { MetRule, OutboundRule } from '../model/outbound-rule.ts';
 
 /** File descriptor, in a lambda's process, by which it tells the emulator. */
@@ -118,13 +117,22 @@ export interface InvokeHead {
   closed: number;
   /** From the beginning of the handler. */
   timeoutMs: number;
-  /** With the next three all of D-136 but what the process finds out itself: eventName, isBase64Encoded, deadline. */
-  context: CallContext;
+  /** JSON of a `CallContext` without its last brace: nobody but the handler reads it. */
+  context: string;
+  /** With the next one all of D-136 but what the process finds out itself: deadline, eventName, isBase64Encoded. */
   executionId: string;
-  lambdaId: string;
-  lambdaName: string;
+  /** JSON of the members `lambdaId` and `lambdaName`, without braces. */
+  lambda: string;
+  /** Of that what hints are about. */
+  place: CallPlace;
   /** Shall a debugger stand at the first line of the handler? */
   stopsFirst?: true;
+}
+
+/** Where a call comes from, as far as what is noted about its result depends on that. */
+export interface CallPlace {
+  httpAware: boolean;
+  apiEndpointId?: string | undefined;
 }
 
 /** The handler is about to be called. It is, once this has left the process. */
@@ -181,10 +189,13 @@ export interface InspectingHead {
   url: string;
 }
 
+/** As it is sent; every call has one. */
+export type BeganRow = [number: number, atMs: number];
+
 /** How the handler ended; the body of the frame is its value. */
 export interface OutcomeHead {
   number: number;
-  kind: 'nothing' | 'text' | 'json';
+  kind: (typeof OUTCOME_KINDS)[number];
   /** When, by `monotonicMs`. */
   atMs: number;
   /**
@@ -200,6 +211,21 @@ export interface OutcomeHead {
   failure?: 'error' | 'crash' | 'too-large';
   message?: string;
 }
+
+export const OUTCOME_KINDS = ['nothing', 'text', 'json'] as const;
+
+/** As it is sent, since every call has one: `kind` by its place in OUTCOME_KINDS, the last two where there was a failure. */
+export type OutcomeRow = [
+  number: number,
+  kind: number,
+  atMs: number,
+  ranMs: number,
+  computedMs: number,
+  waitedMs: number,
+  hasWritten: 0 | 1,
+  failure?: OutcomeHead['failure'],
+  message?: string,
+];
 
 /** Why loading failed, or what nobody caught. */
 export interface MessageHead {

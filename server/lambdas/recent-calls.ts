@@ -19,20 +19,27 @@ const NOTHING = new Uint8Array(0);
 
 /** The newest calls of lambdas by their execution ids, for whoever is told only the id: a stand-in that a lambda speaks to. */
 export class RecentCalls {
-  /** Each takes the place of the one that came KEPT_CALLS before it. */
-  readonly #calls: { executionId: Uuid; body: Uint8Array; definition: LambdaDefinition }[] = [];
+  /**
+   * Each takes the place of the one that came KEPT_CALLS before it. Lists instead of an object for each call: V8 soon made those where
+   * only a collection of the whole heap finds them, with their bodies.
+   */
+  readonly #ids: Uuid[] = [];
+  readonly #bodies: Uint8Array[] = [];
+  readonly #definitions: LambdaDefinition[] = [];
   #next = 0;
 
   add({ executionId, body }: LambdaCall, definition: LambdaDefinition): void {
     const isLong = body.length > LONGEST_EVENT_BYTES;
-    this.#calls[this.#next] = { executionId, body: isLong ? NOTHING : body, definition };
+    this.#ids[this.#next] = executionId;
+    this.#bodies[this.#next] = isLong ? NOTHING : body;
+    this.#definitions[this.#next] = definition;
     this.#next = (this.#next + 1) % KEPT_CALLS;
   }
 
   find(executionId: Uuid): CallSender | undefined {
-    const known = this.#calls.find((call) => call.executionId === executionId);
-    if (!known) return undefined;
-    const { body, definition } = known;
+    const at = this.#ids.indexOf(executionId);
+    const [body, definition] = [this.#bodies[at], this.#definitions[at]];
+    if (!body || !definition) return undefined;
     const event = textIn(body);
     const crmOid = definition.env.CRM_OID;
     return {

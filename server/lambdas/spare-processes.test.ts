@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { LambdaProcess } from './lambda-process.ts';
+import { Reaper } from './reaper.ts';
 import { answerOf, failureOf, ServiceForTests } from './service-for-tests.ts';
+import { SpareProcesses } from './spare-processes.ts';
 
 const TELL_PID = 'exports.run = () => process.pid';
 /** Holds so many MB, half of them in the heap, and tells how many bytes its largest heap may have. */
@@ -23,6 +26,7 @@ const WASTE = `
 
 let bed: ServiceForTests | undefined;
 afterEach(async () => {
+  vi.useRealTimers();
   await bed?.stop();
 });
 
@@ -59,6 +63,41 @@ describe('generic processes that are ready', () => {
     nowMs += 60_000;
     bed.lambda(TELL_PID);
     await expect.poll(() => spares()).toBe(1);
+  });
+
+  it('are there soon for what is made right after others were', async () => {
+    const made: LambdaProcess[] = [];
+    const reaper = new Reaper('');
+    const options = {
+      execPath: process.execPath,
+      childFile: inject('lambdaChildFile'),
+      memoryMb: 64,
+      env: {},
+      isSpare: true,
+    };
+    const start = (): LambdaProcess => {
+      const started = new LambdaProcess({ ...options, resultLimitBytes: 1_000, logLimitLines: 10, reaper });
+      made.push(started);
+      return started;
+    };
+    const processes = new SpareProcesses({ least: 1, nowMs: Date.now, start });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      for (const id of ['one', 'other']) processes.expect(id);
+      vi.advanceTimersByTime(100);
+      await expect.poll(() => made.length).toBe(2);
+      await Promise.all(made.map(({ ready }) => ready));
+      await new Promise((resolve) => setImmediate(resolve));
+      // From now on they are looked after every few seconds, until they are too many.
+      processes.expect('next');
+      vi.advanceTimersByTime(100);
+      expect(made).toHaveLength(3);
+    } finally {
+      processes.stop();
+      for (const one of made) one.kill();
+      await Promise.all(made.map(({ exited }) => exited));
+      reaper.stop();
+    }
   });
 
   it('are not kept for all that an import brings, but for those of it that are called', async () => {

@@ -195,7 +195,7 @@ export interface Leads {
   /** Oldest first. */
   list(filter?: LeadFilter): Promise<Lead[]>;
   /** The newest that matches; waits for the first, 10 seconds unless told otherwise, and rejects with code `TIMEOUT`. */
-  waitFor(filter?: LeadFilter, wish?: { timeoutMs?: number }): Promise<Lead>;
+  waitFor(filter?: LeadFilter, asked?: { timeoutMs?: number }): Promise<Lead>;
   /** Deletes all; resolves to how many there were. */
   clear(): Promise<number>;
 }

@@ -7,10 +7,10 @@ import { type LineFacts, lineQuery } from '../model/recorded-part-queries.ts';
 import { scopeOf } from '../model/scope.ts';
 import type { Placed } from '../store/records/record-ring.ts';
 import { hiding } from '../traffic/hiding.ts';
-import { traceOfInvocation } from '../traffic/recorded-invocation.ts';
 import type { Recorder } from '../traffic/recorder.ts';
 import { readQuery } from '../traffic/recorder-routes.ts';
 import { timeOf } from '../traffic/shown-invocation.ts';
+import { traceOfInvocation } from '../traffic/shown-recorded.ts';
 import type { KeptLines } from './kept-lines.ts';
 
 /** So many are looked through for one answer; the reader goes on at `next`. */

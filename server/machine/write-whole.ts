@@ -1,3 +1,4 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 
 /**
@@ -11,6 +12,18 @@ export async function writeWhole(file: string, text: string): Promise<void> {
     await rename(draft, file);
   } catch (failure) {
     await rm(draft, { force: true }).catch(() => undefined);
+    throw failure;
+  }
+}
+
+/** The same at once, for a small file that somebody waits for. Throws the file system's error. */
+export function writeWholeNow(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, file);
+  } catch (failure) {
+    rmSync(draft, { force: true });
     throw failure;
   }
 }

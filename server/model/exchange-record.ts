@@ -77,6 +77,8 @@ export class BodyCapture {
   /** What has come by so far; undefined: nothing. */
   get body(): CapturedBody | undefined {
     if (this.#sizeBytes === 0) return undefined;
+    const [first] = this.#chunks;
+    if (first && this.#chunks.length === 1) return { bytes: first, sizeBytes: this.#sizeBytes };
     const bytes = new Uint8Array(this.#keptBytes);
     let at = 0;
     for (const chunk of this.#chunks) {

@@ -15,7 +15,7 @@ const host = z
 const shared = { id: z.guid().optional(), host, enabled: z.boolean().default(true) };
 
 /** One rule as it is sent; a new one has no id yet. */
-const outboundRuleWish = z
+const outboundRuleRequest = z
   .discriminatedUnion('action', [
     z.strictObject({ ...shared, action: z.enum(['catch', 'pass', 'block']) }),
     z.strictObject({ ...shared, action: z.literal('delay'), delayMs: z.int().min(1).max(MAX_DELAY_MS) }),
@@ -31,12 +31,12 @@ const outboundRuleWish = z
   });
 
 /** All rules, in the order in which they are asked. */
-export const outboundRulesWish = z.strictObject({
-  rules: z.array(outboundRuleWish).max(MAX_OUTBOUND_RULES),
+export const outboundRulesRequest = z.strictObject({
+  rules: z.array(outboundRuleRequest).max(MAX_OUTBOUND_RULES),
   revision: z
     .int()
     .optional()
     .describe('What the rules were read with: they are refused (409) when somebody else has changed them since'),
 });
 
-export type OutboundRulesWish = z.output<typeof outboundRulesWish>;
+export type OutboundRulesRequest = z.output<typeof outboundRulesRequest>;

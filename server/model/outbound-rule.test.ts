@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { decideOutbound, meets, type OutboundRule } from './outbound-rule.ts';
-import { outboundRulesWish } from './outbound-rule-schema.ts';
+import { outboundRulesRequest } from './outbound-rule-schema.ts';
 
 const crm = { hostname: 'crm.example', port: 443, isCrm: true };
 const other = { hostname: 'api.partner.example', port: 8443, isCrm: false };
@@ -81,11 +81,11 @@ describe('rules as they are sent', () => {
     { host: 'x', action: 'explode' },
     { host: 'x', action: 'pass', delayMs: 5 },
   ])('are refused as %j', (one) => {
-    expect(outboundRulesWish.safeParse({ rules: [one] }).success).toBe(false);
+    expect(outboundRulesRequest.safeParse({ rules: [one] }).success).toBe(false);
   });
 
   it('are enabled unless they say otherwise', () => {
-    const { rules } = outboundRulesWish.parse({ rules: [{ host: '{crm}', action: 'fail', error: 'ETIMEDOUT' }] });
+    const { rules } = outboundRulesRequest.parse({ rules: [{ host: '{crm}', action: 'fail', error: 'ETIMEDOUT' }] });
     expect(rules).toEqual([{ host: '{crm}', action: 'fail', error: 'ETIMEDOUT', enabled: true }]);
   });
 });

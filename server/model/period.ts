@@ -44,6 +44,7 @@ export const periodicInfo = z
 
 /** The period in a stored `periodic_info`; undefined when it names none. */
 export function periodOf(stored: Json | undefined): Period | undefined {
+  if (stored === undefined) return undefined;
   const { cron, timezone, interval_seconds: interval, payload } = periodicInfo.safeParse(stored).data ?? {};
   if (cron === undefined && interval === undefined) return undefined;
   return {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json } from './json.ts';
 import { explainLimit, limitHolds, matchedActions, parsePredicate, suppresses } from './policy-rules.ts';
+import { refusalOf } from './refusal-for-tests.ts';
 import type { TypeWord } from './type-words.ts';
-import { refusalOf } from './types/world-for-tests.ts';
 
 const record = {
   name: 'web-1',

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from './json.ts';
 
 /** One step into a value: a member by its name or by a pattern of names, or `*` for every member or element. */
 type Step = string | RegExp;
@@ -54,6 +54,11 @@ function leadsTo(step: Step | undefined, name: string): boolean {
 export function locate(value: Json, at: Place, path: readonly string[] = []): Located[] {
   const [step, ...rest] = at;
   if (step === undefined) return [{ value, path }];
+  // Most are looked for by their name, and most are not there.
+  if (typeof step === 'string' && step !== '*') {
+    const member = memberOf(value, step);
+    return member === undefined ? [] : locate(member, rest, [...path, step]);
+  }
   if (Array.isArray(value) ? step !== '*' : !isJsonObject(value)) return [];
   const members = Object.entries(value as JsonObject | Json[]);
   return members.flatMap(([name, member]) => (leadsTo(step, name) ? locate(member, rest, [...path, name]) : []));

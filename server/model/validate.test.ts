@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { pointerTo } from './pointer.ts';
-import { refusalOf } from './types/world-for-tests.ts';
+import { refusalOf } from './refusal-for-tests.ts';
 import { parseWith } from './validate.ts';
 
 test.each([

@@ -20,6 +20,6 @@ export interface WorldView {
   all(word: TypeWord): readonly StoredResource[];
   /** Resources of that exact name: under one parent, or with parentId undefined anywhere (D-184). */
   named(word: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[];
-  /** Records that name this id in their properties, as their type's `references` tells: workloads of a provider, endpoints of a lambda, groups of a user ... */
-  referrers(id: Uuid): readonly StoredResource[];
+  /** Records, all or those of one type word, that name this id in their properties, as their type's `references` tells: workloads of a provider, endpoints of a lambda, groups of a user ... */
+  referrers(id: Uuid, word?: TypeWord): readonly StoredResource[];
 }

@@ -37,6 +37,11 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1');
   });
 
+  it('has no two paths that are the same but for the names of their parameters', () => {
+    const forms = Object.keys(objectAt('paths')).map((path) => path.replace(/\{\w+\}/g, '{}'));
+    expect(forms.filter((form, at) => forms.indexOf(form) !== at)).toEqual([]);
+  });
+
   it('leads somewhere with each reference', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
     expect(references.length).toBeGreaterThan(1000);

@@ -8,7 +8,7 @@ import type { JsonObject } from '../model/json.ts';
 import { errorResponses } from './error-responses.ts';
 import { introduction } from './introduction.ts';
 import { jsonSchemasOf, ref } from './json-schema.ts';
-import { parametersOf, pathsOf, type SchemaOf } from './operation.ts';
+import { parametersOf, pathsOf, type SchemaOf, withPathsOfTheirOwn } from './operation.ts';
 import { tagGroups } from './tags.ts';
 import { typeSchemas } from './type-schemas.ts';
 
@@ -25,8 +25,8 @@ export interface DocumentOptions {
 
 /** The OpenAPI 3.1 document of the whole platform: what the rows of the contract say, with the types of the registry. */
 export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: DocumentOptions): JsonObject {
-  const controlPlane = entriesOf(controlPlaneTables);
-  const gateway = entriesOf([builtInRows, endpointRows]);
+  const controlPlane = withPathsOfTheirOwn(entriesOf(controlPlaneTables));
+  const gateway = withPathsOfTheirOwn(entriesOf([builtInRows, endpointRows]));
   const rows = [...controlPlane, ...gateway];
   const { schemas, schemaOf } = convert(
     rows.map(([, row]) => row),

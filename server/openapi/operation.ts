@@ -30,6 +30,26 @@ export function errorResponse(form: ErrorForm, status: number): string {
 }
 
 /**
+ * Rows as a document may tell of them: no two of its paths may differ in nothing but the names of their parameters (OpenAPI 3.1, Paths
+ * Object). Of two such rows the later one stands there once for each of the words that its path is for.
+ */
+export function withPathsOfTheirOwn(rows: readonly (readonly [id: string, row: Row])[]): [id: string, row: Row][] {
+  const firstByForm = new Map<string, string>();
+  return rows.flatMap(([id, row]): [string, Row][] => {
+    const [, path = ''] = row.route.split(' ');
+    const form = path.replace(/\{\w+\}/g, '{}');
+    const first = firstByForm.get(form) ?? path;
+    firstByForm.set(form, first);
+    if (first === path) return [[id, row]];
+    const [[name, words] = []] = Object.entries(row.only ?? {});
+    if (!words) throw new Error(`${row.route}: the document has ${first} already`);
+    // As: the verb stays what it was.
+    const routeOf = (word: string) => row.route.replace(`{${name}}`, word) as Row['route'];
+    return words.map((word) => [`${id}_${word}`, { ...row, route: routeOf(word) }]);
+  });
+}
+
+/**
  * The `paths` of a document: what rows say, grouped by path in their order.
  *
  * @param servers where these paths are when it is not where the document says

@@ -4,7 +4,7 @@ import { type Checkout, changedFiles, committedFiles } from './checkout.ts';
 import { readDefinition } from './definition.ts';
 import { type RunVariables, winningVariables } from './job-environment.ts';
 import { PipelineError } from './pipeline-error.ts';
-import type { PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
+import type { PipelineRequest, PipelineSurroundings } from './pipeline-request.ts';
 import { type PlannedJob, planOf } from './plan.ts';
 import type { Repository } from './repository.ts';
 import type { PipelineSource, RuleFacts } from './rules.ts';
@@ -13,7 +13,7 @@ import { askedFor } from './target.ts';
 import { asVariables } from './variables.ts';
 
 interface ChoiceOptions {
-  wish: Pick<PipelineWish, 'source' | 'only' | 'repository'>;
+  asked: Pick<PipelineRequest, 'source' | 'only' | 'repository'>;
   around: Pick<PipelineSurroundings, 'env' | 'signal' | 'say'>;
   /** Of the run, for what reading leaves. */
   folder: string;
@@ -39,14 +39,14 @@ export interface ChosenJobs {
  * @throws PipelineError where none does, or none of those that were asked for
  */
 export async function chooseJobs({
-  wish,
+  asked,
   around,
   folder,
   checkout,
   project,
   variablesFor,
 }: ChoiceOptions): Promise<ChosenJobs> {
-  const { source: wanted, only, repository } = wish;
+  const { source: wanted, only, repository } = asked;
   const { env, signal, say } = around;
   const usual: PipelineSource[] =
     repository.branch === project.default_branch ? ['push'] : ['merge_request_event', 'push'];

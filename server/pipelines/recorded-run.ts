@@ -12,7 +12,7 @@ import { EngineCommand } from './engine-command.ts';
 import { runJob } from './job-execution.ts';
 import { noRoom } from './no-room.ts';
 import { CANCELED } from './pipeline-error.ts';
-import type { PipelineEnd, PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
+import type { PipelineEnd, PipelineRequest, PipelineSurroundings } from './pipeline-request.ts';
 import type { PlannedJob } from './plan.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import { keptFolder, type RunFolder } from './run-folder.ts';
@@ -21,7 +21,7 @@ import { runJobs } from './schedule.ts';
 import type { ScmClient, ScmProjectRecord } from './scm-client.ts';
 
 interface RecordedRunOptions {
-  wish: PipelineWish;
+  asked: PipelineRequest;
   around: PipelineSurroundings;
   folder: RunFolder;
   scm: ScmClient;
@@ -37,9 +37,9 @@ interface RecordedRunOptions {
 
 /** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
 export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
-  const { wish, around, folder, scm, project, checkout, start, chosen, secrets } = options;
+  const { asked, around, folder, scm, project, checkout, start, chosen, secrets } = options;
   const { platform, signal, say, env, onBegin } = around;
-  const { only, usesShell, repository } = wish;
+  const { only, usesShell, repository } = asked;
   const { jobs, stages, variables, tracked } = chosen;
   const isChosen = ({ name, base }: PlannedJob) => only.includes(name) || only.includes(base);
   const shown = jobs.filter((job) => job.when !== 'manual' || isChosen(job));
@@ -106,7 +106,7 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
         ? undefined
         : await deployedBy(platform, id, { scm, project, environment, deployUrl: start.deployUrl });
     let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed ? 'failed' : 'success';
-    if (state === 'success' && deployed && wish.waits) {
+    if (state === 'success' && deployed && asked.waits) {
       log.say(`waiting for the app of '${repository.branch}' to answer`);
       const end = await whenItAnswers(platform, deployed, { signal, tell: (text) => log.say(text) }).catch(
         (failure) => {

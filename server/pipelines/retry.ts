@@ -1,6 +1,6 @@
 import { deliveryRows } from '../contract/delivery.ts';
 import { PipelineError } from './pipeline-error.ts';
-import type { PipelineWish } from './pipeline-wish.ts';
+import type { PipelineRequest } from './pipeline-request.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import { commitOf, type Repository, readRepository } from './repository.ts';
 import { SOURCES } from './rules.ts';
@@ -9,7 +9,7 @@ import { withSampleRepository } from './sample-repository.ts';
 /** What a job is run again with: the commit of its run. */
 export interface PipelineRetry {
   repository: Repository;
-  wish: Pick<PipelineWish, 'project' | 'source' | 'only' | 'retryOf' | 'isKept' | 'takesWorkingTree'>;
+  asked: Pick<PipelineRequest, 'project' | 'source' | 'only' | 'retryOf' | 'isKept' | 'takesWorkingTree'>;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface PipelineRetry {
  *
  * @throws PipelineError when the run goes on, has no such job, or its commit is not there any more
  */
-export async function retryWish<T>(
+export async function retryRequest<T>(
   platform: PlatformCalls,
   { id, job, sampleDir }: { id: string; job: string; sampleDir: string },
   work: (retry: PipelineRetry) => Promise<T>,
@@ -30,7 +30,7 @@ export async function retryWish<T>(
   const retryOf = { project: run.project.path, source, only: [job], retryOf: id };
   if (run.folder === undefined) {
     return withSampleRepository(sampleDir, run.branch, (repository) =>
-      work({ repository, wish: { ...retryOf, isKept: false, takesWorkingTree: false } }),
+      work({ repository, asked: { ...retryOf, isKept: false, takesWorkingTree: false } }),
     );
   }
   if (run.hasWorkingTree)
@@ -46,6 +46,6 @@ export async function retryWish<T>(
   const repository = await readRepository(dir, undefined).catch(() => undefined);
   return work({
     repository: { dir, branch, sha, title: branch, originPath: repository?.originPath, uncommitted: 0 },
-    wish: { ...retryOf, isKept: true, takesWorkingTree: false },
+    asked: { ...retryOf, isKept: true, takesWorkingTree: false },
   });
 }

@@ -8,7 +8,7 @@ import { placeFiles, type RunVariables, winningVariables } from './job-environme
 import { projectVariables } from './job-variables.ts';
 import { noRoom } from './no-room.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
-import type { PipelineEnd, PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
+import type { PipelineEnd, PipelineRequest, PipelineSurroundings } from './pipeline-request.ts';
 import { scmOf } from './platform-calls.ts';
 import { predefinedVariables } from './predefined.ts';
 import { recordedRun } from './recorded-run.ts';
@@ -23,14 +23,14 @@ import { DEFAULT_SERVICE_PORT, makePipelineKey, targetIn, targetVariables } from
  *
  * @throws PipelineError for what keeps it from beginning, as long as it has not begun
  */
-export async function runPipeline(wish: PipelineWish, around: PipelineSurroundings): Promise<PipelineEnd> {
+export async function runPipeline(asked: PipelineRequest, around: PipelineSurroundings): Promise<PipelineEnd> {
   const { platform, signal } = around;
   await sweepLeftovers((owner) => giveBack(platform, owner));
   const folder = await RunFolder.make(platform.baseUrl).catch((failure) => {
     throw noRoom(failure) ?? failure;
   });
   try {
-    return await new Run(wish, { ...around, env: withoutOurs(around.env) }, folder).go();
+    return await new Run(asked, { ...around, env: withoutOurs(around.env) }, folder).go();
   } catch (failure) {
     if (signal.aborted) throw new PipelineCanceled();
     throw noRoom(failure) ?? failure;
@@ -50,31 +50,31 @@ class PipelineCanceled extends Error {
 
 /** One run under way. */
 class Run {
-  readonly #wish: PipelineWish;
+  readonly #asked: PipelineRequest;
   readonly #around: PipelineSurroundings;
   readonly #folder: RunFolder;
   /** Names its job token. */
   readonly #tokenId = randomUUID();
 
-  constructor(wish: PipelineWish, around: PipelineSurroundings, folder: RunFolder) {
-    this.#wish = wish;
+  constructor(asked: PipelineRequest, around: PipelineSurroundings, folder: RunFolder) {
+    this.#asked = asked;
     this.#around = around;
     this.#folder = folder;
   }
 
   async go(): Promise<PipelineEnd> {
-    const { repository, target } = this.#wish;
-    const typed = { ...(await this.#forSample()), ...this.#wish.typed };
+    const { repository, target } = this.#asked;
+    const typed = { ...(await this.#forSample()), ...this.#asked.typed };
     const { platform, signal, say } = this.#around;
     const { url: scmUrl, apiUrl, token } = await scmOf(platform);
     const scm = new ScmClient(apiUrl, token);
     const project = await scm.ensureProject(
-      this.#wish.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,
+      this.#asked.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,
     );
     const checkout = await makeCheckout({
       repository,
       to: join(this.#folder.path, 'checkout'),
-      takesWorkingTree: this.#wish.takesWorkingTree,
+      takesWorkingTree: this.#asked.takesWorkingTree,
       defaultBranch: project.default_branch,
       originUrl: `${scmUrl}/${project.path_with_namespace}.git`,
       signal,
@@ -125,7 +125,7 @@ class Run {
         typed,
       });
       const chosen = await chooseJobs({
-        wish: this.#wish,
+        asked: this.#asked,
         around: this.#around,
         folder: this.#folder.path,
         checkout,
@@ -150,16 +150,16 @@ class Run {
         variables: { present: namesShown(variables), missing: [] },
         ...targetIn(present, secrets),
         source,
-        hasWorkingTree: this.#wish.takesWorkingTree,
+        hasWorkingTree: this.#asked.takesWorkingTree,
         apiKey: key.key,
         jobTokenId: this.#tokenId,
-        ...(this.#wish.isKept && { folder: repository.dir }),
-        ...(this.#wish.startedBy !== undefined && { startedBy: this.#wish.startedBy }),
-        ...(this.#wish.retryOf !== undefined && { retryOf: this.#wish.retryOf }),
+        ...(this.#asked.isKept && { folder: repository.dir }),
+        ...(this.#asked.startedBy !== undefined && { startedBy: this.#asked.startedBy }),
+        ...(this.#asked.retryOf !== undefined && { retryOf: this.#asked.retryOf }),
       };
       signal.throwIfAborted();
       return await recordedRun({
-        wish: this.#wish,
+        asked: this.#asked,
         around: this.#around,
         folder: this.#folder,
         scm,
@@ -177,13 +177,13 @@ class Run {
 
   /** What the sample app's pipeline is given beside what is typed. */
   async #forSample(): Promise<Record<string, string>> {
-    const { isKept, only } = this.#wish;
+    const { isKept, only } = this.#asked;
     const builds = only.length === 0 || only.includes('build');
     return isKept || !builds ? {} : sampleBase(this.#around);
   }
 
   #tellOfTree({ sha, submodules }: Checkout): void {
-    const { repository, takesWorkingTree } = this.#wish;
+    const { repository, takesWorkingTree } = this.#asked;
     const { say } = this.#around;
     const count = `${repository.uncommitted} uncommitted ${repository.uncommitted === 1 ? 'change' : 'changes'}`;
     if (takesWorkingTree)
@@ -201,8 +201,8 @@ class Run {
     project: ScmProjectRecord,
     { commit }: Checkout,
   ): Promise<ScmMergeRequestRecord | undefined> {
-    const { branch } = this.#wish.repository;
-    const { source } = this.#wish;
+    const { branch } = this.#asked.repository;
+    const { source } = this.#asked;
     if (branch === project.default_branch) {
       if (source !== 'merge_request_event') return undefined;
       throw new PipelineError(

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { EngineCommand } from './engine-command.ts';
-import type { PipelineSurroundings } from './pipeline-wish.ts';
+import type { PipelineSurroundings } from './pipeline-request.ts';
 
 /** What the sample app's image is built from. */
 export const SAMPLE_IMAGE = 'busybox:1.36';

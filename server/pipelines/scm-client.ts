@@ -67,8 +67,8 @@ export class ScmClient {
     const open = await this.findMergeRequest(project, branch);
     if (open) return open;
     const { id, default_branch } = project;
-    const wish = { source_branch: branch, target_branch: default_branch, title };
-    return this.#demand('POST', `/${id}/merge_requests`, mergeRequest, wish);
+    const asked = { source_branch: branch, target_branch: default_branch, title };
+    return this.#demand('POST', `/${id}/merge_requests`, mergeRequest, asked);
   }
 
   /** The open merge request of a branch, if there is one. */

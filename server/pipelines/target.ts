@@ -43,7 +43,7 @@ export async function makePipelineKey(client: PlatformCalls, account: string): P
 }
 
 /** Where a pipeline shall deploy, as options say it. */
-export interface TargetWish {
+export interface TargetRequest {
   /** Short name or fqon. */
   org: string;
   /** Id, name, or `workspace/name`; the first development environment with an API unless given. */
@@ -53,26 +53,26 @@ export interface TargetWish {
 }
 
 /** The variables that say where: organization, environment, API, and the address to call. Throws PipelineError for what is not there. */
-export async function targetVariables(client: PlatformCalls, wish: TargetWish): Promise<Record<string, string>> {
-  const org = encodeURIComponent(wish.org);
+export async function targetVariables(client: PlatformCalls, asked: TargetRequest): Promise<Record<string, string>> {
+  const org = encodeURIComponent(asked.org);
   const list = (path: string) => client.json('GET', `/meta/${path}`, records);
   const environments = await list(`${org}/environments?expand=true`);
   const apis = await list(`${org}/apis?expand=true`);
-  const environment = await chooseEnvironment(wish, environments, apis);
+  const environment = await chooseEnvironment(asked, environments, apis);
   const ofEnvironment = apis.filter((api) => parentOf(api) === environment.id);
   const api =
-    wish.api === undefined
+    asked.api === undefined
       ? ofEnvironment[0]
-      : ofEnvironment.find(({ id, name }) => id === wish.api || name === wish.api);
+      : ofEnvironment.find(({ id, name }) => id === asked.api || name === asked.api);
   if (!api) {
-    const wanted = wish.api === undefined ? 'no API yet' : `no API '${wish.api}'`;
+    const wanted = asked.api === undefined ? 'no API yet' : `no API '${asked.api}'`;
     throw new PipelineError(
-      `environment '${environment.name}' of '${wish.org}' has ${wanted}: create one, or choose with --environment and --api`,
+      `environment '${environment.name}' of '${asked.org}' has ${wanted}: create one, or choose with --environment and --api`,
     );
   }
   const deployUrl = await findDeployUrl(client);
   return {
-    PLATFORM_TARGET_ORG_NAME: wish.org,
+    PLATFORM_TARGET_ORG_NAME: asked.org,
     PLATFORM_TARGET_ENV_UUID: environment.id,
     PLATFORM_TARGET_API_UUID: api.id,
     APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
@@ -81,7 +81,7 @@ export async function targetVariables(client: PlatformCalls, wish: TargetWish): 
 }
 
 async function chooseEnvironment(
-  { org, environment: wanted }: TargetWish,
+  { org, environment: wanted }: TargetRequest,
   environments: readonly PlatformRecord[],
   apis: readonly PlatformRecord[],
 ): Promise<PlatformRecord> {

@@ -6,7 +6,7 @@ import { propertiesFor } from './needs.ts';
 import { type Meetings, type PlannedStep, providerOf, type Side } from './plan.ts';
 import { digestOf, WORDS } from './portable.ts';
 
-interface CarryWish {
+interface CarryRequest {
   source: Side;
   destination: Side;
   steps: readonly PlannedStep[];
@@ -14,7 +14,7 @@ interface CarryWish {
 }
 
 /** Does the steps in their order, and ends with the first that fails: what was done stays, and is told. */
-export async function carrySteps({ source, destination, steps, meetings }: CarryWish): Promise<Carried> {
+export async function carrySteps({ source, destination, steps, meetings }: CarryRequest): Promise<Carried> {
   const { platform, fqon, environment, ...there } = destination.ground;
   const lambdas = new Map(there.lambdas.map(({ name, id }) => [name, id]));
   const apis = new Map(there.apis.map(({ name, id }) => [name, id]));

@@ -44,7 +44,7 @@ const pairThere = () => {
   const { apiKey, apiSecret = '' } = there.emulator.rootCredentials;
   return { user: apiKey, password: apiSecret };
 };
-const wish = (direction: 'pull' | 'push', more: object = {}) => ({
+const asked = (direction: 'pull' | 'push', more: object = {}) => ({
   direction,
   metaUrl: `http://127.0.0.1:${(between.address() as AddressInfo).port}/meta`,
   path: 'live/ws/env',
@@ -56,14 +56,14 @@ const ask = (what: 'plan' | 'carry', body: object): Promise<Reply> =>
     auth: rootPairOf(here),
     body,
   });
-const plan = async (...args: Parameters<typeof wish>) => {
-  const { status, body } = await ask('plan', wish(...args));
+const plan = async (...args: Parameters<typeof asked>) => {
+  const { status, body } = await ask('plan', asked(...args));
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 };
 const carry = async (direction: 'pull' | 'push', more: object = {}, overwrite: string[] = []) => {
   const { seen } = await plan(direction, more);
-  return ask('carry', { ...wish(direction, more), seen, overwrite });
+  return ask('carry', { ...asked(direction, more), seen, overwrite });
 };
 const actions = (body: Reply['body']) =>
   body.steps.map(({ id, action }: { id: string; action: string }) => `${action} ${id}`);
@@ -138,7 +138,7 @@ describe('A push', () => {
   it('is refused when it is no longer what was seen', async () => {
     const { seen } = await plan('push');
     await here.root.create(`${mine.environment}/lambdas`, lambdaBody(mine, 'late'));
-    const { status, body } = await ask('carry', { ...wish('push'), seen });
+    const { status, body } = await ask('carry', { ...asked('push'), seen });
     expect([status, body.message]).toEqual([409, expect.stringContaining('look at it again')]);
     expect(await lambdaNamed(there, theirs, 'late')).toBeUndefined();
   });
@@ -248,7 +248,7 @@ describe('A pull', () => {
       await send('GET', `${here.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(here) })
     ).body;
     upset = fault;
-    const { status, body } = await ask('plan', wish('pull')).finally(() => {
+    const { status, body } = await ask('plan', asked('pull')).finally(() => {
       upset = undefined;
     });
     expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
@@ -262,7 +262,7 @@ describe('A pull', () => {
     ['a path that is none', { path: 'live' }, 400, /is no path of an environment/],
     ['an address where nobody is', { metaUrl: 'http://127.0.0.1:2/meta' }, 502, /nothing listens there/],
   ])('with %s is a sentence', async (_, more, expected, sentence) => {
-    const { status, body } = await ask('plan', wish('pull', more));
+    const { status, body } = await ask('plan', asked('pull', more));
     expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
   });
 
@@ -275,7 +275,7 @@ describe('A pull', () => {
     const auth = `Basic ${Buffer.from(`${pair.apiKey}:${pair.apiSecret}`).toString('base64')}`;
     const { status } = await send('POST', `${here.emulator.baseUrl}/inspect/publishing/${mine.environmentId}/plan`, {
       auth,
-      body: wish('pull'),
+      body: asked('pull'),
     });
     expect(status).toBe(403);
   });

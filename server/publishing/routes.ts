@@ -29,7 +29,7 @@ export interface PublishingOptions {
   own(): { metaUrl: string; hosts: readonly string[] };
 }
 
-type Wish = BodyOf<typeof publishingRows.planPublishing>;
+type Asked = BodyOf<typeof publishingRows.planPublishing>;
 
 /** A plan, and what it is carried out with. */
 interface Prepared {
@@ -47,8 +47,8 @@ interface Prepared {
 export function publishingRoutes(options: PublishingOptions, gate: Gate): Router {
   return serve(publishingRows, gate, {
     planPublishing: async ({ resource, body, req }) => (await prepare(options, gate, resource, body, req)).plan,
-    async carryPublishing({ resource, body: { seen, overwrite = [], ...wish }, req }) {
-      const { plan, steps, ...sides } = await prepare(options, gate, resource, wish, req);
+    async carryPublishing({ resource, body: { seen, overwrite = [], ...asked }, req }) {
+      const { plan, steps, ...sides } = await prepare(options, gate, resource, asked, req);
       if (plan.seen !== seen)
         throw new PlatformError(409, 'something has changed since the plan was made: look at it again');
       const unseen = plan.steps.filter(({ id, conflict }) => conflict !== undefined && !overwrite.includes(id));
@@ -72,15 +72,15 @@ async function prepare(
   { meetings: log, calls, own }: PublishingOptions,
   { view }: Gate,
   environment: StoredResource,
-  wish: z.output<z.ZodType<Wish>>,
+  asked: z.output<z.ZodType<Asked>>,
   req: Request,
 ): Promise<Prepared> {
-  const place = parsePlace(wish.path);
+  const place = parsePlace(asked.path);
   const { metaUrl, hosts } = own();
   const here = new Platform(metaUrl, req.headers.authorization ?? '');
-  const there = await Platform.signIn(wish.metaUrl, wish.credentials, place.fqon);
+  const there = await Platform.signIn(asked.metaUrl, asked.credentials, place.fqon);
   const path = pathOf(environment, (id) => view.find(id));
-  const isPush = wish.direction === 'push';
+  const isPush = asked.direction === 'push';
   const grounds = {
     here: await groundOf(here, fqonOf(view, owningOrganization(view, environment)), environment.id, path),
     there: await readGround(there, place),

@@ -11,7 +11,7 @@ import type { WorldView } from '../model/world-view.ts';
 import { grantsWithout } from '../security/entitlements.ts';
 
 /** How a DELETE was asked for (D-128, D-129). */
-export interface DeletionWish {
+export interface DeletionQuery {
   force: boolean;
   /** Of a provider: its containers go along without force. */
   deleteContainers: boolean;
@@ -29,14 +29,14 @@ export interface Deletion {
  * Plans a deletion: children and workloads keep a resource in place unless forced; forced, they go first (D-128, D-129).
  * Whoever merely mentions what is gone forgets it (D-072, D-079). Throws 409 with the counts per type, or with what others mount.
  */
-export function planDeletion(view: WorldView, target: StoredResource, wish: DeletionWish): Deletion {
+export function planDeletion(view: WorldView, target: StoredResource, asked: DeletionQuery): Deletion {
   typeOf(target).release?.(target, view);
   const removed = new Map<Uuid, StoredResource>();
   collect(view, target, removed);
   demandUnmounted(view, target, removed);
   const dependants = dependantsOf(view, target);
-  const takesContainers = wish.deleteContainers && typeOf(target).word === 'providers';
-  const goesAlong = (one: StoredResource) => wish.force || (takesContainers && typeOf(one).word === 'containers');
+  const takesContainers = asked.deleteContainers && typeOf(target).word === 'providers';
+  const goesAlong = (one: StoredResource) => asked.force || (takesContainers && typeOf(one).word === 'containers');
   const inTheWay = dependants.filter((one) => !goesAlong(one));
   if (inTheWay.length > 0) {
     const isMounted = inTheWay.every((one) => whenGone(one, target.id) === 'unmounted');

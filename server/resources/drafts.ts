@@ -12,7 +12,7 @@ import type { Act } from './act.ts';
 import { demandReach, type Naming } from './reach.ts';
 
 /** What a record shall be, as its writer wants it: properties in written form, checked by the type's schema. */
-export type Wish = Draft & Pick<StoredResource, 'tags' | 'variables'>;
+export type Asked = Draft & Pick<StoredResource, 'tags' | 'variables'>;
 
 /** A record as it would be stored, and what is to be created along with it. */
 export interface Drafted {
@@ -45,39 +45,39 @@ export class Drafts {
   }
 
   /** A new record. Throws 409 for a taken name, 403 for what it names out of reach, and what its type throws. */
-  create(act: Act, wish: Wish, parent: StoredResource): Drafted {
-    this.#demandFreeName(wish, parent);
-    demandRoot(act, wish);
-    demandReach(this.#naming(act, parent), wish);
-    if (typeOf(wish).word === 'rules') demandKnownActions(wish);
-    const { properties, companions = [] } = typeOf(wish).admit?.(wish, this.#contextBelow(parent)) ?? passed(wish);
+  create(act: Act, asked: Asked, parent: StoredResource): Drafted {
+    this.#demandFreeName(asked, parent);
+    demandRoot(act, asked);
+    demandReach(this.#naming(act, parent), asked);
+    if (typeOf(asked).word === 'rules') demandKnownActions(asked);
+    const { properties, companions = [] } = typeOf(asked).admit?.(asked, this.#contextBelow(parent)) ?? passed(asked);
     const at = this.#now();
     const by = act.caller.userId;
     const provenance = { owner: by, created: { by, at }, modified: { action: 'create', by, at } } as const;
-    const record: StoredResource = { ...written(wish), parent: parent.id, state: 'Active', ...provenance, properties };
+    const record: StoredResource = { ...written(asked), parent: parent.id, state: 'Active', ...provenance, properties };
     return { record, companions };
   }
 
   /** A record after a change; the very same one when nothing changes. Throws as create does. */
-  update(act: Act, before: StoredResource, wish: Wish): Drafted {
+  update(act: Act, before: StoredResource, asked: Asked): Drafted {
     const { description: _d, tags: _t, variables: _v, ...kept } = before;
     const as = (properties: StoredResource['properties']): StoredResource => ({
       ...kept,
-      ...written(wish),
+      ...written(asked),
       properties,
     });
     // What stays as it is need not pass the type's rules again: they may have become stricter, or a target may be gone.
-    if (isDeepStrictEqual(before, as(wish.properties))) return { record: before, companions: [] };
+    if (isDeepStrictEqual(before, as(asked.properties))) return { record: before, companions: [] };
     const parent = this.#options.view.find(before.parent ?? before.id) ?? before;
-    if (wish.name !== before.name) this.#demandFreeName(wish, parent);
-    demandRoot(act, wish, before);
-    demandReach(this.#naming(act, parent), wish, before);
-    if (typeOf(wish).word === 'rules') demandKnownActions(wish, before);
+    if (asked.name !== before.name) this.#demandFreeName(asked, parent);
+    demandRoot(act, asked, before);
+    demandReach(this.#naming(act, parent), asked, before);
+    if (typeOf(asked).word === 'rules') demandKnownActions(asked, before);
     const context = { ...this.#contextBelow(parent), previous: before };
-    const { properties, companions = [] } = typeOf(before).admit?.(wish, context) ?? passed(wish);
+    const { properties, companions = [] } = typeOf(before).admit?.(asked, context) ?? passed(asked);
     const after = as(properties);
     // Only the type's rules can have made it again what it was.
-    const isSame = properties !== wish.properties && isDeepStrictEqual(before, after);
+    const isSame = properties !== asked.properties && isDeepStrictEqual(before, after);
     return { record: isSame ? before : this.#stamped(act, after), companions };
   }
 
@@ -94,13 +94,13 @@ export class Drafts {
   }
 
   /** Names are unique among siblings of a type, those of some types on the whole platform (D-184). */
-  #demandFreeName(wish: Wish, parent: StoredResource): void {
-    const { word, noun, nameScope } = typeOf(wish);
+  #demandFreeName(asked: Asked, parent: StoredResource): void {
+    const { word, noun, nameScope } = typeOf(asked);
     const scope = nameScope === 'world' ? undefined : parent.id;
-    const others = this.#options.view.named(word, wish.name, scope).filter((one) => one.id !== wish.id);
+    const others = this.#options.view.named(word, asked.name, scope).filter((one) => one.id !== asked.id);
     if (others.every((one) => this.#options.isMoving(one.id))) return;
     const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).noun} '${parent.name}'`;
-    throw new PlatformError(409, `${noun} '${wish.name}' already exists ${where}`);
+    throw new PlatformError(409, `${noun} '${asked.name}' already exists ${where}`);
   }
 
   #naming(act: Act, parent: StoredResource): Naming {
@@ -119,25 +119,25 @@ export class Drafts {
 }
 
 /** Throws 403 for a property that only root may set or change. */
-function demandRoot({ caller }: Act, wish: Wish, before?: StoredResource): void {
+function demandRoot({ caller }: Act, asked: Asked, before?: StoredResource): void {
   if (caller.isRoot) return;
-  for (const names of typeOf(wish).rootOnly?.(wish.type) ?? []) {
+  for (const names of typeOf(asked).rootOnly?.(asked.type) ?? []) {
     const valueIn = (record: Pick<StoredResource, 'properties'> | undefined) =>
       names.reduce<Json | undefined>(memberOf, record?.properties);
-    if (isDeepStrictEqual(valueIn(wish), valueIn(before))) continue;
+    if (isDeepStrictEqual(valueIn(asked), valueIn(before))) continue;
     const pointer = `/properties/${names.join('/')}`;
-    const message = `only the root user may set or change ${names.join('.')} of this ${typeOf(wish).noun}`;
+    const message = `only the root user may set or change ${names.join('.')} of this ${typeOf(asked).noun}`;
     throw new PlatformError(403, `${pointer}: ${message}`, { details: [{ pointer, message }] });
   }
 }
 
 /** For a type without rules of its own. */
-function passed({ properties }: Wish): { properties: StoredResource['properties']; companions?: Companion[] } {
+function passed({ properties }: Asked): { properties: StoredResource['properties']; companions?: Companion[] } {
   return { properties };
 }
 
 /** The members of a record that its writer decides, but for its properties; absent ones are left out. */
-function written({ id, type, name, description, tags, variables }: Wish) {
+function written({ id, type, name, description, tags, variables }: Asked) {
   return {
     id,
     type,

@@ -16,9 +16,9 @@ import { GROUP } from '../model/types/group.ts';
 import type { EntitlementFinder } from '../security/entitlement-finder.ts';
 import { type Entitlement, entitlementsOf, findEntitlement, grantsAfter } from '../security/entitlements.ts';
 import type { Act } from './act.ts';
-import type { Given, ResourceDesk } from './desk.ts';
 import { demandKnown } from './filter-names.ts';
 import type { Renderer } from './renderer.ts';
+import type { Given, ResourceRouteParts } from './route-parts.ts';
 import { inForm, isText, type Listing } from './selection.ts';
 
 const ENTITLEMENT = 'Resource::Entitlement';
@@ -26,7 +26,7 @@ const ENTITLEMENT = 'Resource::Entitlement';
 const FILTERS = ['name', 'description', 'id', 'action', 'identities', 'value'];
 
 /** Entitlements: computed from what was granted and refused at each resource, read and replaced by id (D-115, D-119). */
-export function entitlementRoutes({ service, answer }: ResourceDesk, finder: EntitlementFinder): Served[] {
+export function entitlementRoutes({ service, answer }: ResourceRouteParts, finder: EntitlementFinder): Served[] {
   const { view } = service;
 
   const list = (

@@ -1,12 +1,12 @@
 import { globalRows, organizationRows } from '../contract/meta-global.ts';
 import type { Served } from '../http/serve.ts';
-import { created, type ResourceDesk } from './desk.ts';
 import { listFromAbove } from './lists.ts';
+import { created, type ResourceRouteParts } from './route-parts.ts';
 import { searches } from './searches.ts';
 import { type Listing, list, read } from './selection.ts';
 
 /** Routes of the platform as a whole, and of organizations by name (D-005, D-015, D-016, D-188, D-189). */
-export function globalRoutes({ service, answer }: ResourceDesk): Served[] {
+export function globalRoutes({ service, answer }: ResourceRouteParts): Served[] {
   const { view } = service;
   const { names, records } = searches(service);
   const listAll = (asked: Listing, word: 'orgs' | 'users' | 'rules') => list(service, asked, view.all(word), word);

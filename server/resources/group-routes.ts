@@ -5,10 +5,10 @@ import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
 import { memberIds } from '../model/types/group.ts';
-import type { Given, ResourceDesk } from './desk.ts';
+import type { Given, ResourceRouteParts } from './route-parts.ts';
 
 /** Membership of a group by query: `PATCH|DELETE F/groups/{id}/users?id=..&id=..` (D-073). */
-export function groupRoutes({ service, answer }: ResourceDesk): Served[] {
+export function groupRoutes({ service, answer }: ResourceRouteParts): Served[] {
   const { view } = service;
 
   const change = async (

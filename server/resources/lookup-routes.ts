@@ -4,12 +4,12 @@ import { envRows, lambdaEnvRows } from '../contract/meta-types.ts';
 import type { Served } from '../http/serve.ts';
 import { ENVIRONMENT, enclosing, mergedEnv, ORGANIZATION, WORKSPACE } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
-import type { Given, ResourceDesk } from './desk.ts';
 import { refuseNotEmulated } from './refused-routes.ts';
+import type { Given, ResourceRouteParts } from './route-parts.ts';
 import { read } from './selection.ts';
 
 /** What is computed from where a resource stands: inherited environment variables, its context, its actions (D-112, D-015). */
-export function lookupRoutes({ service: { view }, answer }: ResourceDesk): Served[] {
+export function lookupRoutes({ service: { view }, answer }: ResourceRouteParts): Served[] {
   const context = ({ renderer }: Given, resource: StoredResource) => {
     const [workspace, environment] = [enclosing(view, resource, WORKSPACE), enclosing(view, resource, ENVIRONMENT)];
     const isPlace = [ORGANIZATION, WORKSPACE, ENVIRONMENT].includes(resource.type);

@@ -194,6 +194,26 @@ describe('the built-in migration of a lambda (D-131, D-133)', () => {
     const done = replies.slice(1).filter(({ status }) => status === 200).length;
     expect(Object.keys(copy.properties.env)).toHaveLength(done);
   });
+  it('nor is what comes to name it meanwhile', async () => {
+    const scene = await setScene();
+    const lambda = await makeLambda(scene);
+    const api = await root.create(`${scene.environment}/apis`, { name: `late-${lambda.id}` });
+    const post = (at: number) =>
+      root.post(`${scene.org}/apis/${api.id}/apiendpoints`, {
+        name: `e-${at}`,
+        properties: { resource: `/${at}`, implementation_type: 'lambda', implementation_id: lambda.id },
+      });
+    const posting = [0, 1, 2, 3].map(async (first) => {
+      const replies: number[] = [];
+      for (let at = first; replies.at(-1) !== 400 && at < 400; at += 4) replies.push((await post(at)).status);
+      return replies;
+    });
+    expect((await migrate(lambda, scene.otherProvider)).status).toBe(202);
+    const replies = (await Promise.all(posting)).flat();
+    const copy = await replaced(scene.environment, lambda.id);
+    const followers = await root.get(`${scene.org}/apiendpoints?implementation_id=${copy.id}`);
+    expect(followers.body).toHaveLength(replies.filter((status) => status === 201).length);
+  });
   it('a lambda of an organization migrates as well', async () => {
     const scene = await setScene();
     const lambda = await makeLambda(scene, {}, scene.org);

@@ -19,7 +19,7 @@ interface Move {
   /** The rule whose lambda does the move (D-132). */
   rule: StoredResource | undefined;
   /** The source as it would be at the target, when such a lambda moves it. */
-  wish: Partial<StoredResource>;
+  asked: Partial<StoredResource>;
   /**
    * What the emulator stores at the target without such a rule: a new record, or the one there already as it is updated.
    * Throws what a create there would.
@@ -34,7 +34,7 @@ const RUNNING_TIMEOUT_MS = 10 * 60_000;
 export interface Realisation {
   /** Rejects with the 503 of D-183 when the engine of this provider does not answer now; `what` needs it. */
   demandEngine(providerId: Uuid, what: string): Promise<void>;
-  /** Resolves when a container runs as its record wishes; rejects with the reason why it never will, or not in time. */
+  /** Resolves when a container runs as its record asks; rejects with the reason why it never will, or not in time. */
   whenRunning(containerId: Uuid, timeoutMs: number): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export class Moves {
       source,
       target: { provider_id: providerId },
       rule,
-      wish: { properties: onProvider(source, providerId) },
+      asked: { properties: onProvider(source, providerId) },
       copy: (from) => {
         const { grants } = from;
         // Whoever had a right on it keeps it: it is the same resource, elsewhere.
@@ -124,7 +124,7 @@ export class Moves {
       source,
       target: { target_env_id: environmentId },
       rule,
-      wish: { parent: target.id },
+      asked: { parent: target.id },
       copy: (from) => {
         const there = view.named(typeOf(from).word, from.name, target.id).find((one) => !this.#moving.has(one.id));
         const bound = boundIn(view, from, target);
@@ -143,7 +143,7 @@ export class Moves {
     if (this.#moving.has(source.id)) throw new PlatformError(409, `${noun} '${source.name}' is MIGRATING already`);
     this.#moving.add(source.id);
     try {
-      const copy = rule ? { ...source, id: this.#newId(), ...move.wish } : move.copy(source);
+      const copy = rule ? { ...source, id: this.#newId(), ...move.asked } : move.copy(source);
       const action: Action = { verb, record: source, copy, target };
       // A migration leaves as many as there were.
       const isNew = verb === 'promote' && !this.#service.view.find(copy.id);
@@ -178,21 +178,42 @@ export class Moves {
 
   /** The built-in move; returns what it made. Throws when it cannot be made any more. */
   async #carryOut(act: Act, { verb, source, copy: copyOf }: Move): Promise<StoredResource> {
-    const { view } = this.#service;
     const noun = typeOf(source).noun;
-    const copy = copyOf(this.#present(source));
+    const origin = this.#present(source);
+    const copy = copyOf(origin);
     if (noun === 'container') await this.#runCopy(act, verb, source, copy);
-    const present = this.#present(source);
-    const isMigration = verb === 'migrate';
-    // Whatever names the source by now: endpoints may have come and gone while the new instances started.
-    const followers = isMigration
-      ? view.referrers(source.id).map((one) => this.#service.drafts.touched(act, following(one, present, copy)))
-      : [];
-    const made = noun === 'container' ? [] : [copy];
-    await this.#service.commit(act, `${noun}.${verb}`, [...made, ...followers]);
-    // Only when everybody follows the copy: a request that comes between the two is served by the source.
-    if (isMigration) await this.#service.commit(act, `${noun}.${verb}`, [], [source.id]);
+    if (verb === 'migrate') return this.#replace(act, origin, copy);
+    this.#present(source);
+    if (noun !== 'container') await this.#service.commit(act, `${noun}.${verb}`, [copy]);
     return copy;
+  }
+
+  /**
+   * Puts a copy in the place of its source. The source serves until everybody follows the copy, and may be changed until then:
+   * so what has become of it meanwhile, and what names it by now, is asked again before it goes.
+   *
+   * @param origin the source as it was copied
+   */
+  async #replace(act: Act, origin: StoredResource, copy: StoredResource): Promise<StoredResource> {
+    const { view, drafts } = this.#service;
+    const { noun } = typeOf(origin);
+    let [known, made, isThere] = [origin, copy, noun === 'container'];
+    for (let present: StoredResource | undefined = this.#present(origin); present; present = view.find(origin.id)) {
+      const isChanged = present !== known;
+      if (isChanged) made = drafts.touched(act, caughtUp(view.find(made.id) ?? made, present));
+      known = present;
+      const followers = view
+        .referrers(origin.id)
+        .filter(({ properties }) => Object.values(properties).includes(origin.id))
+        .map((one) => drafts.touched(act, following(one, origin, made)));
+      const isLast = isThere && followers.length === 0;
+      const put = isThere && !isChanged ? followers : [made, ...followers];
+      // With the last look at the source it goes: nothing can come in between.
+      await this.#service.commit(act, `${noun}.migrate`, put, isLast ? [origin.id] : []);
+      if (isLast) break;
+      isThere = true;
+    }
+    return made;
   }
 
   /** Stores a container's copy and waits until it runs; a new one that never does is removed again (D-134). */
@@ -219,8 +240,8 @@ export class Moves {
 
   /** The same resource, new id, elsewhere (D-133); passes all checks of a create there. */
   #copyOf(act: Act, source: StoredResource, parent: StoredResource, providerId: Uuid): StoredResource {
-    const wish = { ...source, id: this.#newId(), properties: onProvider(source, providerId) };
-    return this.#service.drafts.create(act, wish, parent).record;
+    const asked = { ...source, id: this.#newId(), properties: onProvider(source, providerId) };
+    return this.#service.drafts.create(act, asked, parent).record;
   }
 
   /** The source's provider if it is not its environment's own and fits the target, else the first visible one of its type that does (D-133). */
@@ -255,6 +276,12 @@ const RUNS: Readonly<Record<string, (providerType: string) => boolean>> = {
 
 function onProvider({ properties }: StoredResource, providerId: Uuid): JsonObject {
   return { ...properties, provider: { ...Object(properties.provider), id: providerId } };
+}
+
+/** A copy that is there, with what its source has come to hold since it was copied. */
+function caughtUp({ id, state, owner, created, properties }: StoredResource, source: StoredResource): StoredResource {
+  const { provider } = properties;
+  return { ...source, id, state, owner, created, properties: { ...source.properties, ...(provider && { provider }) } };
 }
 
 /** What names the source of a migration, such as an endpoint or an event rule, naming its copy instead. */

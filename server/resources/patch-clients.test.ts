@@ -123,12 +123,12 @@ describe('The difference between two records as read (D-093)', () => {
       },
       { requiredKeys: ['image', 'cpus', 'env', 'labels', 'port_mappings'] },
     );
-    const wish = fc.record(
+    const asked = fc.record(
       { properties, description: name, tags: fc.array(name), variables: strings },
       { requiredKeys: ['properties'] },
     );
     await fc.assert(
-      fc.asyncProperty(wish, async ({ properties: wanted, ...members }) => {
+      fc.asyncProperty(asked, async ({ properties: wanted, ...members }) => {
         const { description: _d, tags: _t, variables: _v, ...record } = structuredClone(container);
         const { cmd: _c, args: _a, ...kept } = record.properties;
         const target = { ...record, ...members, properties: { ...kept, ...wanted } };

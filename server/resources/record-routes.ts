@@ -5,24 +5,24 @@ import { PlatformError } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { isTypeWord } from '../model/type-words.ts';
-import type { DeletionWish } from './deletion.ts';
-import { created, type Given, type ResourceDesk } from './desk.ts';
+import type { DeletionQuery } from './deletion.ts';
 import { listBelow, listOwned } from './lists.ts';
 import { refuseListPatch } from './refused-routes.ts';
+import { created, type Given, type ResourceRouteParts } from './route-parts.ts';
 import { type Listing, list, read } from './selection.ts';
 
 /**
  * The routes that are the same for every type of the registry (D-002, D-004, D-005, D-008): lists, child lists, create,
  * read, patch, replace and remove. What a type has beyond them stands in a file of its own.
  */
-export function recordRoutes({ service, answer }: ResourceDesk): Served[] {
+export function recordRoutes({ service, answer }: ResourceRouteParts): Served[] {
   const { view } = service;
 
   const patch = async ({ act, renderer, body }: Given & { body: Operation[] }, { id }: StoredResource) =>
     renderer.record(await service.patch(act, id, body, renderer));
   const replace = async ({ act, renderer, body }: Given & { body: Json | undefined }, { id }: StoredResource) =>
     renderer.record(await service.replace(act, id, body));
-  const remove = ({ act, query }: Given & { query: DeletionWish }, { id }: StoredResource) =>
+  const remove = ({ act, query }: Given & { query: DeletionQuery }, { id }: StoredResource) =>
     service.remove(act, id, query);
   /** Lists of words that are only listed are empty (D-190). */
   const listOf = (asked: Listing, word: string, resources: typeof listOwned, from: StoredResource) =>

@@ -13,8 +13,8 @@ import {
   resourceStates,
   visibilityTypes,
 } from '../model/types/reference-lists.ts';
-import type { ResourceDesk } from './desk.ts';
 import type { Renderer } from './renderer.ts';
+import type { ResourceRouteParts } from './route-parts.ts';
 import { inForm, type Listing, list } from './selection.ts';
 
 interface Entry extends JsonObject {
@@ -23,7 +23,7 @@ interface Entry extends JsonObject {
 }
 
 /** Read-only reference lists and what can be asked of a resource type (D-006, D-084, D-085). */
-export function referenceRoutes({ service, answer }: ResourceDesk): Served[] {
+export function referenceRoutes({ service, answer }: ResourceRouteParts): Served[] {
   const { view } = service;
   const entries = (all: readonly { id: string; name: string }[]) => () => all.map(({ id, name }) => ({ id, name }));
   const lists: Readonly<Record<string, (asked: Pick<Listing, 'renderer'>) => Entry[]>> = {

@@ -2,11 +2,11 @@ import { referringRows, refusedRows, typeChangeRows } from '../contract/meta-ref
 import type { Served } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isTypeWord } from '../model/type-words.ts';
-import type { ResourceDesk } from './desk.ts';
 import { noRoute, ofReferringList } from './paths.ts';
+import type { ResourceRouteParts } from './route-parts.ts';
 
 /** What clients try and cannot do, each with the reason. */
-export function refusedRoutes({ answer }: ResourceDesk): Served[] {
+export function refusedRoutes({ answer }: ResourceRouteParts): Served[] {
   return [
     ...answer(refusedRows, {
       patchGlobalList: refuseListPatch,

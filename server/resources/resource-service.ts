@@ -14,7 +14,7 @@ import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldStore } from '../store/world-store.ts';
 import { type Act, causeOf } from './act.ts';
-import { type DeletionWish, planDeletion } from './deletion.ts';
+import { type DeletionQuery, planDeletion } from './deletion.ts';
 import { Drafts, type DraftsOptions } from './drafts.ts';
 import type { Action, Policies } from './policies.ts';
 import { demandWithin } from './reach.ts';
@@ -119,8 +119,8 @@ export class ResourceService {
     const pending = this.view.named(word, envelope.name, parent.id).find(({ state }) => state === 'Pending');
     const id = envelope.id === undefined ? (pending?.id ?? this.#options.newId()) : parseUuid(envelope.id);
     if (envelope.id !== undefined && id !== pending?.id) this.#demandFreeId(act, id);
-    const wish = { ...envelope, id, type: typeName, properties: written };
-    const { record, companions } = this.drafts.create(act, wish, parent);
+    const asked = { ...envelope, id, type: typeName, properties: written };
+    const { record, companions } = this.drafts.create(act, asked, parent);
     return this.#enact(act, 'create', this.#unlessSuppressed(record), companions);
   }
 
@@ -191,11 +191,11 @@ export class ResourceService {
   }
 
   /** Removes a resource and what goes with it (D-128, D-129). Throws 403, or 409 with what is in the way. */
-  async remove(act: Act, id: Uuid, wish: DeletionWish): Promise<void> {
+  async remove(act: Act, id: Uuid, asked: DeletionQuery): Promise<void> {
     const target = this.#present(id);
     const action = `${typeOf(target).noun}.delete`;
     this.demand(act, action, target);
-    const { removed, updated } = planDeletion(this.view, target, wish);
+    const { removed, updated } = planDeletion(this.view, target, asked);
     const { policies, store } = this.#options;
     policies.limit({ verb: 'delete', record: target }, { removed });
     const finish = removed.map((record) => policies.announce(act, { verb: 'delete', record }));
@@ -221,13 +221,13 @@ export class ResourceService {
     act: Act,
     first: StoredResource,
     verb: string,
-    wish: (before: StoredResource) => Envelope,
+    asked: (before: StoredResource) => Envelope,
   ): Promise<StoredResource> {
     const { id } = first;
     for (;;) {
       const before = this.#present(id);
       const type = typeOf(before);
-      const envelope = wish(before);
+      const envelope = asked(before);
       const written = await this.#sealed(type, parseProperties(type, envelope.properties), before);
       // Someone else may have changed it while a password was hashed: then start from what is there now.
       if (this.view.find(id) !== before) continue;
@@ -298,10 +298,10 @@ export class ResourceService {
     return resource;
   }
 
-  #companion(act: Act, { word, parent: parentId, ...wish }: Companion): StoredResource {
+  #companion(act: Act, { word, parent: parentId, ...asked }: Companion): StoredResource {
     const parent = this.#present(parentId);
     this.demand(act, `${typeOfWord(word).noun}.create`, parent);
-    return this.#unlessSuppressed(this.drafts.create(act, wish, parent).record);
+    return this.#unlessSuppressed(this.drafts.create(act, asked, parent).record);
   }
 
   /** A new record, which waits when a policy says so (D-127). */

@@ -9,7 +9,6 @@ import { viaOf } from '../http/via.ts';
 import type { Authenticator, Judge } from '../model/caller.ts';
 import { findOrganization } from '../model/hierarchy.ts';
 import type { EntitlementFinder } from '../security/entitlement-finder.ts';
-import type { Given, ResourceDesk } from './desk.ts';
 import { entitlementRoutes } from './entitlement-routes.ts';
 import { globalRoutes } from './global-routes.ts';
 import { groupRoutes } from './group-routes.ts';
@@ -24,6 +23,7 @@ import { refusedRoutes } from './refused-routes.ts';
 import { RenderedTexts } from './rendered-texts.ts';
 import { Renderer, type RendererOptions } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
+import type { Given, ResourceRouteParts } from './route-parts.ts';
 import { type StatusOptions, statusRoutes } from './status-routes.ts';
 import { workloadRoutes } from './workload-routes.ts';
 
@@ -53,23 +53,23 @@ export function resourceRoutes(options: ResourceRoutesOptions): Router {
   const { service } = options;
   const gate = gateOf(options);
   const finders = pathFinders(service.view, options.finder);
-  const desk: ResourceDesk = {
+  const parts: ResourceRouteParts = {
     service,
     answer: (table, handlers) => served(table, gate, handlers, finders),
   };
   const router = express.Router({ caseSensitive: true });
   router.use(
     routerOf(
-      statusRoutes(desk, options.status),
-      globalRoutes(desk),
-      lookupRoutes(desk),
-      referenceRoutes(desk),
-      entitlementRoutes(desk, options.finder),
-      groupRoutes(desk),
-      providerRoutes(desk, options.defaults),
-      workloadRoutes(desk, options.moves, options.maxInstances),
-      refusedRoutes(desk),
-      recordRoutes(desk),
+      statusRoutes(parts, options.status),
+      globalRoutes(parts),
+      lookupRoutes(parts),
+      referenceRoutes(parts),
+      entitlementRoutes(parts, options.finder),
+      groupRoutes(parts),
+      providerRoutes(parts, options.defaults),
+      workloadRoutes(parts, options.moves, options.maxInstances),
+      refusedRoutes(parts),
+      recordRoutes(parts),
     ),
   );
   router.use((req) => {

@@ -1,7 +1,7 @@
 import { PlatformError } from '../model/errors.ts';
 import type { StoredResource } from '../model/record.ts';
-import type { Given } from './desk.ts';
 import type { ResourceService } from './resource-service.ts';
+import type { Given } from './route-parts.ts';
 import { wildcard } from './wildcard.ts';
 
 /** What a search is by: of each attribute what is wanted, undefined where it is not asked for. */

@@ -7,10 +7,10 @@ import { fullNamesOf, typeOf, typeOfWord } from '../model/registry.ts';
 import { hiddenProperties } from '../model/secrets.ts';
 import { parseTypeName, providerTypesMatching } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import type { Given } from './desk.ts';
 import { demandFilters } from './filter-names.ts';
 import type { Renderer, ShownRecord } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
+import type { Given } from './route-parts.ts';
 
 const ruleTypes: readonly string[] = fullNamesOf(typeOfWord('rules'));
 

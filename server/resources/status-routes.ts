@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { platformRows } from '../contract/meta-global.ts';
 import type { Served } from '../http/serve.ts';
-import type { ResourceDesk } from './desk.ts';
+import type { ResourceRouteParts } from './route-parts.ts';
 
 /** How the platform fares (D-015). */
 export interface PlatformStatus {
@@ -20,7 +20,7 @@ export interface StatusOptions {
 }
 
 /** How the platform fares, of which `GET /health` and `GET /about` need no authentication (D-015); and what does nothing. */
-export function statusRoutes({ answer }: Pick<ResourceDesk, 'answer'>, options: StatusOptions): Served[] {
+export function statusRoutes({ answer }: Pick<ResourceRouteParts, 'answer'>, options: StatusOptions): Served[] {
   const health = (res: Response) => {
     const { failed } = options.status();
     if (failed.length === 0) return { status: 'healthy' as const };

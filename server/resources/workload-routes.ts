@@ -2,12 +2,12 @@ import { openTypeRows } from '../contract/meta-open.ts';
 import { scaleRows } from '../contract/meta-types.ts';
 import type { Served } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
-import type { Given, ResourceDesk } from './desk.ts';
 import type { Moves } from './moves.ts';
 import type { ShownRecord } from './renderer.ts';
+import type { Given, ResourceRouteParts } from './route-parts.ts';
 
 /** Migrate, promote and scale: `POST F/containers|lambdas/{id}/...`, 202 with the full record (D-008, D-053, D-131). */
-export function workloadRoutes({ service, answer }: ResourceDesk, moves: Moves, maxInstances: number): Served[] {
+export function workloadRoutes({ service, answer }: ResourceRouteParts, moves: Moves, maxInstances: number): Served[] {
   const accepted = ({ renderer }: Given, id: string): ShownRecord => {
     const record = service.view.find(id);
     if (!record) throw new PlatformError(404, `resource ${id} not found`);

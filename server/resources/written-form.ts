@@ -45,8 +45,10 @@ function patchedForm(
   operations: readonly Operation[],
 ): ReturnType<typeof writtenForm> {
   const written = writtenForm(record);
+  const { patchedAsShown = [] } = typeOf(record);
+  if (patchedAsShown.length === 0) return written;
   const touched = new Set(operations.flatMap(placesOf).map((pointer) => segmentsOf(pointer)[1]));
-  const asShown = (typeOf(record).patchedAsShown ?? []).flatMap((name) => {
+  const asShown = patchedAsShown.flatMap((name) => {
     const value = touched.has(name) ? shown.properties()[name] : undefined;
     return value === undefined ? [] : [[name, value] as const];
   });

@@ -7,10 +7,10 @@ import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { memberIds } from '../model/types/group.ts';
 import { findUser, isRootUser } from './accounts.ts';
-import type { SecurityDesk } from './security-desk.ts';
+import type { SecurityParts } from './security-parts.ts';
 
 /** Accounts and the membership of groups (D-178, D-179). */
-export function accountRoutes({ options, gate, finders, forms, self }: SecurityDesk): Router {
+export function accountRoutes({ options, gate, finders, forms, self }: SecurityParts): Router {
   const { view, accounts } = options;
 
   const setDisabled = async (caller: Caller, user: StoredResource, isDisabled: boolean) => {

@@ -8,7 +8,7 @@ import type { StoredResource } from '../model/record.ts';
 import { demandRight } from '../model/rights.ts';
 import { organizationFor } from './accounts.ts';
 import type { Credentials } from './credentials.ts';
-import type { SecurityDesk } from './security-desk.ts';
+import type { SecurityParts } from './security-parts.ts';
 
 /** A new key pair of an account, as it is answered once (D-173). */
 export async function newKey(credentials: Credentials, { id }: StoredResource, organization: StoredResource) {
@@ -17,7 +17,7 @@ export async function newKey(credentials: Credentials, { id }: StoredResource, o
 }
 
 /** API keys and the end of keys and tokens (D-173, D-174). */
-export function keyRoutes({ options, gate, finders }: SecurityDesk): Router {
+export function keyRoutes({ options, gate, finders }: SecurityParts): Router {
   const { view, credentials, judge } = options;
 
   /** Of whom there is nothing to end, nobody need be the owner. */

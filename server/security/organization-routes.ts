@@ -7,10 +7,10 @@ import { owningOrganization } from '../model/hierarchy.ts';
 import { parseUuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { directoryId } from './account-forms.ts';
-import type { SecurityDesk } from './security-desk.ts';
+import type { SecurityParts } from './security-parts.ts';
 
 /** Organizations with their accounts and groups, as the security service shows them (D-178, D-179). */
-export function organizationRoutes({ options, gate, finders, forms, self }: SecurityDesk): Router {
+export function organizationRoutes({ options, gate, finders, forms, self }: SecurityParts): Router {
   const { view, judge } = options;
   const organizationOf = ({ fqon }: { fqon: string }) => finders.fqon(fqon);
   /** The organization whose built-in directory the path names; throws 404 when there is none. */

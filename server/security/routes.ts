@@ -6,15 +6,15 @@ import { PlatformError } from '../model/errors.ts';
 import { accountRoutes } from './account-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
-import { type SecurityOptions, securityDesk } from './security-desk.ts';
+import { type SecurityOptions, securityParts } from './security-parts.ts';
 import { tokenRoutes } from './token-routes.ts';
 
 /** The security service, to be mounted at `/security` (section 13 of the decisions); answers its own errors (D-180). */
 export function securityRoutes(options: SecurityOptions): Router {
-  const desk = securityDesk(options);
+  const parts = securityParts(options);
   const router = Router({ caseSensitive: true });
   router.use(
-    serve(statusRows, desk.gate, {
+    serve(statusRows, parts.gate, {
       readSecurityHealth: () => ({ status: 'healthy' as const }),
       readSecurityInfo: ({ req }) => ({
         status: 'healthy' as const,
@@ -27,12 +27,12 @@ export function securityRoutes(options: SecurityOptions): Router {
         throw new PlatformError(409, 'the security service is initialized already');
       },
     }),
-    tokenRoutes(desk),
-    keyRoutes(desk),
-    accountRoutes(desk),
+    tokenRoutes(parts),
+    keyRoutes(parts),
+    accountRoutes(parts),
   );
   // Last, since it takes any first segment for an organization's name.
-  router.use(organizationRoutes(desk));
+  router.use(organizationRoutes(parts));
 
   router.use((http) => {
     throw new PlatformError(404, `no route: ${http.method} ${http.baseUrl}${http.path}`);

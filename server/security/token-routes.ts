@@ -12,7 +12,7 @@ import { groupsOf } from '../model/types/group.ts';
 import { callerOf, findUser, isDisabled, isUsableIn } from './accounts.ts';
 import { tooManyAttempts } from './attempt-limiter.ts';
 import { formDecoded, readAuthorization } from './authorization-header.ts';
-import type { SecurityDesk, SecurityOptions } from './security-desk.ts';
+import type { SecurityOptions, SecurityParts } from './security-parts.ts';
 
 /** A refusal with an error code of RFC 6749, always 400 here (D-171). */
 class TokenError extends PlatformError {
@@ -31,7 +31,7 @@ interface Grant {
 }
 
 /** Tokens: the password and client_credentials grants, and what a token or a caller amounts to (D-170, D-171, D-176, D-177, D-185). */
-export function tokenRoutes({ options, gate, finders, forms, self }: SecurityDesk): Router {
+export function tokenRoutes({ options, gate, finders, forms, self }: SecurityParts): Router {
   const { view, credentials, judge } = options;
   const prefix = options.prefix.toLowerCase();
 

@@ -64,8 +64,9 @@ export class TestWorld implements WorldView {
     return this.all(word).filter((one) => one.name === name && (parentId === undefined || one.parent === parentId));
   }
 
-  referrers(id: Uuid): StoredResource[] {
-    return this.#where((one) => JSON.stringify([one.properties, one.grants]).includes(id));
+  referrers(id: Uuid, word?: TypeWord): StoredResource[] {
+    const names = (one: StoredResource) => JSON.stringify([one.properties, one.grants]).includes(id);
+    return this.#where((one) => (!word || typeOf(one).word === word) && names(one));
   }
 
   #where(matches: (one: StoredResource) => boolean): StoredResource[] {

@@ -7,7 +7,7 @@ import type { TypeWord } from '../model/type-words.ts';
 /** The members of a lambda but its code. */
 export const lambda = 'runtime: nodejs, code_type: inline, handler: run, provider: { id: default-lambda }';
 
-type Wish = { dryRun?: boolean; prune?: boolean };
+type Asked = { dryRun?: boolean; prune?: boolean };
 
 /**
  * For tests: applies seeds to a world, and finds what is in it.
@@ -16,10 +16,10 @@ type Wish = { dryRun?: boolean; prune?: boolean };
  */
 export function seedsOf(world: () => SeedsForTests) {
   return {
-    async apply(yaml: string, wish: Wish = {}): Promise<AppliedSeed> {
+    async apply(yaml: string, asked: Asked = {}): Promise<AppliedSeed> {
       const text = /^format: 1$/m.test(yaml) ? yaml : `format: 1\n${yaml}`;
       const { seeds, act } = world();
-      return seeds.apply(act.caller, { format: 'yaml', text }, { dryRun: false, prune: false, ...wish });
+      return seeds.apply(act.caller, { format: 'yaml', text }, { dryRun: false, prune: false, ...asked });
     },
     /** The resource of that name, of which there is one. */
     named(word: TypeWord, name: string): StoredResource {

@@ -42,7 +42,8 @@ export class PlainWorld implements SeedTarget {
       ownedBy: () => [],
       all: (word) => all().filter((one) => typeOf(one).word === word),
       named: (word, name, parentId) => this.view.children(parentId ?? '', word).filter((one) => one.name === name),
-      referrers: (id) => all().filter((one) => referencesOf(one).includes(id)),
+      referrers: (id, word) =>
+        all().filter((one) => (!word || typeOf(one).word === word) && referencesOf(one).includes(id)),
     };
   }
 

@@ -2,14 +2,9 @@ import path from 'node:path';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import { segmentsOf } from '../model/pointer.ts';
-import {
-  readPreparedSeedDocument,
-  readSeedDocument,
-  readUtf8,
-  type SeedDocument,
-  sentSeedDocument,
-} from './seed-document.ts';
+import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, type Seed, type SeedNode } from './seed-node.ts';
+import type { SeedDocument } from './seed-yaml.ts';
 
 const json = z.json();
 const references = z.array(z.string()).optional();

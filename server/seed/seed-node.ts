@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../model/json.ts';
 import { resourceTypes } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import type { SeedDocument } from './seed-document.ts';
+import type { SeedDocument } from './seed-yaml.ts';
 
 /** Who gets which rights on a resource (D-115). Identities are references to users and groups. */
 export interface SeedGrant {

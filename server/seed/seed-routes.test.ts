@@ -104,8 +104,8 @@ describe('POST {base_url}/inspect/apply', () => {
     ['another format', 'format: 2', YAML, '', 400],
     ['an alias bomb', `format: 1\nx: &x [1]\ny: [${Array(2000).fill('*x')}]`, YAML, '', 400],
     ['a file of the server', 'format: 1\norgs: { a: { lambdas: { l: { codeFile: /etc/hostname } } } }', YAML, '', 400],
-    ['a mistyped wish', 'format: 1', YAML, '?dryrun=true', 400],
-    ['an unclear wish', 'format: 1', YAML, '?dryRun=yes', 400],
+    ['a mistyped parameter', 'format: 1', YAML, '?dryrun=true', 400],
+    ['an unclear parameter', 'format: 1', YAML, '?dryRun=yes', 400],
   ])('refuses %s', async (_case, body, type, query, status) => {
     const reply = await apply(body, query, type);
     expect(reply).toMatchObject(refusal(status));

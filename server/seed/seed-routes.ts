@@ -12,8 +12,8 @@ export interface SentSeed {
 }
 
 /** Whoever can apply and make seed documents. What it refuses it throws as PlatformError whose pointers lead into the document. */
-export interface SeedDesk {
-  apply(caller: Caller, sent: SentSeed, wish: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed>;
+export interface SeedService {
+  apply(caller: Caller, sent: SentSeed, asked: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed>;
   /**
    * @param scope path of an organization, `/` for everything
    * @throws PlatformError 400, 404 when it names none
@@ -26,7 +26,7 @@ const JSON_TYPE = 'application/json';
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'] as const;
 
 /** Seeds over HTTP: applied in one commit or not at all, and made of the world. */
-export function seedRoutes(seeds: SeedDesk, gate: Gate): Router {
+export function seedRoutes(seeds: SeedService, gate: Gate): Router {
   return serve(seedRows, gate, {
     async applySeed({ caller, query, req }) {
       const { type, text } = await readText(req, [JSON_TYPE, ...YAML_TYPES]);

@@ -18,7 +18,7 @@ const { apply, named } = seedsOf(() => world);
 describe('pruning', () => {
   const full = `orgs: { acme: { groups: { a: {}, b: {} }, workspaces: { w: { lambdas: { l: { properties: { ${lambda}, code: x } } } } } }, other: { groups: { c: {} } } }`;
 
-  it('deletes what is not in the seed below its organizations, and only with the wish for it', async () => {
+  it('deletes what is not in the seed below its organizations, and only when that is asked for', async () => {
     await apply(full);
     const part = 'orgs: { acme: { groups: { a: {} } } }';
     expect(changed(await apply(part))).toEqual([]);

@@ -62,8 +62,8 @@ orgs:
       { type: 'lambdas', path: '/acme/idle', reasons: ['rule /acme/p/watch'] },
       { type: 'lambdas', path: '/acme/ready', reasons: ['2 kept ready'] },
     ];
-    const sorted = async (wish?: { dryRun: boolean }) =>
-      (await apply(seed, wish)).runs?.toSorted((a, b) => a.path.localeCompare(b.path));
+    const sorted = async (asked?: { dryRun: boolean }) =>
+      (await apply(seed, asked)).runs?.toSorted((a, b) => a.path.localeCompare(b.path));
     expect(await sorted({ dryRun: true })).toEqual(runs);
     expect(await sorted()).toEqual(runs);
     expect(await sorted()).toBeUndefined();

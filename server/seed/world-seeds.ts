@@ -14,12 +14,13 @@ import { idleContainers } from './idle-containers.ts';
 import { idleInvoker } from './idle-invoker.ts';
 import { readSentSeed } from './read-seed.ts';
 import { seedChanges } from './seed-changes.ts';
-import { parseSeedDocument, type SeedDocument, sentSeedDocument } from './seed-document.ts';
+import { sentSeedDocument } from './seed-document.ts';
 import { SeedError } from './seed-error.ts';
 import { descendants, type Seed } from './seed-node.ts';
-import type { SeedDesk, SentSeed } from './seed-routes.ts';
+import type { SeedService, SentSeed } from './seed-routes.ts';
 import { seedTarget } from './seed-target.ts';
 import { yamlOf } from './seed-text.ts';
+import { parseSeedDocument, type SeedDocument } from './seed-yaml.ts';
 import { TrialWorld } from './trial-world.ts';
 
 /** How often a seed is tried anew when others changed the world meanwhile. Only the first attempt has to wait for anything. */
@@ -41,21 +42,21 @@ export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'inv
  * not asked, nor told (D-215). What has then become of the copy is made in the world by one commit. So nothing is changed unless all
  * of it can be, it can be undone as one step, and others never see half of it.
  */
-export class WorldSeeds implements SeedDesk {
+export class WorldSeeds implements SeedService {
   readonly #options: WorldSeedsOptions;
 
   constructor(options: WorldSeedsOptions) {
     this.#options = options;
   }
 
-  async apply(caller: Caller, sent: SentSeed, wish: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed> {
+  async apply(caller: Caller, sent: SentSeed, asked: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed> {
     try {
       const { scm } = this.#options;
       const read = await readSentSeed(documentOf(sent));
       const seed = scm ? nameScmIn(read, scm()) : read;
       const passwords = new PasswordWork();
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const applied = await this.#attempt(seed, { caller, via: 'seed' }, wish, passwords);
+        const applied = await this.#attempt(seed, { caller, via: 'seed' }, asked, passwords);
         if (applied) return applied;
         passwords.again();
       }

@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadOrCreateCertificate } from './certificate.ts';
+import { makeCertificate } from './certificate.ts';
+import { LateCertificate } from './late-certificate.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW_MS = Date.UTC(2026, 0, 15);
@@ -18,8 +19,12 @@ describe('the certificate of the stand-ins', () => {
   });
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
-  const load = (nowMs = NOW_MS) =>
-    loadOrCreateCertificate({ dir, nowMs: () => nowMs, warn: (message) => warnings.push(message) });
+  const load = async (nowMs = NOW_MS) => {
+    const warn = (message: string) => warnings.push(message);
+    const certificate = new LateCertificate({ dir, check: () => {}, nowMs: () => nowMs, warn });
+    await certificate.open();
+    return certificate.get();
+  };
   const theFile = async () => path.join(dir, String((await readdir(dir))[0]));
 
   it('names every way to reach this machine', async () => {
@@ -68,16 +73,11 @@ describe('the certificate of the stand-ins', () => {
   });
 
   it('is replaced with a warning when its key belongs to another one', async () => {
-    const stranger = await loadOrCreateCertificate({ nowMs: () => NOW_MS, warn: () => {} });
+    const stranger = await makeCertificate(NOW_MS);
     const first = await load();
     await writeFile(await theFile(), `${first.certPem}\n${stranger.keyPem}\n`);
     expect((await load()).certPem).not.toBe(first.certPem);
     expect(warnings).toHaveLength(1);
-  });
-
-  it('leaves no trace without a data folder', async () => {
-    await loadOrCreateCertificate({ nowMs: () => NOW_MS, warn: (message) => warnings.push(message) });
-    expect(await readdir(dir)).toEqual([]);
   });
 
   it('says which file it cannot read', async () => {

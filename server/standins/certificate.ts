@@ -27,27 +27,25 @@ const BACKDATE_MS = DAY_MS;
 /** PEM blocks; key and certificate share one file so that one never survives without the other. */
 const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g;
 
-/**
- * The certificate of the local stand-ins, valid for localhost, 127.0.0.1 and ::1: the one in the data folder, or a new one
- * when there is none, when it ends within 30 days, or when the file is damaged. Throws when the folder cannot be written.
- */
-export async function loadOrCreateCertificate(options: CertificateOptions): Promise<Certificate> {
-  if (options.dir === undefined) return createCertificate(options.nowMs());
+/** The one in the data folder; undefined when there is none, when it ends within 30 days, or when the file is damaged. */
+export async function keptCertificate(options: CertificateOptions): Promise<Certificate | undefined> {
+  if (options.dir === undefined) return undefined;
   const file = path.join(options.dir, FILE_NAME);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new Error(`cannot read the certificate ${file}: ${error.message}`, { cause: error });
   });
-  if (text !== undefined) {
-    const kept = parseCertificate(text);
-    if (kept && isFresh(kept, options.nowMs())) return kept;
-    if (!kept)
-      options.warn(`${file} is damaged and was replaced; clients that trusted the old certificate must reload it`);
-  }
-  const made = await createCertificate(options.nowMs());
-  await mkdir(options.dir, { recursive: true });
-  await writeWhole(file, `${made.certPem}\n${made.keyPem}\n`);
-  return made;
+  if (text === undefined) return undefined;
+  const kept = parseCertificate(text);
+  if (!kept)
+    options.warn(`${file} is damaged and was replaced; clients that trusted the old certificate must reload it`);
+  return kept && isFresh(kept, options.nowMs()) ? kept : undefined;
+}
+
+/** Keeps it in a data folder, which is made when missing. */
+export async function keepCertificate(dir: string, { keyPem, certPem }: Certificate): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  await writeWhole(path.join(dir, FILE_NAME), `${certPem}\n${keyPem}\n`);
 }
 
 /** Both halves of the file, or undefined unless they are there and belong together. */
@@ -68,7 +66,8 @@ function isFresh({ certPem }: Certificate, nowMs: number): boolean {
   return Date.parse(validFrom) <= nowMs && nowMs < Date.parse(validTo) - RENEW_BEFORE_MS;
 }
 
-async function createCertificate(nowMs: number): Promise<Certificate> {
+/** A new one, valid for localhost, 127.0.0.1 and ::1. */
+export async function makeCertificate(nowMs: number): Promise<Certificate> {
   // Loaded only here: most starts find their certificate on disk.
   const { generate } = await import('selfsigned');
   const made = await generate([{ name: 'commonName', value: 'Terrarium CRM stand-in' }], {

@@ -5,7 +5,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
-import { type Certificate, loadOrCreateCertificate } from './certificate.ts';
+import { type Certificate, makeCertificate } from './certificate.ts';
 import { CrmStandIn } from './crm-stand-in.ts';
 import { type Lead, parseLead, parseLeadFilter, type RefusedForm } from './lead.ts';
 
@@ -41,10 +41,9 @@ describe('the CRM stand-in', () => {
   const senders = new Map([[EXECUTION, { lambdaId: LAMBDA, lambdaName: 'web-form', event: '{}', crmOid: '1' }]]);
   let crm: CrmStandIn;
   let port: number;
-  let caPem: string;
 
   beforeAll(async () => {
-    certificate = await loadOrCreateCertificate({ nowMs: Date.now, warn: () => {} });
+    certificate = await makeCertificate(Date.now());
   });
   beforeEach(async () => {
     leads = new MemoryLog();
@@ -57,7 +56,7 @@ describe('the CRM stand-in', () => {
     crm = new CrmStandIn({
       leads,
       refusedForms,
-      certificate,
+      certificate: async () => certificate,
       nowMs: () => nowMs,
       newId: () => `lead-${++count}`,
       senderOf: (executionId) => senders.get(executionId),
@@ -67,7 +66,7 @@ describe('the CRM stand-in', () => {
         deletions += 1;
       },
     });
-    ({ port, caPem } = await crm.start({ host: '127.0.0.1', port: 0 }));
+    ({ port } = await crm.start({ host: '127.0.0.1', port: 0 }));
   });
   afterEach(() => crm.stop());
 
@@ -75,7 +74,7 @@ describe('the CRM stand-in', () => {
     const sent = request({
       host: '127.0.0.1',
       port,
-      ca: caPem,
+      ca: certificate.certPem,
       method: 'POST',
       path: FORM_PATH,
       headers: FORM,
@@ -271,7 +270,7 @@ describe('the CRM stand-in', () => {
   });
 
   it('goes on after a client that hangs up or does not speak TLS', async () => {
-    const broken = connect({ host: '127.0.0.1', port, ca: caPem, servername: 'localhost' }) as TLSSocket;
+    const broken = connect({ host: '127.0.0.1', port, ca: certificate.certPem, servername: 'localhost' }) as TLSSocket;
     await once(broken, 'secureConnect');
     broken.write(
       `POST ${FORM_PATH} HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM['Content-Type']}\r\nContent-Length: 100\r\n\r\noid=1`,
@@ -312,12 +311,36 @@ describe('the CRM stand-in', () => {
     const second = new CrmStandIn({
       leads,
       refusedForms,
-      certificate,
+      certificate: async () => certificate,
       nowMs: () => nowMs,
       newId: () => 'x',
     });
     await expect(second.start({ host: '127.0.0.1', port })).rejects.toThrow(`127.0.0.1:${port}`);
     await second.stop();
+  });
+
+  it('lets connections wait until there is a certificate', async () => {
+    await crm.stop();
+    let found: (one: Certificate) => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      crm = new CrmStandIn({
+        leads,
+        refusedForms,
+        certificate: () => {
+          resolve();
+          return new Promise((take) => {
+            found = take;
+          });
+        },
+        nowMs: () => nowMs,
+        newId: () => 'x',
+      });
+    });
+    ({ port } = await crm.start({ host: '127.0.0.1', port: 0 }));
+    const answers = [send(form({ oid: '1' })), send(form({ oid: '1' }))];
+    await asked;
+    found(certificate);
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
   it('is trusted under each name of this machine', async () => {

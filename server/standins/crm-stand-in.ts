@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
 import { z } from 'zod';
 import { keepIdleConnections } from '../http/idle-connections.ts';
 import { closeWithin, listenAt } from '../http/listening.ts';
 import { cutSlowClients } from '../http/slow-clients.ts';
+import { lazy } from '../machine/lazy.ts';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
 import { EXECUTION_HEADER } from '../model/execution-header.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -32,7 +34,8 @@ export interface CrmStandInOptions {
   leads: KeyedLog<Lead>;
   /** Where forms are kept that were not taken. */
   refusedForms: KeyedLog<RefusedForm>;
-  certificate: Certificate;
+  /** Asked for at the first connection. */
+  certificate(): Promise<Certificate>;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
   newId(): string;
@@ -62,18 +65,18 @@ export class CrmStandIn {
    * Begins to listen.
    *
    * @param at.port 0 lets the system choose
-   * @returns where it listens, and the certificate a client has to trust
+   * @returns where it listens
    * @throws Error with a sentence for the user when the port cannot be had
    */
-  async start(at: { host: string; port: number }): Promise<{ host: string; port: number; caPem: string }> {
-    const { keyPem, certPem } = this.#options.certificate;
+  async start(at: { host: string; port: number }): Promise<{ host: string; port: number }> {
     const server = createServer(
-      // Its own issuer, which spares reading a hundred and more of the world's: nobody is asked for a certificate here.
-      { key: keyPem, cert: certPem, ca: certPem, ...cutSlowClients(), ...keepIdleConnections() },
+      // No authorities at all, since nobody is asked for a certificate here: with one, or unless told, Node reads a hundred of the world's.
+      { ca: [], ...cutSlowClients(), ...keepIdleConnections() },
       (request, response) => {
         void this.#answer(request, response);
       },
     );
+    this.#secure(server);
     let port: number;
     try {
       ({ port } = await listenAt(server, at));
@@ -85,7 +88,26 @@ export class CrmStandIn {
       );
     }
     this.#server = server;
-    return { host: at.host, port, caPem: certPem };
+    return { host: at.host, port };
+  }
+
+  /** Connections wait for the certificate, which may have to be made. */
+  #secure(server: Server): void {
+    const begin = server.listeners('connection');
+    const secure = lazy(async () => {
+      const { keyPem, certPem } = await this.#options.certificate();
+      server.setSecureContext({ key: keyPem, cert: certPem, ca: [] });
+    });
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      socket.on('error', () => {}); // its close tells enough
+      secure().then(
+        () => {
+          for (const listener of begin) listener.call(server, socket);
+        },
+        () => socket.destroy(),
+      );
+    });
   }
 
   /** Ends: requests under way get a moment to finish. */

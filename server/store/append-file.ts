@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { PlatformError } from '../model/errors.ts';
 import { codeOf, reasonOf } from '../model/reason.ts';
 import type { AppendHandle, FsyncPolicy, StoreFiles } from './files.ts';
@@ -134,7 +135,7 @@ export class AppendFile {
   }
 
   async #run(): Promise<void> {
-    await undefined; // so that all appends of this turn go out together
+    await endOfTurn(); // so that all appends of this turn go out together, those of the other requests that have come by now, too
     while (this.#queue.length > 0 || this.#tasks.length > 0) {
       if (this.#queue.length > 0) await this.#writeBatch();
       await this.#tasks.shift()?.();
@@ -185,7 +186,7 @@ export class AppendFile {
   }
 
   async #open(): Promise<AppendHandle> {
-    this.#handle ??= await this.#files.openAppend(this.#name, this.#sizeBytes);
+    this.#handle ??= await this.#files.openAppend(this.#name, this.#sizeBytes, this.#fsync !== 'never');
     return this.#handle;
   }
 

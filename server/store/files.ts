@@ -57,8 +57,12 @@ export interface StoreFiles {
   freeBytes(): Promise<number>;
   /** Names of the files in a folder, sorted; none when there is no such folder. */
   list(folder: string): Promise<string[]>;
-  /** Opens a file for appending that holds `sizeBytes` that count; creates it when there are none. */
-  openAppend(name: string, sizeBytes: number): Promise<AppendHandle>;
+  /**
+   * Opens a file for appending that holds `sizeBytes` that count; creates it when there are none.
+   *
+   * @param isSynced is each append followed by a sync? Unless so, none is
+   */
+  openAppend(name: string, sizeBytes: number, isSynced?: boolean): Promise<AppendHandle>;
   /**
    * Replaces a file as a whole, or not at all: readers and crashes see the old or the new content. Makes its folder.
    * Resolves to its size in bytes, after it has reached the disk.

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../model/reason.ts';
 import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
@@ -11,16 +11,26 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** To append to a file that has to be there. */
 const APPEND_ONLY = constants.O_WRONLY | constants.O_APPEND;
+const APPEND = APPEND_ONLY | constants.O_CREAT;
+/**
+ * With it a write resolves once its bytes have reached the disk, as write and fdatasync do in two ways to another thread and back.
+ * Elsewhere than on Linux it is not there, or says less than their fdatasync.
+ */
+const WRITE_THROUGH = process.platform === 'linux' ? constants.O_DSYNC : 0;
 
 class FileAppender implements AppendHandle {
   readonly #files: FolderFiles;
   readonly #name: string;
   readonly #handle: FileHandle;
+  /** Does an append resolve only when it has reached the disk? */
+  readonly #writesThrough: boolean;
+  #isSynced = true;
 
-  constructor(files: FolderFiles, name: string, handle: FileHandle) {
+  constructor(files: FolderFiles, name: string, handle: FileHandle, writesThrough: boolean) {
     this.#files = files;
     this.#name = name;
     this.#handle = handle;
+    this.#writesThrough = writesThrough;
   }
 
   check(minBytes: number, maxBytes: number): void {
@@ -35,15 +45,22 @@ class FileAppender implements AppendHandle {
     }
   }
 
-  append(bytes: Uint8Array): Promise<void> {
-    return this.#handle.appendFile(bytes);
+  async append(bytes: Uint8Array): Promise<void> {
+    if (!this.#writesThrough) this.#isSynced = false;
+    for (let written = 0; written < bytes.length; ) {
+      const { bytesWritten } = await this.#handle.write(bytes, written);
+      written += bytesWritten;
+    }
   }
 
-  sync(): Promise<void> {
-    return this.#handle.datasync();
+  async sync(): Promise<void> {
+    if (this.#isSynced) return;
+    await this.#handle.datasync();
+    this.#isSynced = true;
   }
 
   truncate(sizeBytes: number): Promise<void> {
+    this.#isSynced = false;
     return this.#handle.truncate(sizeBytes);
   }
 
@@ -130,13 +147,19 @@ export class FolderFiles implements StoreFiles {
   async read(name: string): Promise<Buffer | undefined> {
     this.check();
     const path = this.pathOf(name);
+    let handle: FileHandle | undefined;
     try {
-      return await readFile(path);
+      handle = await open(path, 'r');
+      const { size, mtimeMs } = await handle.stat();
+      // In one go: half a megabyte at a time, as readFile does it, a large world takes three times as long.
+      return await new FileReader(handle, { size, mtimeMs }).read(0, size);
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw new StoreError(path, `cannot be read (${reasonOf(error)}). Make it readable and start again.`, {
         cause: error,
       });
+    } finally {
+      await handle?.close();
     }
   }
 
@@ -187,14 +210,16 @@ export class FolderFiles implements StoreFiles {
     }
   }
 
-  async openAppend(name: string, sizeBytes: number): Promise<AppendHandle> {
+  async openAppend(name: string, sizeBytes: number, isSynced = false): Promise<AppendHandle> {
     this.check();
     const path = this.pathOf(name);
-    const handle = await open(path, sizeBytes > 0 ? APPEND_ONLY : 'a', FILE_MODE).catch((error: unknown) => {
+    const through = isSynced ? WRITE_THROUGH : 0;
+    const flags = (sizeBytes > 0 ? APPEND_ONLY : APPEND) | through;
+    const handle = await open(path, flags, FILE_MODE).catch((error: unknown) => {
       throw codeOf(error) === 'ENOENT' ? this.lost(`its file ${name} is gone`) : error;
     });
     await syncFolder(dirname(path));
-    return new FileAppender(this, name, handle);
+    return new FileAppender(this, name, handle, through !== 0);
   }
 
   async replace(name: string, content: AsyncIterable<Uint8Array>): Promise<number> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { rootPairOf } from '../../e2e/account.ts';
-import { send } from '../../e2e/client.ts';
+import { send } from '../../e2e/checked-client.ts';
 import { startPlatform } from '../../e2e/platform.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'terrarium-private-'));

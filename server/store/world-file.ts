@@ -104,7 +104,7 @@ function inOrder(record: StoredResource): Record<string, unknown> {
  */
 export async function parseWorldFile(path: string, content: Buffer): Promise<LiveWorld> {
   try {
-    return await liveWorld(await readWorld(content));
+    return liveWorld(await readWorld(content));
   } catch (error) {
     throw new StoreError(
       path,
@@ -124,10 +124,9 @@ export async function parseForeignWorld(content: Buffer): Promise<LiveWorld> {
 }
 
 /** Throws unless each record stands under its own id. */
-async function liveWorld(world: LiveWorld): Promise<LiveWorld> {
-  await inTurns(world.resources, ([key, record]) => {
+function liveWorld(world: LiveWorld): LiveWorld {
+  for (const [key, record] of world.resources)
     if (record.id !== key) throw new Error(`/resources/${key}/id is another id: ${record.id}`);
-  });
   return world;
 }
 

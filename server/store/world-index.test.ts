@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StoredResource } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { cause, record, rootId, testOptions } from './world-for-tests.ts';
+import { cause, record, rootId, smallWorld, testOptions } from './world-for-tests.ts';
 import { openStore, type WorldStore } from './world-store.ts';
 
 const names = (records: readonly StoredResource[]) => records.map(({ name }) => name);
@@ -90,6 +90,9 @@ function expectTrueView({ view, world }: WorldStore): void {
       those(({ type, name }) => type === one.type && name === one.name),
     );
     for (const word of words) {
+      expect(ids(view.referrers(one.id, word))).toEqual(
+        those(({ type, properties }) => type === word && [properties.uses].flat().includes(one.id)),
+      );
       expect(ids(view.children(one.id, word))).toEqual(those(({ parent, type }) => parent === one.id && type === word));
       expect(ids(view.named(word, 'a', one.id))).toEqual(
         those(({ parent, type, name }) => parent === one.id && type === word && name === 'a'),
@@ -108,13 +111,13 @@ function expectTrueView({ view, world }: WorldStore): void {
 }
 
 test('after any commits, every index says what a look at all resources says', async () => {
-  const words = fc.constantFrom<TypeWord>('orgs', 'environments', 'apis');
+  const words: TypeWord[] = ['orgs', 'environments', 'apis'];
   const step = fc.record({
     remove: fc.boolean(),
     target: fc.nat(),
     parent: fc.nat(),
     uses: fc.array(fc.nat(), { maxLength: 3 }),
-    word: words,
+    word: fc.constantFrom(...words),
     name: fc.constantFrom('a', 'b', 'c'),
     second: fc.integer({ min: 0, max: 9 }),
   });
@@ -137,13 +140,62 @@ test('after any commits, every index says what a look at all resources says', as
         await store.commit({ put: [record(word, name, { ...placed, created, properties })] }, cause);
       }
       expectTrueView(store);
-      const again = await openStore(
+      const createWorld = () => ({
+        format: 1 as const,
+        id: store.world.id,
+        resources: Object.fromEntries(store.world.resources),
+      });
+      expectTrueView(await openStore(testOptions({ createWorld })));
+      // What was changed before anybody asked for it, or after those of one type were asked for, is told as well.
+      for (const asked of [undefined, ...words]) {
+        const again = await openStore(testOptions({ createWorld }));
+        if (asked) again.view.referrers(rootId, asked);
+        const [first = rootId, last = rootId] = [...again.world.resources.keys()].slice(-2);
+        const changed = again.view.find(first);
+        if (changed) await again.commit({ put: [{ ...changed, properties: { uses: [rootId, last] } }] }, cause);
+        if (last !== rootId && again.view.children(last).length === 0) await again.commit({ remove: [last] }, cause);
+        if (asked === 'apis') await again.completeView();
+        expectTrueView(again);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('parts of long lists are true, made ahead or when asked for, whatever changes meanwhile', async () => {
+  const records = Array.from({ length: 3_000 }, (_, at) => record('apis', `a${at}`));
+  const [first = rootId, second = rootId, third = rootId] = records.map(({ id }) => id);
+  for (const isPrepared of [true, false]) {
+    for (const changesMeanwhile of [true, false]) {
+      const store = await openStore(
         testOptions({
-          createWorld: () => ({ format: 1, id: store.world.id, resources: Object.fromEntries(store.world.resources) }),
+          createWorld: () => {
+            const world = smallWorld();
+            return {
+              ...world,
+              resources: { ...world.resources, ...Object.fromEntries(records.map((one) => [one.id, one])) },
+            };
+          },
         }),
       );
-      expectTrueView(again);
-    }),
-    { numRuns: 60 },
-  );
+      const completed = isPrepared ? store.completeView() : undefined;
+      const change = async () => {
+        const [renamed, turned] = [store.view.find(first), store.view.find(third)];
+        if (!renamed || !turned) throw new Error('both are there');
+        const put = [{ ...renamed, name: 'renamed' }, { ...turned, type: 'environments' }, record('apis', 'new')];
+        await store.commit({ put, remove: [second] }, cause);
+      };
+      if (changesMeanwhile) await change();
+      await completed;
+      if (!changesMeanwhile) await change();
+      const { view } = store;
+      expect(names(view.named('apis', 'renamed', rootId))).toEqual(['renamed']);
+      expect(view.named('apis', 'a0', rootId)).toEqual([]);
+      expect(view.named('apis', 'a1', rootId)).toEqual([]);
+      expect(names(view.named('environments', 'a2', rootId))).toEqual(['a2']);
+      expect(names(view.children(rootId, 'apis'))).toEqual(['renamed', ...names(records.slice(3)), 'new']);
+      expect(names(view.ownedBy(rootId, 'apis'))).toEqual(names(view.children(rootId, 'apis')));
+      expect(names(view.ownedBy(rootId, 'environments'))).toEqual(['a2']);
+    }
+  }
 });

@@ -35,8 +35,8 @@ export class Happenings {
 
   /** Newest first. */
   since(fromMs: number): Happening[] {
-    const wish = { limit: MAX_TOLD, fromMs, maxLooked: Number.POSITIVE_INFINITY, isWanted: () => true };
-    return this.#ring.page(wish).items.map(({ item }) => item);
+    const asked = { limit: MAX_TOLD, fromMs, maxLooked: Number.POSITIVE_INFINITY, isWanted: () => true };
+    return this.#ring.page(asked).items.map(({ item }) => item);
   }
 
   sawRules(before: readonly OutboundRule[], after: readonly OutboundRule[]): void {

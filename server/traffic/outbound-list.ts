@@ -21,7 +21,7 @@ export interface PlacedCall {
   place: OutboundPlace;
 }
 
-export interface CallPageWish {
+export interface CallPageQuery {
   limit: number;
   /** Only those older than this place. */
   before?: number | undefined;
@@ -36,7 +36,7 @@ export interface CallPageWish {
 /** Calls of lambdas, newest first. `next` leads on, as `before`, when older ones may follow. */
 export function pageOfCalls(
   { invocations, outboundOf }: Pick<Recorder, 'invocations' | 'outboundOf'>,
-  { limit, before, after = 0, fromMs, isOf, isWanted }: CallPageWish,
+  { limit, before, after = 0, fromMs, isOf, isWanted }: CallPageQuery,
 ): { calls: PlacedCall[]; next: number | undefined } {
   const calls: PlacedCall[] = [];
   const { next } = invocations.page({

@@ -1,3 +1,4 @@
+import { isSameList } from '../model/same-list.ts';
 import type { BodyPlace } from './recorded-bodies.ts';
 
 /*
@@ -44,15 +45,20 @@ export function msOf(micros: number): number {
   return micros / MICROSECONDS;
 }
 
-/** JSON of lists of texts, most of which are the same as the one before. */
+/** JSON of lists of texts, most of which are the same as the one before, as they are kept. */
 export class SameLists {
+  readonly #kept: (list: readonly string[]) => readonly string[];
   #last: readonly string[] = [];
   #json = '[]';
 
+  constructor(kept: (list: readonly string[]) => readonly string[]) {
+    this.#kept = kept;
+  }
+
   jsonOf(list: readonly string[]): string {
-    if (list.length === this.#last.length && list.every((text, at) => text === this.#last[at])) return this.#json;
+    if (isSameList(list, this.#last)) return this.#json;
     this.#last = list;
-    this.#json = JSON.stringify(list);
+    this.#json = JSON.stringify(this.#kept(list));
     return this.#json;
   }
 }

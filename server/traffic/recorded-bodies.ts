@@ -1,5 +1,6 @@
 import { type CapturedBody, MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { ByteLog } from '../store/records/byte-log.ts';
+import { SLAB_BYTES } from '../store/records/slab-pool.ts';
 
 /** Where a body is kept: position, bytes that are kept, bytes that it had, and 1 when it is whole although these differ. */
 export type BodyPlace = readonly [at: number, keptBytes: number, sizeBytes: number, isWhole?: 1];
@@ -15,13 +16,9 @@ export const NO_BODY: CapturedBody = { bytes: new Uint8Array(0), sizeBytes: 0 };
 /** Keeps a body, or its beginning. @param known where the same body may be kept already */
 export function keepBody(bodies: ByteLog, { bytes, sizeBytes, isWhole }: KeptBody, known?: BodyPlace): BodyPlace {
   const kept = bytes.length > MAX_CAPTURED_BYTES ? bytes.subarray(0, MAX_CAPTURED_BYTES) : bytes;
-  if (known && known[1] === kept.length && known[2] === sizeBytes && isKeptAt(bodies, known[0], kept)) return known;
+  if (known && known[1] === kept.length && known[2] === sizeBytes && bodies.holds(known[0], kept)) return known;
   const at = bodies.append(kept);
   return isWhole ? [at, kept.length, sizeBytes, 1] : [at, kept.length, sizeBytes];
-}
-
-function isKeptAt(bodies: ByteLog, at: number, bytes: Uint8Array): boolean {
-  return bodies.view(at, bytes.length)?.equals(bytes) ?? false;
 }
 
 /** Keeps what is only read with the whole record. */
@@ -29,6 +26,21 @@ export function keepRest(bodies: ByteLog, json: string): BodyPlace {
   const at = bodies.end;
   const lengthBytes = bodies.appendText(json);
   return [at, lengthBytes, lengthBytes];
+}
+
+/** What was kept last of each log by `keepSameRest`. */
+const lastRests = new WeakMap<ByteLog, { json: string; place: BodyPlace }>();
+
+/**
+ * The same of what is often what it was before: that is not kept again. It makes room with its slab, so that no record loses more than
+ * it would a slab later.
+ */
+export function keepSameRest(bodies: ByteLog, json: string): BodyPlace {
+  const last = lastRests.get(bodies);
+  if (last?.json === json && bodies.end - last.place[0] < SLAB_BYTES) return last.place;
+  const place = keepRest(bodies, json);
+  lastRests.set(bodies, { json, place });
+  return place;
 }
 
 /** A body as it was kept, in memory of its own; undefined when it had to make room. */

@@ -52,7 +52,7 @@ export function addExchange(
   { ring, bodies }: { ring: RecordRing<RecordedExchange>; bodies: ByteLog },
   record: ExchangeRecord,
   known: ExchangeBodies | undefined,
-): ExchangeBodies & { seq: number } {
+): { seq: number; bodies: ExchangeBodies } {
   const [asked, answered] = keptBodies(record);
   const request = asked && keepBody(bodies, asked, known?.request);
   const response = answered && keepBody(bodies, answered, known?.response);
@@ -65,7 +65,7 @@ export function addExchange(
     mark: record.status ?? 0,
   };
   const end = Math.max(endOf(rest), request ? endOf(request) : 0, response ? endOf(response) : 0);
-  return { request, response, seq: ring.add(marks, json, undefined, end) };
+  return { seq: ring.add(marks, json, undefined, end), bodies: { request, response } };
 }
 
 /**
@@ -152,12 +152,13 @@ export function decodeExchange(json: unknown): RecordedExchange {
 /** What is kept apart, in its order: steps with microseconds, headers. Earlier versions kept an object as `Rest` is. */
 type RestRow = [steps: (ExchangeStep | number)[], requestHeaders: string[], responseHeaders: string[]];
 
-const requestHeaderLists = new SameLists();
+const requestHeaderLists = new SameLists(keptHeaders);
 
 /** The JSON of a `RestRow`. */
 function restText({ steps, requestHeaders, responseHeaders }: ExchangeRecord): string {
-  const passed = steps.map(({ name, afterMs }) => `"${name}",${microsOf(afterMs)}`).join(',');
-  const asked = requestHeaderLists.jsonOf(keptHeaders(requestHeaders));
+  let passed = '';
+  for (const { name, afterMs } of steps) passed += `${passed === '' ? '' : ','}"${name}",${microsOf(afterMs)}`;
+  const asked = requestHeaderLists.jsonOf(requestHeaders);
   return `[[${passed}],${asked},${JSON.stringify(keptHeaders(responseHeaders))}]`;
 }
 

@@ -1,4 +1,3 @@
-import type { InvocationSummary, ShownRecorded } from '../contract/recorded.ts';
 import type { CapturedBody } from '../model/exchange-record.ts';
 import { failedCalls } from '../model/failed-call.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -11,17 +10,14 @@ import type {
   OutboundBody,
   OutboundCall,
 } from '../model/invocation.ts';
-import type { Json } from '../model/json.ts';
-import type { InvocationFacts } from '../model/recorded-queries.ts';
-import { readTraceParent, traceBegunBy } from '../model/trace.ts';
+import { readTraceParent } from '../model/trace.ts';
 import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
 import { jsonOf, jsonOfId, jsonOfPlace } from './record-text.ts';
-import { type BodyPlace, bodyAt, endOf, keepBody, keepRest, NO_BODY, restAt } from './recorded-bodies.ts';
-import { shownBody, shownHeader, shownTextOf, shownTexts, withoutSecrets } from './shown-body.ts';
-import { shownInvocation, tenthsBetween } from './shown-invocation.ts';
+import { type BodyPlace, bodyAt, endOf, keepBody, keepSameRest, NO_BODY, restAt } from './recorded-bodies.ts';
+import { shownHeader } from './shown-body.ts';
 
-const EXCERPT_CHARACTERS = 200;
+export const EXCERPT_CHARACTERS = 200;
 /** A longer message is kept whole with the body. */
 const MESSAGE_CHARACTERS = 2_000;
 const FAILED = 1;
@@ -87,21 +83,11 @@ export function addInvocation(
   replayOf: Uuid | undefined,
   known: { request?: BodyPlace | undefined; response?: BodyPlace | undefined } | undefined,
 ): { event: BodyPlace; value: BodyPlace } {
-  const { outcome, logs, outbound, executionId, lambdaId } = invocation;
+  const { outcome, outbound, executionId, lambdaId } = invocation;
   const result = outcome.value.kind === 'nothing' ? NO_BYTES : outcome.value.bytes;
   const event = keepBody(bodies, { bytes: call.body, sizeBytes: call.body.length }, known?.request);
   const value = keepBody(bodies, { bytes: result, sizeBytes: result.length }, known?.response);
-  const message = outcome.ok ? '' : outcome.message;
-  const rest = keepRest(
-    bodies,
-    JSON.stringify({
-      context: keptContext(call.context),
-      accept: invocation.accept,
-      message: message.length > MESSAGE_CHARACTERS ? message : undefined,
-      logs,
-      outbound: outbound.map((one) => keptOutbound(bodies, one)),
-    }),
-  );
+  const rest = keepSameRest(bodies, restText(bodies, invocation, call.context));
   const outboundFailures = outbound.length === 0 ? 0 : failedCalls(outbound).length;
   const json = rowText(invocation, {
     replayOf,
@@ -119,6 +105,28 @@ export function addInvocation(
   const marks = { atMs: invocation.finishedAtMs, key: executionId, group: lambdaId, mark };
   ring.add(marks, json, result.subarray(0, EXCERPT_CHARACTERS), Math.max(endOf(rest), endOf(event), endOf(value)));
   return { event, value };
+}
+
+/** The JSON of a `Rest`. */
+function restText(bodies: ByteLog, { outcome, accept, logs, outbound }: Invocation, context: CallContext): string {
+  const message = !outcome.ok && outcome.message.length > MESSAGE_CHARACTERS ? outcome.message : undefined;
+  let text = `{"context":${contextText(context)}`;
+  if (accept !== undefined) text += `,"accept":${jsonOf(accept)}`;
+  if (message !== undefined) text += `,"message":${JSON.stringify(message)}`;
+  const calls = outbound.length === 0 ? '[]' : JSON.stringify(outbound.map((one) => keptOutbound(bodies, one)));
+  return `${text},"logs":${logs.length === 0 ? '[]' : JSON.stringify(logs)},"outbound":${calls}}`;
+}
+
+/** JSON of contexts: calls that come over one connection often share theirs. */
+const contextTexts = new WeakMap<CallContext, string>();
+
+function contextText(context: CallContext): string {
+  let text = contextTexts.get(context);
+  if (text === undefined) {
+    text = JSON.stringify(keptContext(context));
+    contextTexts.set(context, text);
+  }
+  return text;
 }
 
 /** Of a row in its order; null for what is absent. Earlier versions kept an object as `RecordedInvocation` is. */
@@ -264,128 +272,4 @@ function keptContext(context: CallContext): CallContext {
   for (const name of ['authorization', 'cookie'])
     if (headers[name] !== undefined) headers[name] = shownHeader(name, headers[name]);
   return { ...context, creds: '', headers };
-}
-
-/** Beginning of the result, or the error, in one line. */
-function excerptOf({ outcome, kind, excerpt, value }: RecordedInvocation | WholeInvocation): string {
-  if (!outcome.ok) return outcome.message.slice(0, EXCERPT_CHARACTERS);
-  if (kind === 'nothing') return '';
-  return shownTextOf({ bytes: excerpt, sizeBytes: 'sizeBytes' in value ? value.sizeBytes : value[2] }, undefined);
-}
-
-/**
- * @param request at the gateway that caused it
- * @param whole reads what is asked of events, logs, results and calls
- */
-export function factsOfInvocation(
-  one: RecordedInvocation,
-  request: { status: number | undefined; target(): string },
-  whole: (one: RecordedInvocation) => WholeInvocation,
-): InvocationFacts {
-  let read: WholeInvocation | undefined;
-  const wholeOnce = () => {
-    read ??= whole(one);
-    return read;
-  };
-  return {
-    atMs: one.acceptedAtMs,
-    status: one.outcome.ok ? 'ok' : one.outcome.failure,
-    lambdaId: one.lambdaId,
-    lambdaName: one.lambdaName,
-    trigger: one.trigger,
-    durationMs: durationOf(one),
-    outboundCalls: one.outboundCalls,
-    outboundFailures: one.outboundFailures,
-    logLines: one.logLines,
-    isCold: one.cold,
-    executionId: one.executionId,
-    traceId: traceOfInvocation(one),
-    httpStatus: request.status,
-    excerpt: excerptOf(one),
-    log: () => (one.logLines === 0 ? [] : wholeOnce().logs.map(({ text }) => text)),
-    event: () => {
-      const { event, context } = wholeOnce();
-      return shownTextOf(event, context.headers['content-type']);
-    },
-    result: () => (one.value[2] <= one.excerpt.length ? '' : shownTextOf(wholeOnce().value, undefined)),
-    path: () => request.target(),
-    tracesOfCalls: () => (one.outboundCalls === 0 ? [] : wholeOnce().outbound.map(({ traceId = '' }) => traceId)),
-    calls: () => (one.outboundCalls === 0 ? [] : wholeOnce().outbound.map(({ method, url }) => `${method} ${url}`)),
-  };
-}
-
-/** The trace that it belongs to. */
-export function traceOfInvocation({
-  traceId,
-  executionId,
-}: Pick<RecordedInvocation, 'traceId' | 'executionId'>): string {
-  return traceId ?? traceBegunBy(executionId);
-}
-
-/** One row of the list. */
-export function shownSummary(one: RecordedInvocation, seq: number, httpStatus: number | undefined): InvocationSummary {
-  const { executionId, lambdaId, lambdaName, trigger, cold, outcome, logLines, outboundCalls, outboundFailures } = one;
-  return {
-    seq,
-    executionId,
-    lambdaId,
-    lambdaName,
-    trigger,
-    cold,
-    acceptedAt: new Date(one.acceptedAtMs).toISOString(),
-    finishedAt: new Date(one.finishedAtMs).toISOString(),
-    durationMs: durationOf(one),
-    outcome: { ...outcome },
-    excerpt: excerptOf(one),
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(one.replayOf !== undefined && { replayOf: one.replayOf }),
-    logLines,
-    outboundCalls,
-    outboundFailures,
-  };
-}
-
-/** One invocation with all that is kept of it; secrets in its event and result are hidden. */
-export function shownRecorded(one: WholeInvocation): Omit<ShownRecorded, 'seq'> {
-  const { context, event, value, isThinned, replayOf, outboundFailures } = one;
-  const { headers, user, ...call } = context;
-  const whole = shownInvocation({ ...one, outcome: outcomeOf(one) });
-  return {
-    ...whole,
-    traceId: traceOfInvocation(one),
-    event: {
-      ...call,
-      params: Object.fromEntries(Object.entries(call.params).map(([name, texts]) => [name, shownTexts(name, texts)])),
-      headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, shownHeader(name, text)])),
-      ...(user && { user }),
-      body: shownBody(event, headers['content-type']),
-    },
-    outboundFailures,
-    ...(one.kind !== 'nothing' && { resultBytes: value.sizeBytes }),
-    ...(replayOf !== undefined && { replayOf }),
-    ...(isThinned && { isThinned }),
-  };
-}
-
-/** Its outcome as an invocation has it; a value that was cut is text. */
-function outcomeOf({ outcome, value, kind }: WholeInvocation): Invocation['outcome'] {
-  const isCut = value.sizeBytes > value.bytes.length;
-  const text = () => new TextDecoder().decode(value.bytes);
-  const bytesOf = (shown: string) => new TextEncoder().encode(shown);
-  const shown: LambdaValue =
-    kind === 'nothing'
-      ? { kind: 'nothing' }
-      : kind === 'text' || isCut
-        ? { kind: 'text', bytes: value.bytes }
-        : { kind: 'json', bytes: bytesOf(JSON.stringify(withoutSecrets(JSON.parse(text()) as Json))) };
-  // The kinds of failure are kept as text only.
-  return (outcome.ok ? { ok: true, value: shown } : { ...outcome, value: shown }) as Invocation['outcome'];
-}
-
-function durationOf({
-  startedAtMs,
-  acceptedAtMs,
-  finishedAtMs,
-}: Pick<RecordedInvocation, 'startedAtMs' | 'acceptedAtMs' | 'finishedAtMs'>): number {
-  return tenthsBetween(startedAtMs ?? acceptedAtMs, finishedAtMs);
 }

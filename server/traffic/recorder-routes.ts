@@ -13,10 +13,10 @@ import type { WorldView } from '../model/world-view.ts';
 import { hiding } from './hiding.ts';
 import { lambdaUse } from './lambda-use.ts';
 import { factsOfExchange, type RecordedExchange, shownExchange, shownWholeExchange } from './recorded-exchange.ts';
-import { factsOfInvocation, shownRecorded, shownSummary } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
 import { replay } from './replay.ts';
 import { shownInvocation } from './shown-invocation.ts';
+import { factsOfInvocation, shownRecorded, shownSummary } from './shown-recorded.ts';
 
 /** So many requests to the management API are read to count one's own. */
 const MAX_OWN_READ = 500;

@@ -245,6 +245,25 @@ describe('GET /inspect/traffic', () => {
     expect(await inspect('/traffic?plane=air')).toMatchObject(refusal(400));
   });
 
+  it('says who made a request, also one that ended its own credentials, and one that no service was asked', async () => {
+    const { id } = await makeUser(platform, 'kim');
+    const form = new URLSearchParams({ grant_type: 'password', username: 'kim', password: 'kim-secret' });
+    const { access_token: token } = (
+      await send('POST', `${platform.emulator.securityUrl}/root/oauth/issue`, { body: form })
+    ).body;
+    const { newest: before } = (await inspect('/traffic')).body;
+    const kim = { auth: `Bearer ${token}` };
+    const ofKim = async () => (await inspect(`/traffic?after=${before}`)).body.requests;
+    expect(await send('GET', `${platform.emulator.baseUrl}/nowhere`, kim)).toMatchObject(refusal(404));
+    expect((await send('DELETE', `${platform.emulator.securityUrl}/accessTokens/${token}`, kim)).status).toBe(200);
+    expect((await send('GET', `${platform.emulator.metaUrl}/root`, kim)).status).toBe(401);
+    expect((await ofKim()).map(({ status, userId }: { status: number; userId?: string }) => [status, userId])).toEqual([
+      [401, undefined],
+      [200, id],
+      [404, id],
+    ]);
+  });
+
   it('shows one with headers and bodies, and no secrets', async () => {
     const { newest: before } = (await inspect('/traffic')).body;
     await platform.root.post('/root/users', { name: 'eve', properties: { password: 'hunter2' } });
@@ -267,13 +286,13 @@ describe('POST /inspect/requests', () => {
   const sending = (body: object) => send('POST', `${platform.emulator.baseUrl}/inspect/requests`, { auth: root, body });
 
   it('goes through the gateway like any other request, in the name of the one who asks if he wants that', async () => {
-    const wish = { method: 'POST', path: '/web/echo?page=7', headers: [['Content-Type', 'application/json']] };
-    const answer = await sending({ ...wish, body: '{"n":1}', asMe: true });
+    const asked = { method: 'POST', path: '/web/echo?page=7', headers: [['Content-Type', 'application/json']] };
+    const answer = await sending({ ...asked, body: '{"n":1}', asMe: true });
     expect(answer).toMatchObject({ status: 200, body: { status: 200, body: expect.stringContaining('"n":1') } });
     expect(JSON.parse(answer.body.body).who).toBe('root');
     const { requests } = (await inspect('/traffic?plane=gateway&limit=1')).body;
     expect(requests).toMatchObject([{ target: '/web/echo?page=7', executionId: answer.body.executionId }]);
-    const unsigned = await sending({ ...wish, body: '{}' });
+    const unsigned = await sending({ ...asked, body: '{}' });
     expect(JSON.parse(unsigned.body.body).who).toBeUndefined();
     expect((await sending({ method: 'GET', path: '/nowhere' })).body).toMatchObject({ status: 404 });
   });

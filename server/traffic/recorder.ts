@@ -4,6 +4,7 @@ import type { BegunInvocation, Invocation, LambdaCall } from '../model/invocatio
 import type { ByteLog } from '../store/records/byte-log.ts';
 import type { RecordLogs } from '../store/records/record-logs.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
+import { PassingMap } from './passing-map.ts';
 import {
   addExchange,
   decodeExchange,
@@ -33,9 +34,9 @@ export class Recorder {
   readonly #logs: RecordLogs;
   readonly #isOn: boolean;
   readonly #bodies: ByteLog;
-  readonly #running = new Map<Uuid, BegunInvocation>();
+  readonly #running = new PassingMap<Uuid, BegunInvocation>();
   readonly #replays = new Map<Uuid, Uuid>();
-  readonly #halves = new Map<Uuid, ExchangeBodies>();
+  readonly #halves = new PassingMap<Uuid, ExchangeBodies>();
 
   /** @param isOn otherwise nothing is recorded from now on */
   constructor(logs: RecordLogs, isOn = true) {
@@ -78,7 +79,7 @@ export class Recorder {
     if (!this.#isOn) return 0;
     const { executionId } = record;
     const known = executionId === undefined ? undefined : this.#halves.get(executionId);
-    const { seq, ...bodies } = addExchange({ ring: this.exchanges, bodies: this.#bodies }, record, known);
+    const { seq, bodies } = addExchange({ ring: this.exchanges, bodies: this.#bodies }, record, known);
     if (executionId !== undefined) this.#note(executionId, bodies);
     this.#logs.changed();
     return seq;
@@ -88,11 +89,7 @@ export class Recorder {
   #note(executionId: Uuid, bodies: ExchangeBodies): void {
     if (this.#halves.delete(executionId)) return;
     this.#halves.set(executionId, bodies);
-    if (this.#halves.size <= MAX_HALVES) return;
-    for (const oldest of this.#halves.keys()) {
-      this.#halves.delete(oldest);
-      break;
-    }
+    if (this.#halves.size > MAX_HALVES) this.#halves.deleteOldest();
   }
 
   readonly whole = (one: RecordedInvocation): WholeInvocation => wholeInvocation(this.#bodies, one);

@@ -35,10 +35,10 @@ beforeAll(async () => {
 });
 afterAll(() => platform?.stop());
 
-const ask = (wish: object, auth = root): Promise<Body> =>
+const ask = (asked: object, auth = root): Promise<Body> =>
   send('POST', `${platform.emulator.baseUrl}/inspect/requests`, {
     auth,
-    body: { method: 'POST', path: '/web/echo', ...wish },
+    body: { method: 'POST', path: '/web/echo', ...asked },
   });
 const tokens = async () =>
   (await send('GET', `${platform.emulator.baseUrl}/inspect/access`, { auth: root })).body.tokens;

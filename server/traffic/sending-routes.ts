@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { type RequestWish, sendingRows } from '../contract/sending.ts';
+import { type RequestToSend, sendingRows } from '../contract/sending.ts';
 import { demandRoot, type Gate, serve, targetOf } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -24,9 +24,9 @@ export interface SendingOptions {
 
 /** Requests to public endpoints that the window makes for its user, to the gateway and nowhere else. */
 export function sendingRoutes({ gatewayUrl, elapsedMs, tokens }: SendingOptions, gate: Gate): Router {
-  const send = async (wish: RequestWish, authorization: string | undefined) => {
+  const send = async (asked: RequestToSend, authorization: string | undefined) => {
     const begunMs = elapsedMs();
-    const answer = await ask(gatewayUrl(), wish, authorization);
+    const answer = await ask(gatewayUrl(), asked, authorization);
     const { text, isCut } = await beginningOf(answer);
     const executionId = answer.headers.get('X-Terrarium-Execution-Id');
     const told = {
@@ -42,12 +42,12 @@ export function sendingRoutes({ gatewayUrl, elapsedMs, tokens }: SendingOptions,
     return token === '' ? told : masked(told, [token]);
   };
   return serve(sendingRows, gate, {
-    async sendRequest({ caller, body: wish, req }) {
-      if (wish.as === undefined) return send(wish, wish.asMe ? req.headers.authorization : undefined);
+    async sendRequest({ caller, body: asked, req }) {
+      if (asked.as === undefined) return send(asked, asked.asMe ? req.headers.authorization : undefined);
       demandRoot(caller);
-      const token = await tokens.tokenFor(targetOf(gate, wish.as, ['users']).id);
+      const token = await tokens.tokenFor(targetOf(gate, asked.as, ['users']).id);
       try {
-        return await send(wish, `Bearer ${token}`);
+        return await send(asked, `Bearer ${token}`);
       } finally {
         await tokens.endToken(token);
       }
@@ -55,10 +55,10 @@ export function sendingRoutes({ gatewayUrl, elapsedMs, tokens }: SendingOptions,
   });
 }
 
-async function ask(gatewayUrl: string, wish: RequestWish, authorization: string | undefined): Promise<Response> {
-  const { method, path, body } = wish;
+async function ask(gatewayUrl: string, asked: RequestToSend, authorization: string | undefined): Promise<Response> {
+  const { method, path, body } = asked;
   try {
-    const headers = new Headers(wish.headers);
+    const headers = new Headers(asked.headers);
     if (authorization !== undefined) headers.set('Authorization', authorization);
     return await fetch(`${gatewayUrl}${path}`, {
       method,

@@ -27,7 +27,7 @@ export interface Suspects {
   historyFromMs: number | undefined;
 }
 
-export interface SuspectWish {
+export interface SuspectQuery {
   lambdaId: Uuid;
   /** Nothing that was changed before this moment is suspected, epoch milliseconds; undefined: as far back as is kept. */
   fromMs: number | undefined;
@@ -41,18 +41,18 @@ export interface SuspectWish {
  * What was changed before something began to fail: commits on the lambda, its endpoints and secrets, and on the variables of what it
  * is below. The likeliest first: one of something that the failure names, then the newest.
  */
-async function suspectsOf(history: WorldHistory, view: WorldView, wish: SuspectWish): Promise<Suspects> {
-  const lambda = view.find(wish.lambdaId);
-  const [own, above] = lambda ? involved(view, lambda) : [new Set([wish.lambdaId]), new Set<Uuid>()];
+async function suspectsOf(history: WorldHistory, view: WorldView, asked: SuspectQuery): Promise<Suspects> {
+  const lambda = view.find(asked.lambdaId);
+  const [own, above] = lambda ? involved(view, lambda) : [new Set([asked.lambdaId]), new Set<Uuid>()];
   const suspects: Suspect[] = [];
   let scanned = 0;
   let earliest: Commit | undefined;
   let isWhole = false;
   for await (const commit of history.commits()) {
-    isWhole = commit.atMs < (wish.fromMs ?? 0) || suspects.length === MAX_SUSPECTS;
+    isWhole = commit.atMs < (asked.fromMs ?? 0) || suspects.length === MAX_SUSPECTS;
     if (isWhole || scanned++ === MAX_SCANNED) break;
     earliest = commit;
-    if (commit.atMs > wish.untilMs) continue;
+    if (commit.atMs > asked.untilMs) continue;
     for (const resource of commit.resources) {
       const deeds = own.has(resource.id)
         ? deedsOn(commit, resource.id)
@@ -62,7 +62,7 @@ async function suspectsOf(history: WorldHistory, view: WorldView, wish: SuspectW
       if (deeds.length > 0) suspects.push({ commit, resource, deeds });
     }
   }
-  const named = (suspect: Suspect) => suspect.deeds.some((deed) => isNamedIn(deed, wish.text));
+  const named = (suspect: Suspect) => suspect.deeds.some((deed) => isNamedIn(deed, asked.text));
   const ordered = [...suspects.filter(named), ...suspects.filter((one) => !named(one))].slice(0, MAX_SUSPECTS);
   // The first commit of all makes the world: what it holds was always so.
   const isCut = !isWhole && earliest !== undefined && earliest.seq > 1;
@@ -84,11 +84,11 @@ export class KnownSuspects {
   }
 
   /** @param newestSeq number of the newest commit: another world may suspect others */
-  find(wish: SuspectWish & { newestSeq: number }): Promise<Suspects> {
-    const key = JSON.stringify(wish);
+  find(asked: SuspectQuery & { newestSeq: number }): Promise<Suspects> {
+    const key = JSON.stringify(asked);
     const known = this.#known.get(key);
     if (known) return known;
-    const found = suspectsOf(this.#history, this.#view, wish);
+    const found = suspectsOf(this.#history, this.#view, asked);
     this.#known.set(key, found);
     // What could not be read is tried again.
     found.catch(() => this.#known.delete(key));

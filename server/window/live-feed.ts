@@ -21,7 +21,7 @@ const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
 const MAX_UNSENT_BYTES = 1024 * 1024;
 /** So that a line that is dead is noticed, and those in between keep it open. */
 const HEARTBEAT_MS = 15_000;
-/** Events of one topic are gathered for so long: a viewer draws no faster. */
+/** What happens so soon after something was told is told together: a viewer draws no faster. */
 const GATHER_MS = 50;
 
 interface Kept {
@@ -45,6 +45,7 @@ export class LiveFeed {
   readonly #gathered = new Map<Topic, (object | string)[]>();
   #seq = 0;
   #timer: NodeJS.Timeout | undefined;
+  #toldMs = 0;
   #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(epoch: string) {
@@ -56,15 +57,18 @@ export class LiveFeed {
   }
 
   /**
-   * Tells everybody, soon; costs next to nothing while nobody looks.
+   * Tells everybody, at once or with what comes soon after; costs next to nothing while nobody looks.
    *
    * @param what what JSON can hold; without it, only that something changed
    */
   tell(topic: Topic, what?: object | string): void {
-    const gathered = this.#gathered.get(topic) ?? [];
-    if (gathered.length === 0) this.#gathered.set(topic, gathered);
+    let gathered = this.#gathered.get(topic);
+    if (!gathered) {
+      gathered = [];
+      this.#gathered.set(topic, gathered);
+    }
     if (what !== undefined) gathered.push(what);
-    this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
+    this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, this.#toldMs + GATHER_MS - performance.now())).unref();
   }
 
   /** Answers a viewer's request for as long as it looks. @param seesAll otherwise it is told that something has changed, and not what */
@@ -94,6 +98,7 @@ export class LiveFeed {
 
   #flush(): void {
     this.#timer = undefined;
+    this.#toldMs = performance.now();
     let all = '';
     for (const [topic, events] of this.#gathered) {
       const seq = ++this.#seq;

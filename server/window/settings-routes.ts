@@ -10,7 +10,7 @@ export type KeptAmount = Omit<StoredAmount, 'part' | 'files'>;
 export type MemoryPart = 'invocations' | 'requests' | 'records' | 'logs';
 
 /** Who knows how the platform was set up. */
-export interface SettingsDesk {
+export interface SettingsService {
   settings(): readonly ShownSetting[];
   addresses(): Readonly<Record<string, string>>;
   /** The data folder; undefined when everything is in memory. */
@@ -21,10 +21,10 @@ export interface SettingsDesk {
 }
 
 /** Each value with where it came from, and what is kept, each part with its size and what it may come to. */
-export function settingsRoutes(desk: SettingsDesk, gate: Gate): Router {
+export function settingsRoutes(service: SettingsService, gate: Gate): Router {
   return serve(settingsRows, gate, {
     async readSettings() {
-      const { folder, ...known } = desk;
+      const { folder, ...known } = service;
       const { parts, isCut } = folder === undefined ? { parts: new Map(), isCut: false } : await folderSizes(folder);
       const counted = known.stored();
       const names = [...new Set([...Object.keys(counted), ...parts.keys()])];

@@ -12,7 +12,7 @@ import { parseWith } from '../model/validate.ts';
 import type { LiveFeed } from './live-feed.ts';
 
 /** What the window is told, and signs in with. */
-export interface WindowDesk {
+export interface WindowParts {
   feed: LiveFeed;
   sessions: WindowSessions;
   /** Address of the window that signs in with a code. */
@@ -26,7 +26,7 @@ export interface WindowDesk {
 }
 
 /** How the window signs in, and what it is told. */
-export function windowRoutes({ feed, sessions, urlFor, status, pulse, endpoints }: WindowDesk, gate: Gate): Router {
+export function windowRoutes({ feed, sessions, urlFor, status, pulse, endpoints }: WindowParts, gate: Gate): Router {
   const told = ({ userId, name, isRoot }: Caller, session: Session | undefined) => {
     const eyes = session?.eyes && gate.view.find(session.eyes.userId);
     return {

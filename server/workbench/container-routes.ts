@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import type { ContainerDesk } from '../containers/container-desk.ts';
+import type { ContainerOperations } from '../containers/container-operations.ts';
 import { type ContainerUsage, containerRows } from '../contract/containers.ts';
 import { A_WORKLOAD } from '../contract/parts.ts';
 import { eyesOf } from '../http/eyes.ts';
@@ -17,7 +17,7 @@ import type { Terminals } from './terminals.ts';
 const MAX_MEASURED = 50;
 
 /** What there is to see and do at containers and jobs beyond their records. */
-export function containerRoutes(desk: ContainerDesk, terminals: Terminals, gate: Gate): Router {
+export function containerRoutes(operations: ContainerOperations, terminals: Terminals, gate: Gate): Router {
   const demandTo = (verb: 'view' | 'update', caller: Caller, id: Uuid): Uuid => {
     const resource = targetOf(gate, id, A_WORKLOAD.of);
     demandRight(gate.judge, { caller, action: `${typeOf(resource).noun}.${verb}`, resource });
@@ -26,31 +26,31 @@ export function containerRoutes(desk: ContainerDesk, terminals: Terminals, gate:
   return serve(containerRows, gate, {
     listPulls({ caller }) {
       const { sees } = eyesOf(gate, caller);
-      return desk
+      return operations
         .pulls()
         .filter(({ recordId }) => sees(recordId))
         .map(shownPull);
     },
     async measureContainers({ caller, query }) {
       const seen = idsIn(query.ids).map((id) => demandTo('view', caller, id));
-      const measured = await Promise.all(seen.map((id) => desk.stats(id).then(...usageOrNothing(id))));
+      const measured = await Promise.all(seen.map((id) => operations.stats(id).then(...usageOrNothing(id))));
       return measured.flat();
     },
-    listInstances: async ({ resource }) => (await desk.instances(resource.id)).map(shownInstance),
-    measureContainer: async ({ resource }) => shownUsage(resource.id, await desk.stats(resource.id)),
-    execInContainer: ({ resource, body }) => desk.exec(resource.id, body.command, body.instance),
+    listInstances: async ({ resource }) => (await operations.instances(resource.id)).map(shownInstance),
+    measureContainer: async ({ resource }) => shownUsage(resource.id, await operations.stats(resource.id)),
+    execInContainer: ({ resource, body }) => operations.exec(resource.id, body.command, body.instance),
     async openTerminal({ req, resource: { id }, query: { instance, columns, rows } }) {
       // Credentials that a browser keeps by itself would open one for any page.
       if (isForeignWrite(req)) throw new PlatformError(403, "open a terminal from the window's own pages");
-      await desk.demandInstance(id, instance);
+      await operations.demandInstance(id, instance);
       await terminals.open(req, {
         size: { columns, rows },
-        openShell: (size) => desk.openShell(id, size, instance),
+        openShell: (size) => operations.openShell(id, size, instance),
         demand: () => demandTo('update', gate.callerOf(req), id),
       });
     },
-    restartContainer: ({ resource }) => desk.restart(resource.id),
-    retryEngines: () => desk.retryEngines(),
+    restartContainer: ({ resource }) => operations.restart(resource.id),
+    retryEngines: () => operations.retryEngines(),
   });
 }
 

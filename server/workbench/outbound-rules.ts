@@ -2,7 +2,7 @@ import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
-import type { OutboundRulesWish } from '../model/outbound-rule-schema.ts';
+import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 
 /** The rules as they are kept and shown. */
 export interface KeptOutboundRules {
@@ -16,8 +16,8 @@ const KEY = 'rules';
 export interface OutboundRulesOptions {
   log: KeyedLog<KeptOutboundRules>;
   newId(): Uuid;
-  /** Told when other rules hold: those that held before, and those that do now. */
-  onChange(before: readonly OutboundRule[], after: readonly OutboundRule[]): void;
+  /** Makes other rules hold: those that held before, and those that shall now. */
+  onChange(before: readonly OutboundRule[], after: readonly OutboundRule[]): Promise<void>;
 }
 
 /** What is to become of the calls that lambdas make, kept with the data. */
@@ -37,7 +37,7 @@ export class OutboundRules {
    *
    * @throws PlatformError 409 when they were changed since they were read; 503 when they cannot be kept
    */
-  async replace({ rules, revision }: OutboundRulesWish): Promise<KeptOutboundRules> {
+  async replace({ rules, revision }: OutboundRulesRequest): Promise<KeptOutboundRules> {
     const { log, newId, onChange } = this.#options;
     const { revision: current, rules: before } = this.kept;
     if (revision !== undefined && revision !== current) {
@@ -52,7 +52,7 @@ export class OutboundRules {
     });
     const next = { revision: current + 1, rules: named };
     await log.put(KEY, next);
-    onChange(before, named);
+    await onChange(before, named);
     return next;
   }
 }

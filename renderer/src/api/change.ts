@@ -3,16 +3,16 @@ import { toast } from '../parts/toasts.tsx';
 import { failureOf } from './failure.ts';
 import { queryClient } from './query-client.ts';
 
-export interface ChangeOptions<Result, Wish> {
+export interface ChangeOptions<Result, Asked> {
   /** What is said once it is made. */
-  said?: string | ((result: Result, wish: Wish) => string);
+  said?: string | ((result: Result, asked: Asked) => string);
   /** What is read anew then, by the first word of its keys; default: everything. */
   topic?: string;
   /** Called as soon as it is made. */
-  onDone?(result: Result, wish: Wish): void;
+  onDone?(result: Result, asked: Asked): void;
   onRefused?(thrown: unknown): void;
   /** Called once all that is seen shows it. */
-  onShown?(result: Result, wish: Wish): void;
+  onShown?(result: Result, asked: Asked): void;
   /** There is no place for why it was refused: it is said in a message, after these words. */
   refusal?: string;
   /** How long what it answered is kept once nobody looks, ms. */
@@ -24,27 +24,27 @@ export interface ChangeOptions<Result, Wish> {
  *
  * @param make throws FailureError, as `send` does
  */
-export function useChange<Result, Wish = void>(
-  make: (wish: Wish) => Promise<Result>,
-  { said, topic, onDone, onRefused, onShown, refusal, ...rest }: ChangeOptions<Result, Wish> = {},
+export function useChange<Result, Asked = void>(
+  make: (asked: Asked) => Promise<Result>,
+  { said, topic, onDone, onRefused, onShown, refusal, ...rest }: ChangeOptions<Result, Asked> = {},
 ) {
   const readAnew = () => queryClient.invalidateQueries(topic === undefined ? {} : { queryKey: [topic] });
   return useMutation({
     ...rest,
     mutationFn: make,
-    onSuccess: (result, wish) => {
-      if (said !== undefined) toast({ tone: 'ok', text: typeof said === 'string' ? said : said(result, wish) });
-      onDone?.(result, wish);
+    onSuccess: (result, asked) => {
+      if (said !== undefined) toast({ tone: 'ok', text: typeof said === 'string' ? said : said(result, asked) });
+      onDone?.(result, asked);
     },
     onError: (thrown) => {
       onRefused?.(thrown);
       if (refusal !== undefined) toast({ tone: 'error', text: `${refusal}${failureOf(thrown).message}` });
     },
-    onSettled: async (result, error, wish) => {
+    onSettled: async (result, error, asked) => {
       const shown = readAnew();
       if (error !== null || !onShown) return;
       await shown;
-      onShown(result as Result, wish); // there is one where there is no error
+      onShown(result as Result, asked); // there is one where there is no error
     },
   });
 }

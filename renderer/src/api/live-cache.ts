@@ -2,8 +2,12 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { LiveMessage } from './live-stream.ts';
 import { keys } from './query-client.ts';
 
-/** How soon after one reading of a topic's lists the next may come; under load they are read twice a second, not more. */
-const READ_EVERY_MS = 500;
+/** After one reading of a topic's lists the next may come when these have passed: nobody sees more pictures of a list in a second. */
+const LEAST_REST_MS = 80;
+/** So many times as long as a reading took it rests, so that window and platform have most of their time for other things. */
+const REST_FOR_READING = 3;
+/** Nobody waits longer: one slow list doesn't hold up those beside it. */
+const MOST_REST_MS = 500;
 
 /** What is old as well when something of a topic has changed: the number of the latest commit is part of the platform's status. */
 const ALSO: Readonly<Record<string, readonly string[]>> = {
@@ -12,7 +16,7 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   [keys.outbound]: [keys.history],
 };
 
-/** Lists whose topic had an event are read anew: at once, then at most every half second for as long as events come. */
+/** Lists whose topic had an event are read anew: at once, then, for as long as events come, as often as the platform answers with ease. */
 export class LiveCache {
   readonly #client: QueryClient;
   readonly #resting = new Map<string, ReturnType<typeof setTimeout>>();
@@ -36,11 +40,25 @@ export class LiveCache {
     // What is being read is let finish: under a steady stream of events nothing would ever arrive otherwise. It may have been
     // answered before the event, so it is read once more.
     if (this.#client.isFetching({ queryKey: [topic] }) > 0) this.#waiting.add(topic);
-    void this.#client.invalidateQueries({ queryKey: [topic] }, { cancelRefetch: false });
-    const rest = setTimeout(() => {
+    const startedMs = performance.now();
+    const reading = this.#client.invalidateQueries({ queryKey: [topic] }, { cancelRefetch: false });
+    this.#rest(topic, MOST_REST_MS);
+    const longest = this.#resting.get(topic);
+    const read = () => {
+      const tookMs = performance.now() - startedMs;
+      const restMs = Math.max(LEAST_REST_MS, REST_FOR_READING * tookMs);
+      if (this.#resting.get(topic) === longest && tookMs + restMs < MOST_REST_MS) this.#rest(topic, restMs);
+    };
+    // The lists are told of what was read by a timer that was set before: then this counts their drawing, too.
+    void reading.then(() => setTimeout(read));
+  }
+
+  #rest(topic: string, ms: number): void {
+    clearTimeout(this.#resting.get(topic));
+    const rested = () => {
       this.#resting.delete(topic);
       if (this.#waiting.delete(topic)) this.#read(topic);
-    }, READ_EVERY_MS);
-    this.#resting.set(topic, rest);
+    };
+    this.#resting.set(topic, setTimeout(rested, ms));
   }
 }

@@ -4,7 +4,7 @@ import { send } from './client.ts';
 
 export type AnswerOfRequest = AnswerOf<typeof sendingRows.sendRequest>;
 
-export interface RequestWish {
+export interface RequestToSend {
   method: string;
   /** Behind the gateway, with its query. */
   path: string;
@@ -17,8 +17,8 @@ export interface RequestWish {
 }
 
 /** Sends a request to a public endpoint, through the gateway: the page itself may ask nobody but the platform. */
-export function sendThroughGateway(wish: RequestWish): Promise<AnswerOfRequest> {
-  return send('POST', '/inspect/requests', wish);
+export function sendThroughGateway(asked: RequestToSend): Promise<AnswerOfRequest> {
+  return send('POST', '/inspect/requests', asked);
 }
 
 /** `Name: value`, one a line, as pairs; what is no header is left out. */

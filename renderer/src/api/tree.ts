@@ -40,7 +40,7 @@ export function usePlace(id: string | undefined) {
   });
 }
 
-export interface TreeWish {
+export interface TreeQuery {
   /** Parts of name, type or id. */
   q?: string | undefined;
   words?: readonly TypeWord[] | undefined;
@@ -52,7 +52,7 @@ export interface TreeWish {
 }
 
 /** Resources by name, type and place, wherever they are. */
-export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS, tops }: TreeWish) {
+export function searchOptions({ q, words, scope, limit = TREE_PAGE_ROWS, tops }: TreeQuery) {
   const query = { q, word: words?.join(','), scope, limit, tops };
   return readOptions(keys.world, '/inspect/tree', query);
 }

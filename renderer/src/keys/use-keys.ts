@@ -8,7 +8,7 @@ export const keyboard = new Keyboard(() => performance.now());
 export function listenToKeys(): void {
   window.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return;
-    const isModal = document.querySelector('[role=dialog],[role=alertdialog],[role=menu],[role=listbox]') !== null;
+    const isModal = uppermost() !== undefined;
     const { key, ctrlKey, metaKey, altKey } = event;
     // The editors live in shadow trees; from outside they would all look like a plain box.
     const [target = null] = event.composedPath();
@@ -18,6 +18,11 @@ export function listenToKeys(): void {
     event.preventDefault();
     binding.run();
   });
+}
+
+/** What lies upon the page and was opened last: a dialog, a menu, a list. */
+export function uppermost(): Element | undefined {
+  return [...document.querySelectorAll('[role=dialog],[role=alertdialog],[role=menu],[role=listbox]')].at(-1);
 }
 
 /** Keys that work while the component is on the screen. `run` may change with every drawing, `keys` may not. */

@@ -1,6 +1,7 @@
 import { X } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { uppermost } from '../keys/use-keys.ts';
 import { Button, type ButtonProps, IconButton } from './button.tsx';
 import { actionIn, firstFieldIn, isFieldOfOneLine } from './dialog-keys.ts';
 import { FailureNote } from './empty-state.tsx';
@@ -34,6 +35,15 @@ const WIDTHS = { small: 'max-w-md', medium: 'max-w-2xl', large: 'max-w-5xl' };
  * the focus is given back. What cannot be taken back lightly says what will happen, not "Are you sure?".
  */
 export function Dialog({ title, onClose, width = 'small', isAlert = false, children, ...foot }: DialogProps) {
+  const dialog = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Until the frame after another dialog upon this one has closed, nothing has the focus, and a key goes to the page.
+    const onKeyDown = ({ key, target }: globalThis.KeyboardEvent) => {
+      if (key === 'Escape' && target === document.body && dialog.current === uppermost()) onClose();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [onClose]);
   return (
     <ModalOverlay
       isOpen
@@ -42,7 +52,11 @@ export function Dialog({ title, onClose, width = 'small', isAlert = false, child
       className="fixed inset-0 z-50 flex items-start justify-center overflow-auto bg-[rgb(10_15_12/45%)] p-6 pt-[10vh]"
     >
       <Modal className={`w-full ${WIDTHS[width]} rounded-lg border border-line bg-overlay shadow-pop`}>
-        <AriaDialog role={isAlert ? 'alertdialog' : 'dialog'} className="flex max-h-[80vh] flex-col outline-none">
+        <AriaDialog
+          ref={dialog}
+          role={isAlert ? 'alertdialog' : 'dialog'}
+          className="flex max-h-[80vh] flex-col outline-none"
+        >
           <div className="flex items-center justify-between border-b border-line py-2 pr-2 pl-4">
             <Heading slot="title" level={2}>
               {title}

@@ -3,14 +3,14 @@ import { useEffect, useState } from 'react';
 import { useValue, ValueStore } from '../value-store.ts';
 import { IconButton } from './button.tsx';
 
-export interface ToastWish {
+export interface NewToast {
   tone: 'ok' | 'error' | 'plain';
   text: string;
   /** What one can do about it, e.g. Undo. */
   action?: { text: string; run(): void };
 }
 
-interface Toast extends ToastWish {
+interface Toast extends NewToast {
   id: number;
 }
 
@@ -27,11 +27,11 @@ let waiting: string | undefined;
 let isQuiet = false;
 
 /** Shows a short message at the lower left, and says it: actions stand at the right, below what they are for. */
-export function toast(wish: ToastWish): void {
+export function toast(asked: NewToast): void {
   lastId += 1;
   const id = lastId;
-  toasts.set([...toasts.value, { ...wish, id }].slice(-MAX_SHOWN));
-  if (wish.tone !== 'error') setTimeout(() => close(id), SHOWN_MS);
+  toasts.set([...toasts.value, { ...asked, id }].slice(-MAX_SHOWN));
+  if (asked.tone !== 'error') setTimeout(() => close(id), SHOWN_MS);
 }
 
 /** Says something to those who listen, politely and not more often than every 1.2 seconds; the latest wins. */

@@ -12,8 +12,8 @@ export function Rail({ current }: { current: ScreenName }) {
   const counts = useRailCounts();
   const alerts = useRailAlerts();
   const isWindowNarrow = useIsNarrowWindow();
-  const { isRailNarrow: isWished, isPresenting } = useValue(preferences);
-  const isRailNarrow = isWished || isPresenting || isWindowNarrow;
+  const { isRailNarrow: isAsked, isPresenting } = useValue(preferences);
+  const isRailNarrow = isAsked || isPresenting || isWindowNarrow;
   const link = (name: ScreenName) => {
     const { title, icon: Icon, letter } = screens[name];
     const isCurrent = name === current;

@@ -12,12 +12,25 @@ const AHEAD_MS = 5_000;
 /** A part that is loaded at once is not announced. */
 const PENDING_MS = 150;
 
+/** Chromium breaks off what it loads when the machine's networks change, as containers make them do; then it can be loaded again. */
+const AGAIN_AFTER_MS = [100, 400];
+
 const loaded = new Map<ScreenLoader, ComponentType>();
 
-async function loadPart(loader: ScreenLoader): Promise<ComponentType> {
+async function loadPart(loader: ScreenLoader): Promise<void> {
+  for (const againAfterMs of AGAIN_AFTER_MS) {
+    try {
+      return await loadNow(loader);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, againAfterMs));
+    }
+  }
+  return loadNow(loader);
+}
+
+async function loadNow(loader: ScreenLoader): Promise<void> {
   const { default: part } = await loader();
   loaded.set(loader, part);
-  return part;
 }
 
 /** A screen that is loaded when one goes there. One that cannot be loaded is an error in its place, and the window stays. */

@@ -48,53 +48,53 @@ const workload = (change: Partial<Workload> = {}): Workload => ({
   health: undefined,
   ...change,
 });
-const apply = (wish: Workload, options: Partial<ApplyOptions> = {}) =>
-  engine.apply(wish, {
+const apply = (asked: Workload, options: Partial<ApplyOptions> = {}) =>
+  engine.apply(asked, {
     signal: new AbortController().signal,
     whenReady: async () => undefined,
     beforeRemoval: async () => undefined,
     ...options,
   });
 
-describe('bringing a workload to its wish', () => {
+describe('bringing a workload to what is asked for', () => {
   it('starts what is missing and leaves what is there', { timeout: LIMIT_MS }, async () => {
-    const wish = workload({ instances: 2, labels: { COMMIT_SHA: 'abc' } });
-    await apply(wish);
-    const first = await engine.list(wish.recordId);
+    const asked = workload({ instances: 2, labels: { COMMIT_SHA: 'abc' } });
+    await apply(asked);
+    const first = await engine.list(asked.recordId);
     expect(first).toMatchObject([{ state: 'running' }, { state: 'running' }]);
-    await apply(wish);
-    expect((await engine.list(wish.recordId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
-    await apply({ ...wish, instances: 1 });
-    expect(await engine.list(wish.recordId)).toHaveLength(1);
-    await apply({ ...wish, instances: 0 });
-    expect(await engine.list(wish.recordId)).toEqual([]);
+    await apply(asked);
+    expect((await engine.list(asked.recordId)).map(({ id }) => id)).toEqual(first.map(({ id }) => id));
+    await apply({ ...asked, instances: 1 });
+    expect(await engine.list(asked.recordId)).toHaveLength(1);
+    await apply({ ...asked, instances: 0 });
+    expect(await engine.list(asked.recordId)).toEqual([]);
   });
 
   it('replaces by new ones that are ready before the old ones go', { timeout: LIMIT_MS }, async () => {
-    const wish = workload();
-    await apply(wish);
-    const [old] = await engine.list(wish.recordId);
+    const asked = workload();
+    await apply(asked);
+    const [old] = await engine.list(asked.recordId);
     const steps: string[] = [];
     await apply(
-      { ...wish, revision: '2' },
+      { ...asked, revision: '2' },
       {
         whenReady: async ({ revision }) => void steps.push(`ready ${revision}`),
         beforeRemoval: async ({ id, revision }) => {
           steps.push(`remove ${revision}`);
           expect(id).toBe(old?.id);
-          expect(await engine.list(wish.recordId)).toHaveLength(2);
+          expect(await engine.list(asked.recordId)).toHaveLength(2);
         },
       },
     );
     expect(steps).toEqual(['ready 2', 'remove 1']);
-    expect(await engine.list(wish.recordId)).toMatchObject([{ revision: '2', state: 'running' }]);
+    expect(await engine.list(asked.recordId)).toMatchObject([{ revision: '2', state: 'running' }]);
   });
 
   it('keeps the old ones when the new ones never get ready', { timeout: LIMIT_MS }, async () => {
-    const wish = workload();
-    await apply(wish);
+    const asked = workload();
+    await apply(asked);
     const update = apply(
-      { ...wish, revision: '2' },
+      { ...asked, revision: '2' },
       {
         whenReady: async () => {
           throw new Error('never healthy');
@@ -102,22 +102,22 @@ describe('bringing a workload to its wish', () => {
       },
     );
     await expect(update).rejects.toThrow('never healthy');
-    expect(await engine.list(wish.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
+    expect(await engine.list(asked.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
   });
 
   it('says of an instance that has ended that it cannot be measured', { timeout: LIMIT_MS }, async () => {
-    const wish = workload({ kind: 'job', command: ['/bin/true'] });
-    await apply(wish);
-    const stateOf = async () => (await engine.list(wish.recordId))[0]?.state;
+    const asked = workload({ kind: 'job', command: ['/bin/true'] });
+    await apply(asked);
+    const stateOf = async () => (await engine.list(asked.recordId))[0]?.state;
     await expect.poll(stateOf, POLL).toMatch(/^(exited|failed)$/);
-    const [ended] = await engine.list(wish.recordId);
+    const [ended] = await engine.list(asked.recordId);
     const measuring = engine.stats(ended?.id ?? '');
     await expect(measuring).rejects.toMatchObject({ name: 'EngineRefusal', kind: 'missing' });
   });
 
   it('gives environment, user, files, volumes and a published port', { timeout: LIMIT_MS }, async () => {
     const volumeId = randomUUID();
-    const wish = workload({
+    const asked = workload({
       env: { GREETING: 'hello there' },
       files: [{ path: '/run/secrets/key', content: Buffer.from('s3cret') }],
       mounts: [
@@ -127,8 +127,8 @@ describe('bringing a workload to its wish', () => {
       ports: [{ containerPort: 8080, protocol: 'tcp', isPublished: true }],
       command: ['/bin/sh', '-c', 'echo "$GREETING" > /www/index.html; exec httpd -f -p 8080 -h /www'],
     });
-    await apply(wish);
-    const [one] = await engine.list(wish.recordId);
+    await apply(asked);
+    const [one] = await engine.list(asked.recordId);
     const [address] = one?.addresses ?? [];
     const answer = async () => (await fetch(`http://${address?.host}:${address?.port}/`)).text().catch(() => '');
     await expect.poll(() => answer().catch(() => ''), POLL).toBe('hello there\n');
@@ -139,11 +139,11 @@ describe('bringing a workload to its wish', () => {
       stderr: '',
     });
     await engine.exec(one?.id ?? '', ['sh', '-c', 'echo kept > /data/file']);
-    await apply({ ...wish, revision: '2' });
-    const [next] = await engine.list(wish.recordId);
+    await apply({ ...asked, revision: '2' });
+    const [next] = await engine.list(asked.recordId);
     expect((await engine.exec(next?.id ?? '', ['cat', '/data/file'])).stdout).toBe('kept\n');
     expect((await engine.stats(next?.id ?? '')).memoryLimitBytes).toBe(32 * 1024 * 1024);
-    await engine.remove(wish.recordId);
+    await engine.remove(asked.recordId);
   });
 
   it('lets instances of an environment find each other by name', { timeout: LIMIT_MS }, async () => {
@@ -160,14 +160,14 @@ describe('bringing a workload to its wish', () => {
   });
 
   it('runs a job once', { timeout: LIMIT_MS }, async () => {
-    const wish = workload({ kind: 'job', command: ['/bin/sh', '-c', 'echo done; exit 3'] });
-    await apply(wish);
+    const asked = workload({ kind: 'job', command: ['/bin/sh', '-c', 'echo done; exit 3'] });
+    await apply(asked);
     await expect
-      .poll(async () => engine.list(wish.recordId), POLL)
+      .poll(async () => engine.list(asked.recordId), POLL)
       .toMatchObject([{ state: 'exited', exitCode: 3, kind: 'job' }]);
-    const [ended] = await engine.list(wish.recordId);
-    await apply(wish);
-    expect((await engine.list(wish.recordId)).map(({ id }) => id)).toEqual([ended?.id]);
+    const [ended] = await engine.list(asked.recordId);
+    await apply(asked);
+    expect((await engine.list(asked.recordId)).map(({ id }) => id)).toEqual([ended?.id]);
   });
 });
 
@@ -182,24 +182,24 @@ describe('what goes wrong', () => {
   });
 
   it('an image that is here is used when it cannot be pulled anew', { timeout: LIMIT_MS }, async () => {
-    const wish = workload({ forcePull: true });
-    await apply(wish);
-    expect(await engine.list(wish.recordId)).toMatchObject([{ state: 'running' }]);
+    const asked = workload({ forcePull: true });
+    await apply(asked);
+    expect(await engine.list(asked.recordId)).toMatchObject([{ state: 'running' }]);
   });
 
   it('a command that there is none of is refused, and nothing stays', { timeout: LIMIT_MS }, async () => {
-    const wish = workload({ command: ['/no/such/program'] });
-    await expect(apply(wish)).rejects.toThrow(/no such file/);
-    expect(await engine.list(wish.recordId)).toEqual([]);
+    const asked = workload({ command: ['/no/such/program'] });
+    await expect(apply(asked)).rejects.toThrow(/no such file/);
+    expect(await engine.list(asked.recordId)).toEqual([]);
   });
 
   it('an instance that needs more memory than it may have is told to have been killed for it', {
     timeout: LIMIT_MS,
   }, async () => {
-    const wish = workload({ kind: 'job', memoryBytes: 8 * 1024 * 1024, command: ['tail', '/dev/zero'] });
-    await apply(wish);
+    const asked = workload({ kind: 'job', memoryBytes: 8 * 1024 * 1024, command: ['tail', '/dev/zero'] });
+    await apply(asked);
     await expect
-      .poll(() => engine.list(wish.recordId), POLL)
+      .poll(() => engine.list(asked.recordId), POLL)
       .toMatchObject([{ state: 'exited', wasKilledForMemory: true }]);
   });
 
@@ -215,15 +215,15 @@ describe('what goes wrong', () => {
 
 describe('what instances tell', () => {
   it('their output, merged, with and without standard error; live, too', { timeout: LIMIT_MS }, async () => {
-    const wish = workload({
+    const asked = workload({
       command: ['/bin/sh', '-c', 'echo one; echo two >&2; while true; do echo tick; sleep 1; done'],
     });
     const live: string[] = [];
-    const stop = await engine.follow(wish.recordId, (_id, { text }) => live.push(text));
-    await apply(wish);
+    const stop = await engine.follow(asked.recordId, (_id, { text }) => live.push(text));
+    await apply(asked);
     await expect.poll(() => live, POLL).toEqual(expect.arrayContaining(['one', 'two', 'tick']));
     stop();
-    const all = await engine.logs(wish.recordId, { sinceMs: 0, stderr: true });
+    const all = await engine.logs(asked.recordId, { sinceMs: 0, stderr: true });
     expect(all).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ text: 'one', stream: 'stdout' }),
@@ -231,9 +231,9 @@ describe('what instances tell', () => {
       ]),
     );
     expect(all[0]?.atMs).toBeGreaterThan(Date.now() - LIMIT_MS);
-    const plain = await engine.logs(wish.recordId, { sinceMs: 0, stderr: false });
+    const plain = await engine.logs(asked.recordId, { sinceMs: 0, stderr: false });
     expect(plain.map(({ text }) => text)).not.toContain('two');
-    expect(await engine.logs(wish.recordId, { sinceMs: 0, stderr: true, tail: 1 })).toHaveLength(1);
+    expect(await engine.logs(asked.recordId, { sinceMs: 0, stderr: true, tail: 1 })).toHaveLength(1);
   });
 
   it('events of this world only', { timeout: LIMIT_MS }, async () => {
@@ -241,11 +241,11 @@ describe('what instances tell', () => {
     const ours: EngineEvent[] = [];
     const theirs: EngineEvent[] = [];
     const ends = [await engine.watch((event) => ours.push(event)), await other.watch((event) => theirs.push(event))];
-    const wish = workload();
-    await apply(wish);
+    const asked = workload();
+    await apply(asked);
     await expect
       .poll(() => ours, POLL)
-      .toContainEqual(expect.objectContaining({ recordId: wish.recordId, what: 'start' }));
+      .toContainEqual(expect.objectContaining({ recordId: asked.recordId, what: 'start' }));
     expect(theirs).toEqual([]);
     for (const end of ends) end();
     other.close();

@@ -63,7 +63,8 @@ export async function pullImage(connection: DockerConnection, image: string, opt
     });
   } catch (failure) {
     if (failure instanceof EngineRefusal) throw failure;
-    if (options.signal?.aborted) throw new EngineRefusal('image', `pulling '${image}' was given up for a newer wish`);
+    if (options.signal?.aborted)
+      throw new EngineRefusal('image', `pulling '${image}' was given up for a newer request`);
     throw connection.toEngineError(failure);
   } finally {
     options.signal?.removeEventListener('abort', abort);

@@ -75,8 +75,8 @@ export class SwarmEngine extends DockerEngine {
     options.signal.throwIfAborted();
     const [present] = await this.#services(workload.recordId);
     const isOfNow = present?.Spec.Labels[LABEL.revision] === workload.revision;
-    const isAsWished = isOfNow && present?.Spec.Mode.Replicated?.Replicas === workload.instances;
-    if (!isAsWished) {
+    const isAsAsked = isOfNow && present?.Spec.Mode.Replicated?.Replicas === workload.instances;
+    if (!isAsAsked) {
       await this.#ensureNetwork(workload.environmentId);
       const definition = serviceDefinition(this.world, workload, await this.#configsFor(workload));
       await this.connection.ask((docker) =>
@@ -194,7 +194,7 @@ export class SwarmEngine extends DockerEngine {
     };
   }
 
-  /** Waits until as many tasks of the wish run as it says. Throws EngineRefusal when one cannot. */
+  /** Waits until as many tasks of the request run as it says. Throws EngineRefusal when one cannot. */
   async #settled(workload: Workload, signal: AbortSignal): Promise<Instance[]> {
     const untilMs = Date.now() + SETTLE_LIMIT_MS;
     for (;;) {

@@ -9,7 +9,7 @@ import { monotonicMs } from '../../machine/clock.ts';
 import { FrameReader, writeFrame } from '../frames.ts';
 import type { CallTimes } from '../pool-growth.ts';
 import {
-  type BeganHead,
+  type BeganRow,
   CALLS_FD,
   CONTROL_FD,
   FrameType,
@@ -19,8 +19,9 @@ import {
   type LoadHead,
   type MessageHead,
   type NoteHead,
+  OUTCOME_KINDS,
   type OutboundHead,
-  type OutcomeHead,
+  type OutcomeRow,
   type RulesHead,
   type WithdrawnHead,
 } from '../protocol.ts';
@@ -44,6 +45,7 @@ const NativePromise = Promise;
 const { setImmediate } = globalThis;
 const { now } = Date;
 const { round } = Math;
+const { parse } = JSON;
 const cpuUsage = process.cpuUsage.bind(process);
 const eventLoopUtilization = performance.eventLoopUtilization.bind(performance);
 
@@ -58,8 +60,8 @@ let resultLimitBytes = 0;
 let current = 0;
 /** Its execution id. */
 let executionId: string | undefined;
-/** The headers that it was given. */
-let given: InvokeHead['context']['headers'] = {};
+/** The context that it was given, as JSON without the last brace. */
+let given = '{';
 /** Has it ever started a process or a thread? */
 let hasOffspring = false;
 /** What there was when it began: milliseconds with and without work, bytes of output. */
@@ -82,7 +84,7 @@ const outboundCalls = new OutboundCalls((news, bytes) => {
   if (news.ended) callOf.delete(news.id);
 });
 outboundCalls.traceOf = (): TraceHeaders | undefined =>
-  current > 0 && executionId !== undefined ? traceHeadersOf(executionId, given) : undefined;
+  current > 0 && executionId !== undefined ? traceHeadersOf(executionId, headersGiven()) : undefined;
 const nothingLeft = new NothingLeft(calls, control);
 const delay = new ProcessorDelay();
 
@@ -91,10 +93,10 @@ const line = new OutboundLine(outboundCalls, () => (current > 0 ? executionId : 
 type SentHead =
   | MessageHead
   | NoteHead
-  | BeganHead
+  | BeganRow
   | InspectingHead
   | OutboundHead
-  | OutcomeHead
+  | OutcomeRow
   | WithdrawnHead
   | Record<string, never>;
 
@@ -198,9 +200,9 @@ function beginNext(): void {
   const deadlineMs = now() + head.timeoutMs;
   current = head.number;
   ({ executionId } = head);
-  given = head.context.headers;
+  given = head.context;
   // Ahead of the handler: whoever dies without having begun may be replaced silently, and nobody else may be.
-  send(FrameType.began, { number: head.number, atMs: rounded(monotonicMs()) });
+  send(FrameType.began, [head.number, rounded(monotonicMs())]);
   control.uncork();
   if (control.writableLength > 0) control.write('', () => invoke(head, body, deadlineMs));
   else invoke(head, body, deadlineMs);
@@ -223,10 +225,15 @@ function invoke(head: InvokeHead, body: Buffer, deadlineMs: number): void {
     whenNothingIsLeft: (then) => nothingLeft.wait(then),
     note,
     hint,
-    place: head.context,
+    place: head.place,
     done: (outcome) => void answer(head.number, outcome),
   });
   release?.();
+}
+
+function headersGiven(): Record<string, string> {
+  // As: the emulator has written it.
+  return (parse(`${given}}`) as { headers: Record<string, string> }).headers;
 }
 
 /** By this process so far. */
@@ -260,13 +267,16 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
   sendOutcome = () => {
     sendOutcome = undefined;
     current = 0;
-    const times = timesSince(before);
+    const { ranMs, computedMs, waitedMs } = timesSince(before);
     const hasWritten = outputBytes() !== before.outputBytes;
     if (hasWritten) lastLoud = number;
     const goesOn = ready.length > 0 && !hasWritten;
     // With the news that the next one begins it is one write, which wakes the emulator once.
     if (goesOn) control.cork();
-    send(FrameType.outcome, { ...head, number, atMs, ...times, ...(hasWritten && { hasWritten }) }, body);
+    const kind = OUTCOME_KINDS.indexOf(head.kind);
+    const row: OutcomeRow = [number, kind, atMs, ranMs, computedMs, waitedMs, hasWritten ? 1 : 0];
+    if (head.failure) row.push(head.failure, head.message ?? '');
+    send(FrameType.outcome, row, body);
     if (goesOn)
       setImmediate(() => {
         beginNext();

@@ -18,13 +18,15 @@ const PLACES = [
 /**
  * Can the handler call back (D-138)? It can when its source declares a third parameter, with or without a default, by
  * destructuring or by rest; when it uses `arguments`; and when there is no source to read (bound, native, a Proxy).
+ *
+ * @param parser loads what few handlers need
  */
-export function canCallBack(handler: (...args: never[]) => unknown): boolean {
+export function canCallBack(handler: (...args: never[]) => unknown, parser: () => FunctionParser): boolean {
   try {
     if (handler.length >= 3) return true;
     const source = apply(sourceOf, handler, []);
     if (PLAIN.test(source) && !/arguments|\[native code\]/.test(source)) return false;
-    const { params, ...rest } = parsed(source);
+    const { params, ...rest } = parsed(source, parser());
     return params.length >= 3 || params.at(-1)?.type === 'RestElement' || usesArguments([params, rest]);
   } catch {
     // It cannot be read.
@@ -32,11 +34,12 @@ export function canCallBack(handler: (...args: never[]) => unknown): boolean {
   }
 }
 
+/** That of acorn. */
+export type FunctionParser = Pick<typeof import('acorn'), 'parseExpressionAt'>;
+
 type Read = Pick<AnonymousFunctionDeclaration, 'params'> & Node;
 
-function parsed(source: string): Read {
-  // Here, not at the top: most handlers need no parser. A `require` in a function is bundled like an import.
-  const { parseExpressionAt } = require('acorn') as typeof import('acorn');
+function parsed(source: string, { parseExpressionAt }: FunctionParser): Read {
   for (const place of PLACES) {
     let read: Read | undefined;
     try {

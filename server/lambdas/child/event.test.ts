@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { contextMembers } from '../call-context.ts';
 import { eventAndContext } from './event.ts';
 
 const context = {
@@ -11,10 +12,11 @@ const context = {
   httpAware: false,
 };
 const ids = { executionId: 'e', lambdaId: 'l', lambdaName: 'name' };
-const known = { context, ...ids };
+const members = contextMembers(context, { id: ids.lambdaId, name: ids.lambdaName });
+const head = JSON.parse(`{"executionId":"${ids.executionId}",${members}}`);
 
 function read(body: string | Buffer) {
-  const [event, context] = eventAndContext(Buffer.from(body), known, 5);
+  const [event, context] = eventAndContext(Buffer.from(body), head, 5);
   return { event, context: JSON.parse(context) };
 }
 

@@ -10,19 +10,15 @@ const { parse, stringify } = JSON;
  */
 export function eventAndContext(
   body: Buffer,
-  {
-    context,
-    executionId,
-    lambdaId,
-    lambdaName,
-  }: Pick<InvokeHead, 'context' | 'executionId' | 'lambdaId' | 'lambdaName'>,
+  { context, executionId, lambda }: Pick<InvokeHead, 'context' | 'executionId' | 'lambda'>,
   deadline: number,
 ): [event: string, context: string] {
   const isText = isUtf8(body);
   const event = body.length === 0 ? '{}' : body.toString(isText ? 'utf8' : 'base64');
   const eventName = isText ? eventNameIn(event) : '';
-  const known = { ...context, executionId, lambdaId, lambdaName, deadline, eventName };
-  return [event, stringify(isText ? known : { ...known, isBase64Encoded: true })];
+  const more = isText ? '' : ',"isBase64Encoded":true';
+  const known = `${context},"executionId":"${executionId}",${lambda}`;
+  return [event, `${known},"deadline":${deadline},"eventName":${stringify(eventName)}${more}}`];
 }
 
 /** The `eventName` of a JSON object, when it is a string. */

@@ -1,8 +1,4 @@
-/** As much as a hint needs to know of a call's context (D-136). */
-export interface Place {
-  httpAware: boolean;
-  apiEndpointId?: string | undefined;
-}
+import type { CallPlace } from '../protocol.ts';
 
 /** Members of HTTP answers elsewhere that nobody looks at here. */
 const FOREIGN = ['multiValueHeaders', 'cookies'];
@@ -10,7 +6,7 @@ const NO_CALL = /\b(succeed|fail|done|send|json|status|sendStatus|end|type) is n
 const NO_BODY = /"undefined" is not valid JSON|Unexpected token u in JSON at position 0/;
 
 /** What a handler that was written for another platform should know of its result: one line for the log. */
-export function hintAboutResult(value: unknown, { httpAware, apiEndpointId }: Place): string | undefined {
+export function hintAboutResult(value: unknown, { httpAware, apiEndpointId }: CallPlace): string | undefined {
   if (typeof value !== 'object' || value === null || apiEndpointId === undefined) return undefined;
   if (!httpAware) {
     const isAnswer = 'statusCode' in value && ('body' in value || 'headers' in value);

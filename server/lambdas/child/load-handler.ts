@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { canCallBack } from './call-back-ability.ts';
+import { canCallBack, type FunctionParser } from './call-back-ability.ts';
 import { messageOf, traceOf } from './error-text.ts';
 import type { Handler } from './run-handler.ts';
 import { placeOfSyntaxError, toldPlace } from './syntax-error-place.ts';
@@ -54,7 +54,17 @@ function handlerIn(exported: unknown, exportName: string, file: string): Handler
 function handlerOf(member: object, owner: unknown): Handler {
   // As: a function is all that can be known of it.
   const handler = member as (...args: unknown[]) => unknown;
-  return { call: (...args) => apply(handler, owner, args), canCallBack: canCallBack(handler), own: handler };
+  return {
+    call: (...args) => apply(handler, owner, args),
+    canCallBack: canCallBack(handler, functionParser),
+    own: handler,
+  };
+}
+
+/** It lies beside the child's bundle (scripts/build-child.mjs), not in it: most handlers need none. */
+function functionParser(): FunctionParser {
+  const file: string = join(dirname(__filename), 'lambda-functions.cjs');
+  return require(file) as FunctionParser;
 }
 
 async function loadModule(file: string): Promise<unknown> {

@@ -42,6 +42,7 @@ export function handDown(
   wt.Worker = new Proxy(wt.Worker, {
     construct: (own, [file, options], newTarget) => {
       onStart();
+      restoreHeapFlag();
       wt.setEnvironmentData(DATA_KEY, describe() as never);
       const execArgv = [...(options?.execArgv ?? []), '--require', childFile];
       return Reflect.construct(own, [file, { ...options, execArgv }], newTarget);
@@ -97,6 +98,12 @@ export function handDown(
     Object.assign(processes, { [name]: wrapped });
   }
   syncBuiltinESMExports();
+}
+
+/** Threads have heaps of their own, whose limit is that flag's when they begin; `scripts/build-child.mjs` says why it was taken away. */
+function restoreHeapFlag(): void {
+  const flag = process.execArgv.find((arg) => arg.startsWith('--max-old-space-size='));
+  if (flag !== undefined) (require('node:v8') as typeof import('node:v8')).setFlagsFromString(flag);
 }
 
 function pairIn(pair: string): [name: string, value: string] {

@@ -176,9 +176,9 @@ export class OutboundLine {
   /** Connects after a while, or fails then, in the way of a name that is looked up. */
   #looksUp(socket: Socket, args: unknown[], options: ConnectOptions, delayMs: number, error?: Error): Socket {
     const { host = 'localhost', lookup: own = (require('node:dns') as typeof import('node:dns')).lookup } = options;
-    const lookup = (_name: string, wish: object, done: (error: Error | null) => void): void => {
+    const lookup = (_name: string, asked: object, done: (error: Error | null) => void): void => {
       // As: what is asked for is what is answered.
-      setTimeout(() => (error ? done(error) : own(host, wish as never, done as never)), delayMs);
+      setTimeout(() => (error ? done(error) : own(host, asked as never, done as never)), delayMs);
     };
     return apply(ownConnect, socket, [
       { port: 1, ...options, host: 'held-up.invalid', lookup },

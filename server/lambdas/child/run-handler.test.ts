@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import * as acorn from 'acorn';
 import { describe, expect, it } from 'vitest';
 import { canCallBack } from './call-back-ability.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
@@ -10,14 +11,19 @@ const LIMIT = 1_000;
 async function outcomeOf(handler: (...args: never[]) => unknown, note: (text: string) => void = () => {}) {
   const { head, body } = await new Promise<HandlerOutcome>((done) =>
     // As: a handler may declare as many parameters as it likes.
-    runHandler({ call: handler as Handler['call'], canCallBack: canCallBack(handler) }, 'event', 'context', {
-      limitBytes: LIMIT,
-      // Those of these tests have something left to do for one turn of the event loop.
-      whenNothingIsLeft: (then) => void setTimeout(then, 20),
-      note,
-      hint: note,
-      done,
-    }),
+    runHandler(
+      { call: handler as Handler['call'], canCallBack: canCallBack(handler, () => acorn) },
+      'event',
+      'context',
+      {
+        limitBytes: LIMIT,
+        // Those of these tests have something left to do for one turn of the event loop.
+        whenNothingIsLeft: (then) => void setTimeout(then, 20),
+        note,
+        hint: note,
+        done,
+      },
+    ),
   );
   return { ...head, ...(head.kind !== 'nothing' && { value: body.toString() }) };
 }

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import { isAnyArrayBuffer, isArrayBufferView } from 'node:util/types';
-import type { OutcomeHead } from '../protocol.ts';
+import type { CallPlace, OutcomeHead } from '../protocol.ts';
 import { messageOf, traceOf } from './error-text.ts';
-import { hintAboutError, hintAboutResult, type Place } from './hints.ts';
+import { hintAboutError, hintAboutResult } from './hints.ts';
 
 /** `exports.run = (event, context, callback) => ...`, both strings (D-135), and whether it can call back (D-138). */
 export interface Handler {
@@ -32,14 +32,14 @@ export interface HandlerSurroundings {
   /** The same, of what a process needs to say but once. */
   hint(text: string): void;
   /** Where it is called from. */
-  place?: Place;
+  place?: CallPlace;
   /** Called once, or never when the handler never ends. */
   done(outcome: HandlerOutcome): void;
 }
 
 type Hint = (text: string | undefined) => void;
 
-const NOWHERE: Place = { httpAware: false };
+const NOWHERE: CallPlace = { httpAware: false };
 const WHAT_TO_RETURN =
   'return a string or a plain value, a Promise of one, or declare (event, context, callback) and call back';
 

@@ -17,8 +17,12 @@ export function tellHome(
   home.on('error', () => {});
   home.on('data', (chunk: Buffer) => {
     // As: the other end is the emulator's.
-    for (const { type, head } of frames.push(chunk))
-      if (type === FrameType.rules) changeRules((head as RulesHead).rules);
+    for (const { type, head } of frames.push(chunk)) {
+      if (type !== FrameType.rules) continue;
+      changeRules((head as RulesHead).rules);
+      // Who changed them waits until they hold.
+      writeFrame(home, FrameType.rules, {});
+    }
   });
   home.connect(port, '127.0.0.1').unref();
   writeFrame(home, FrameType.offspring, { token });

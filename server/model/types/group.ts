@@ -36,7 +36,7 @@ export function membersOf(record: StoredResource, view: WorldView): StoredResour
 
 /** The groups that a user is a member of; one may also name the user because a right on it was granted. */
 export function groupsOf(user: StoredResource, view: WorldView): StoredResource[] {
-  return view.referrers(user.id).filter((one) => one.type === GROUP && memberIds(one).includes(user.id));
+  return view.referrers(user.id, 'groups').filter((one) => memberIds(one).includes(user.id));
 }
 
 /** D-071, D-073. */

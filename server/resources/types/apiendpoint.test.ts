@@ -4,6 +4,7 @@ import { type Platform, refusal, startPlatform, type Voice } from '../../../e2e/
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 const KONG = 'Platform::Configuration::Provider::Kong';
+const MANAGER = 'Platform::Configuration::Provider::GatewayManager';
 
 let platform: Platform;
 let root: Voice;
@@ -108,30 +109,65 @@ describe('what an endpoint holds (D-060)', () => {
   });
 
   it.each([
-    ['/properties/resource', { resource: 'x' }],
+    ['/properties/resource', { resource: 'x' }, 'must start with /'],
     ['/properties/resource', { resource: '' }],
     ['/properties/resource', { resource: null }],
-    ['/properties/resource', { resource: '/a?b' }],
-    ['/properties/resource', { resource: '/a#b' }],
-    ['/properties/resource', { resource: '/a/../b' }],
+    ['/properties/resource', { resource: '/a?b' }, 'must hold no'],
+    ['/properties/resource', { resource: '/a#b' }, 'must hold no'],
+    ['/properties/resource', { resource: '/a/../b' }, 'must hold no'],
+    ['/properties/resource', { resource: '/a/%2e%2e/b' }, 'must hold no'],
+    ['/properties/resource', { resource: '/%zz' }, 'must hold no'],
+    ['/properties/resource', { resource: undefined }, 'is required unless hosts'],
+    ['/properties/resource', { resource: undefined, hosts: [] }, 'is required unless hosts'],
     ['/properties/implementation_type', { implementation_type: undefined }],
+    ['/properties/implementation_type', { implementation_type: 'job' }, 'must be one of lambda, container'],
     ['/properties/implementation_id', { implementation_id: undefined }],
     ['/properties/implementation_id', { implementation_id: 'x' }],
-    ['/properties/implementation_id', { implementation_id: NOBODY }],
-    ['/properties/implementation_id', { implementation_type: 'container' }],
-    ['/properties/methods/1', { methods: ['GET', 'TRACE'] }],
+    ['/properties/implementation_id', { implementation_id: NOBODY }, 'names no lambda'],
+    ['/properties/implementation_id', { implementation_type: 'container' }, 'names no container'],
+    ['/properties/methods/1', { methods: ['GET', 'TRACE'] }, 'must be one of GET'],
     ['/properties/synchronous', { synchronous: 'false' }],
-    ['/properties/plugins/rateLimit/perMinute', { plugins: { rateLimit: { enabled: true } } }],
-    ['/properties/plugins/rateLimit/perMinute', { plugins: { rateLimit: { enabled: true, perMinute: 0 } } }],
+    ['/properties/plugins/rateLimit/perMinute', { plugins: { rateLimit: { enabled: true } } }, 'is required'],
+    [
+      '/properties/plugins/rateLimit/perMinute',
+      { plugins: { rateLimit: { enabled: true, perMinute: 0 } } },
+      'at least 1',
+    ],
+    [
+      '/properties/plugins/rateLimit/perMinute',
+      { plugins: { rateLimit: { enabled: false, perMinute: 1.5 } } },
+      'whole',
+    ],
+    ['/properties/plugins/cors/origins', { plugins: { cors: { credentials: true } } }, 'must name the origins'],
+    [
+      '/properties/plugins/cors/origins',
+      { plugins: { cors: { credentials: true, origins: ['*'] } } },
+      'must name the origins',
+    ],
+    ['/properties/plugins/cors/origins', { plugins: { cors: { origins: 'x' } } }, 'must be an array'],
     [
       '/properties/plugins/platformSecurity/users/0',
       { plugins: { platformSecurity: { enabled: true, users: ['x'] } } },
+      'must be a UUID',
     ],
-    ['/properties/whitelist/0', { whitelist: ['localhost'] }],
+    ['/properties/plugins/acmeSecurity/enabled', { plugins: { acmeSecurity: { users: [] } } }, 'is required'],
+    ['/properties/whitelist/0', { whitelist: ['localhost'] }, 'must be an address or a CIDR range'],
+    ['/properties/whitelist/0', { whitelist: ['10.0.0.300'] }, 'must be an address or a CIDR range'],
     ['/properties/hosts/0', { hosts: ['https://a.example/'] }],
-    ['/properties/colour', { colour: 'red' }],
-  ])('refuses at %s: %j', async (pointer, change) => {
-    expect(await post(await makeApi(), toLambda(change))).toMatchObject(refusal(400, pointer));
+    ['/properties/colour', { colour: 'red' }, 'is not a known member'],
+  ])('refuses at %s: %j', async (pointer, change, said?: string) => {
+    expect(await post(await makeApi(), toLambda(change))).toMatchObject(refusal(400, pointer, said));
+  });
+
+  it.each([
+    { plugins: { rateLimit: { enabled: false, perMinute: -5 } } },
+    { plugins: { rateLimit: { enabled: false } } },
+    { plugins: { acmeSecurity: { enabled: true, users: [], groups: [NOBODY], note: 1 } } },
+    { whitelist: ['10.0.0.1', 'fd00::/8'] },
+    { methods: [] },
+    { resource: '/Ünïcode/%20' },
+  ])('takes %j (D-083, D-155)', async (change) => {
+    expect((await create(await makeApi(), toLambda(change))).properties).toMatchObject(change);
   });
 
   it('is created in an API: 422 in one that is unknown, no route elsewhere', async () => {
@@ -221,6 +257,7 @@ describe('two endpoints that would answer the same request (D-061)', () => {
     }
     for (const other of [
       { resource: '/a', methods: ['PUT'] },
+      { resource: '/A', methods: ['GET'] },
       { resource: '/a/b', methods: ['GET'] },
       { resource: '/', methods: ['GET'] },
     ]) {
@@ -288,7 +325,7 @@ describe('any brand’s key for the security plugin (D-083)', () => {
     const api = await makeApi();
     const twice = { acmeSecurity: { enabled: true }, otherSecurity: { enabled: true } };
     expect(await post(api, toLambda({ plugins: twice }))).toMatchObject(
-      refusal(400, '/properties/plugins/otherSecurity'),
+      refusal(400, '/properties/plugins/otherSecurity', 'means the same as acmeSecurity'),
     );
     expect(await post(api, toLambda({ plugins: { acmeSecurity: { enabled: 'yes' } } }))).toMatchObject(
       refusal(400, '/properties/plugins/acmeSecurity/enabled'),
@@ -321,6 +358,24 @@ describe('the public URL (D-150)', () => {
     ]);
     const [first] = (await root.get(`/acme/apis/${api.id}/apiendpoints?expand=true`)).body;
     expect(first.properties.public_url).toBe('http://api.acme.example/vhosted/a');
+  });
+
+  it('is that of the gateway that its manager links, or else of the nearest (D-058)', async () => {
+    const config = (vhost: string) => ({ env: { public: { PUBLIC_URL_VHOST_0: vhost } } });
+    const makeManager = (name: string, linked_providers: object[]) =>
+      root.create('/acme/providers', { name, resource_type: MANAGER, properties: { linked_providers } });
+    const linked = await makeGateway('linked', config('linked.example'));
+    const linking = await makeManager('linking', [{ id: place.docker }, { id: linked.id }]);
+    expect(await publicUrl(await makeApi('by-link', { provider: { id: linking.id } }))).toBe(
+      'http://linked.example/by-link/x',
+    );
+    const near = await otherEnvironment(root, place, 'test', 'near');
+    const properties = { config: config('near.example') };
+    await root.create(`${near.environment}/providers`, { name: 'near', resource_type: KONG, properties });
+    const silent = await makeManager('linking-none', []);
+    expect(await publicUrl(await makeApi('by-place', { provider: { id: silent.id } }, near))).toBe(
+      'http://near.example/by-place/x',
+    );
   });
 
   it('is that of the gateway listener where a gateway gives no address, or the location is none', async () => {

@@ -32,6 +32,11 @@ describe('port mappings (D-046, D-047)', () => {
     ]);
   });
 
+  it('takes lb_port 0 for none', async () => {
+    const { properties } = await create('unchosen', { port_mappings: [{ ...web, lb_port: 0 }] });
+    expect(properties.port_mappings).toMatchObject([{ lb_port: 80 }]);
+  });
+
   it('ignores a service address that is sent, whatever part of it', async () => {
     const { properties } = await create('ignoring', {
       port_mappings: [{ ...web, service_address: { host: 'evil.example' } }],

@@ -37,12 +37,22 @@ describe('volumes (D-045)', () => {
     const volumes = (one: object) => refused({ volumes: [{ mount_path: '/data', volume_resource: one }] });
     const at = '/properties/volumes/0/volume_resource';
     expect(await volumes({ name: 'tape', properties: { type: 'tape' } })).toMatchObject(
-      refusal(400, `${at}/properties/type`),
+      refusal(400, `${at}/properties/type`, 'must be one of persistent'),
+    );
+    expect(await volumes({ ...volume_resource, name: 'Bad Name' })).toMatchObject(
+      refusal(400, `${at}/name`, 'lower-case letters'),
     );
     expect(await volumes({ properties: { type: 'persistent' } })).toMatchObject(refusal(400, `${at}/name`));
     expect(await volumes(volume_resource)).toMatchObject(refusal(409));
     expect((await root.get('/acme/containers?name=refused')).body).toEqual([]);
     expect((await root.get('/acme/volumes?name=tape')).body).toEqual([]);
+  });
+
+  it('does not create two of one name', async () => {
+    const twin = { ...volume_resource, name: 'twin' };
+    const volumes = ['/a', '/b'].map((mount_path) => ({ mount_path, volume_resource: twin }));
+    expect(await refused({ volumes })).toMatchObject(refusal(400));
+    expect((await root.get('/acme/volumes?name=twin')).body).toEqual([]);
   });
 
   it('does not create a container whose name is taken, nor its volume', async () => {

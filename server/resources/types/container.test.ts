@@ -134,24 +134,74 @@ describe('what a container holds (D-045)', () => {
   });
 
   it.each([
-    ['/properties/container_type', { container_type: 'VM' }],
-    ['/properties/image', { image: '' }],
+    ['/properties/container_type', { container_type: 'VM' }, 'must be one of DOCKER'],
+    ['/properties/image', { image: '' }, 'must not be empty'],
     ['/properties/image', { image: null }],
     ['/properties/provider', { provider: undefined }],
     ['/properties/provider/id', { provider: {} }],
     ['/properties/provider/id', { provider: { id: 'docker' } }],
-    ['/properties/num_instances', { num_instances: 17 }],
+    ['/properties/cpus', { cpus: 0 }, 'must be greater than 0'],
+    ['/properties/memory', { memory: 3 }, 'must be at least 4'],
+    ['/properties/num_instances', { num_instances: 17 }, 'must be at most 16'],
+    ['/properties/num_instances', { num_instances: -1 }, 'must be at least 0'],
+    ['/properties/num_instances', { num_instances: 1.5 }, 'must be a whole number'],
     ['/properties/network', { network: 1 }],
     ['/properties/args', { args: '-a' }],
     ['/properties/labels/a', { labels: { a: 1 } }],
     ['/properties/env/1A', { env: { '1A': 'x' } }],
+    ['/properties/env/A', { env: { A: true } }, 'must be a string'],
+    ['/properties/port_mappings/0/protocol', { port_mappings: [{}] }, 'is required'],
+    ['/properties/port_mappings/0/protocol', { port_mappings: [{ protocol: 'sctp' }] }, 'must be one of tcp, udp'],
+    [
+      '/properties/port_mappings/0/container_port',
+      { port_mappings: [{ ...web, container_port: 0 }] },
+      'must be at least 1',
+    ],
+    ['/properties/port_mappings/0/lb_port', { port_mappings: [{ ...web, lb_port: 65536 }] }, 'at most 65535'],
+    [
+      '/properties/port_mappings/0/type',
+      { port_mappings: [{ ...web, type: ['internal', 'external'] }] },
+      'must be one of internal, external, loadBalancer',
+    ],
     ['/properties/port_mappings/0/name', { port_mappings: [{ ...web, name: 'web-' }] }],
-    ['/properties/port_mappings/1/name', { port_mappings: [web, { protocol: 'udp', name: 'web' }] }],
-    ['/properties/port_mappings/0/container_port', { port_mappings: [{ protocol: 'tcp', expose_endpoint: true }] }],
+    ['/properties/port_mappings/0/name', { port_mappings: [{ ...web, name: 'Web' }] }, 'lower-case letters'],
+    ['/properties/port_mappings/0/name', { port_mappings: [{ ...web, name: 'a'.repeat(16) }] }, 'at most 15'],
+    [
+      '/properties/port_mappings/1/name',
+      { port_mappings: [web, { protocol: 'udp', name: 'web' }] },
+      'is used by another',
+    ],
+    [
+      '/properties/port_mappings/0/container_port',
+      { port_mappings: [{ protocol: 'tcp', expose_endpoint: true }] },
+      'is required when expose_endpoint',
+    ],
     ['/properties/health_checks/0/protocol', { health_checks: [{ path: '/' }] }],
-    ['/properties/secrets/0/secret_id', { secrets: [{ mount_type: 'directory', secret_id: NOBODY, path: '/s' }] }],
-  ])('refuses at %s: %j', async (pointer, properties) => {
-    expect(await refused(properties)).toMatchObject(refusal(400, pointer));
+    ['/properties/health_checks/0/protocol', { health_checks: [{ protocol: 'UDP' }] }, 'HTTP, HTTPS, TCP, COMMAND'],
+    ['/properties/volumes/0', { volumes: [{ mount_path: '/a' }] }, 'must have either volume_id or volume_resource'],
+    ['/properties/volumes/0/volume_id', { volumes: [{ mount_path: '/a', volume_id: NOBODY }] }, 'names no volume'],
+    [
+      '/properties/secrets/0/secret_id',
+      { secrets: [{ mount_type: 'directory', secret_id: NOBODY, path: '/s' }] },
+      'names no secret',
+    ],
+  ])('refuses at %s: %j', async (pointer, properties, said?: string) => {
+    expect(await refused(properties)).toMatchObject(refusal(400, pointer, said));
+  });
+
+  it('refuses a hostile port name at once, not after a long search', async () => {
+    const port_mappings = [{ ...web, name: `${'a'.repeat(50_000)}!` }];
+    expect(await refused({ port_mappings })).toMatchObject(refusal(400));
+  });
+
+  it('mounts a key of a secret, or the whole of it as a directory', async () => {
+    const properties = { provider: { id: docker }, items: [{ key: 'a', value: 'eA==' }] };
+    const { id } = await root.create(`${place.environment}/secrets`, { name: 'keys', properties });
+    const secrets = [{ mount_type: 'file', secret_id: id, path: '/x' }];
+    expect(await refused({ secrets })).toMatchObject(refusal(400, '/properties/secrets/0/secret_key'));
+    expect(
+      (await create('mounting-all', { secrets: [{ ...secrets[0], mount_type: 'directory' }] })).name,
+    ).toBeDefined();
   });
 
   it('names every offence of one body', async () => {

@@ -82,21 +82,42 @@ describe('what a lambda holds (D-056)', () => {
   });
 
   it.each([
+    ['/properties/provider', { provider: undefined }, 'is required'],
     ['/properties/provider/id', { provider: { name: 'default-lambda' } }],
+    ['/properties/provider/id', { provider: { id: 'x' } }, 'must be a UUID'],
+    ['/properties/runtime', { runtime: undefined }, 'is required'],
     ['/properties/runtime', { runtime: '' }],
+    ['/properties/handler', { handler: undefined }, 'is required'],
     ['/properties/handler', { handler: null }],
-    ['/properties/code_type', { code_type: 'binary' }],
+    ['/properties/code_type', { code_type: 'binary' }, 'must be one of code, inline, package'],
+    ['/properties/code', { code_type: 'Inline', code: '' }, 'is required for code_type Inline'],
+    ['/properties/package_url', { code_type: 'package' }, 'is required for code_type package'],
+    ['/properties/package_url', { code_type: 'package', package_url: 'ftp://x' }, 'must be an http'],
     ['/properties/timeout', { timeout: 0 }],
-    ['/properties/timeout', { timeout: 501 }],
+    ['/properties/timeout', { timeout: 501 }, 'must be at most 500'],
     ['/properties/timeout', { timeout: 1.5 }],
-    ['/properties/memory', { memory: -1 }],
-    ['/properties/cpus', { cpus: 0 }],
-    ['/properties/env/A', { env: { A: 1 } }],
-    ['/properties/compressed', { compressed: 'yes' }],
-    ['/properties/apiendpoint', { apiendpoint: [] }],
-    ['/properties/secrets/0/mount_type', { secrets: [{ mount_type: 'directory', secret_id: NOBODY, path: '/s' }] }],
-  ])('refuses at %s: %j', async (pointer, properties) => {
-    expect(await refused(properties)).toMatchObject(refusal(400, pointer));
+    ['/properties/timeout', { timeout: '30' }, 'must be a number'],
+    ['/properties/memory', { memory: 0 }, 'must be greater than 0'],
+    ['/properties/memory', { memory: 1.5 }, 'must be a whole number'],
+    ['/properties/cpus', { cpus: 0 }, 'must be greater than 0'],
+    ['/properties/pre_warm', { pre_warm: -1 }, 'must be at least 0'],
+    ['/properties/env/A', { env: { A: 1 } }, 'must be a string'],
+    ['/properties/headers/Accept', { headers: { Accept: 1 } }, 'must be a string'],
+    ['/properties/compressed', { compressed: 'yes' }, 'must be true or false'],
+    ['/properties/public', { public: 'yes' }, 'must be true or false'],
+    ['/properties/apiendpoint', { apiendpoint: [] }, 'is not a known member'],
+    [
+      '/properties/secrets/0/mount_type',
+      { secrets: [{ mount_type: 'directory', secret_id: NOBODY, path: '/s' }] },
+      'env, file',
+    ],
+    [
+      '/properties/secrets/0/secret_id',
+      { secrets: [{ mount_type: 'env', secret_id: NOBODY, path: 'A', secret_key: 'a' }] },
+      'names no secret',
+    ],
+  ])('refuses at %s: %j', async (pointer, properties, said?: string) => {
+    expect(await refused(properties)).toMatchObject(refusal(400, pointer, said));
   });
 
   it('refuses a provider that is unknown with 404, and one that runs no lambdas with 400', async () => {
@@ -120,7 +141,8 @@ describe('what a lambda holds (D-056)', () => {
       { pointer: '/properties/provider/id', message: expect.stringContaining('serves environments of type') },
     ]);
     const production = await otherEnvironment(root, place, 'production');
-    for (const under of [production.environment, place.workspace, place.org]) {
+    const system = await otherEnvironment(root, place, 'system');
+    for (const under of [production.environment, system.environment, place.workspace, place.org]) {
       expect((await root.post(`${under}/lambdas`, body)).status, under).toBe(201);
     }
   });

@@ -91,12 +91,14 @@ describe('what an organization holds (D-040)', () => {
   });
 
   it('takes no other property, and names each by pointer', async () => {
-    expect(await root.post('/root', { name: 'odd', properties: { colour: 'red' } })).toMatchObject(
-      refusal(400, '/properties/colour'),
-    );
-    expect(await root.post('/root', { name: 'odd', properties: { env: { A: 1 } } })).toMatchObject(
-      refusal(400, '/properties/env/A'),
-    );
+    const offences: [properties: object, pointer: string, said: string][] = [
+      [{ colour: 'red' }, '/properties/colour', 'is not a known member'],
+      [{ env: { A: 1 } }, '/properties/env/A', 'must be a string'],
+      [{ env: { 'not a name': 'x' } }, '/properties/env/not a name', 'is not a name for an environment variable'],
+      [{ env: [] }, '/properties/env', 'must be an object'],
+    ];
+    for (const [properties, pointer, said] of offences)
+      expect(await root.post('/root', { name: 'odd', properties })).toMatchObject(refusal(400, pointer, said));
     expect(await root.get('/odd')).toMatchObject(refusal(404));
   });
 
@@ -126,8 +128,10 @@ describe('the name of an organization (D-041)', () => {
   });
 
   it('refuses the first path segments of either service', async () => {
+    await root.create('/root', { name: 'deeper' });
     for (const name of RESERVED.split(' ')) {
-      expect(await root.post('/root', { name }), name).toMatchObject(refusal(400, '/name'));
+      for (const under of ['/root', '/deeper'])
+        expect(await root.post(under, { name }), name).toMatchObject(refusal(400, '/name'));
     }
   });
 

@@ -103,10 +103,21 @@ describe('a rule (D-076)', () => {
     ['/properties/match_actions', EVENT, () => ({ lambda: lambda.id })],
     ['/properties/lambda', EVENT, { match_actions: [] }],
     ['/properties/lambda', EVENT, { match_actions: [], lambda: NOBODY }],
+    ['/properties/lambda', EVENT, { match_actions: [], lambda: 'bob' }],
     ['/properties/lambda', EVENT, () => ({ match_actions: [], lambda: policy.id })],
     ['/properties/eval_logic', LIMIT, { match_actions: [] }],
     ['/properties/eval_logic', EVENT, () => ({ ...event(), eval_logic })],
     ['/properties/strict', EVENT, () => ({ ...event(), strict: true })],
+    ['/properties/strict', LIMIT, () => ({ ...limit(), strict: 'yes' })],
+    ['/properties/match_actions/0/action', LIMIT, () => ({ ...limit(), match_actions: [{}] })],
+    ...[
+      { action: 'container.create.post', meta_function: 'suppress' },
+      { action: 'container.create.pre', meta_function: 'ignore' },
+    ].map((action): [string, string, () => object] => [
+      '/properties/match_actions/0/meta_function',
+      LIMIT,
+      () => ({ ...limit(), match_actions: [action] }),
+    ]),
     ['/properties/lambda', LIMIT, () => ({ ...limit(), lambda: lambda.id })],
     ['/properties/eval_logic/operator', LIMIT, () => ({ ...limit(), eval_logic: { ...eval_logic, operator: '~' } })],
     ['/properties/eval_logic/property', LIMIT, () => ({ ...limit(), eval_logic: { ...eval_logic, property: 'a.b' } })],
@@ -140,6 +151,11 @@ describe('a rule (D-076)', () => {
     expect(platform.warnings).toContain(
       `rule '${name}' is kept, but nothing is ever asked or told of lambda.invoke, job.create.post`,
     );
+  });
+
+  it('may suppress a creation before it happens (D-127)', async () => {
+    const match_actions = [{ action: 'container.create.pre', meta_function: 'suppress' }];
+    expect((await create(LIMIT, { ...limit(), match_actions })).properties).toMatchObject({ match_actions });
   });
 
   it('is created in a policy only', async () => {

@@ -82,6 +82,7 @@ describe('a secret (D-078)', () => {
     [400, '/properties/items/0/key', { items: [{ value: 'x' }] }],
     [400, '/properties/items/0/value', { items: [{ key: 'x' }] }],
     [400, '/properties/items/0/value', { items: [{ key: 'x', value: 1 }] }],
+    [400, '/properties/items/1/key', { items: ['1', '2'].map((value) => ({ key: 'x', value })) }],
     [400, '/properties/colour', { colour: 'red' }],
   ])('is refused with %i at %s: %j', async (status, pointer, properties) => {
     expect(await postSecret(properties)).toMatchObject(refusal(status, pointer));
@@ -161,9 +162,12 @@ describe('a volume (D-079)', () => {
   });
 
   it('can be a folder of this machine that the configuration allows', async () => {
-    const config = { host_path: '/srv/data/shop' };
-    expect((await createVolume({ type: 'host_path', config })).properties.config).toEqual(config);
-    for (const bad of [{ host_path: '/etc' }, { host_path: '/srv/data/../../etc' }, {}, undefined]) {
+    for (const host_path of ['/srv/data', '/srv/data/', '/srv/data/a//b']) {
+      const config = { host_path };
+      expect((await createVolume({ type: 'host_path', config })).properties.config).toEqual(config);
+    }
+    const others = ['/etc', '/srv', '/', '/srv/database', 'srv/data/a', '/srv/data/../../etc', ''];
+    for (const bad of [...others.map((host_path) => ({ host_path })), {}, undefined]) {
       expect(await postVolume({ type: 'host_path', config: bad }), JSON.stringify(bad)).toMatchObject(
         refusal(400, '/properties/config/host_path'),
       );

@@ -71,15 +71,17 @@ describe('what a user holds (D-070)', () => {
   });
 
   it.each([
-    ['/properties/password', { password: undefined }],
-    ['/properties/password', { password: '' }],
+    ['/properties/password', { password: undefined }, 'is required'],
+    ['/properties/password', { password: '' }, 'must not be empty'],
     ['/properties/password', { password: null }],
-    ['/properties/firstName', { firstName: 1 }],
-    ['/properties/platform_home', { platform_home: 1 }],
-    ['/properties/platform_home', { platform_home: 'nowhere' }],
-    ['/properties/colour', { colour: 'red' }],
-  ])('refuses at %s: %j', async (pointer, properties) => {
-    expect(await refused(properties)).toMatchObject(refusal(400, pointer));
+    ['/properties/firstName', { firstName: 1 }, 'must be a string'],
+    ['/properties/platform_home', { platform_home: 1 }, 'must be a string'],
+    ['/properties/platform_home', { platform_home: 'nowhere' }, 'names no organization'],
+    ['/properties/acme_home', { acme_home: 1 }, 'must be a string'],
+    ['/properties/acme_home', { acme_home: 'nowhere' }, 'names no organization'],
+    ['/properties/colour', { colour: 'red' }, 'is not a known member'],
+  ])('refuses at %s: %j', async (pointer, properties, said?: string) => {
+    expect(await refused(properties)).toMatchObject(refusal(400, pointer, said));
   });
 
   it('may be posted again as it was exported, with a password', async () => {
@@ -231,7 +233,7 @@ describe('any brand’s key for the home (D-083)', () => {
   it('is refused twice in one object', async () => {
     expect(await refused({ acme_home: 'root', platform_home: 'root' })).toMatchObject(refusal(400));
     expect(await refused({ acme_home: 'root', other_home: 'root' })).toMatchObject(
-      refusal(400, '/properties/other_home'),
+      refusal(400, '/properties/other_home', 'means the same as acme_home'),
     );
     expect(await refused({ ACME_home: 'root' })).toMatchObject(refusal(400, '/properties/ACME_home'));
   });

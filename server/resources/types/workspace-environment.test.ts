@@ -69,14 +69,14 @@ describe('the type of an environment (D-043)', () => {
   });
 
   it.each([
-    ['missing', {}],
+    ['missing', {}, 'is required'],
     ['null', { environment_type: null }],
-    ['unknown', { environment_type: 'staging' }],
-    ['a number', { environment_type: 1 }],
+    ['unknown', { environment_type: 'staging' }, 'must be one of development, test, production, system'],
+    ['a number', { environment_type: 1 }, 'must be a string'],
     ['the id of something else', { environment_type: '28cbf0e0-2c48-4589-85d5-df97a3a1f318' }],
-  ])('is refused when it is %s', async (_, properties) => {
+  ])('is refused when it is %s', async (_, properties, said?: string) => {
     const reply = await root.post(environments, { name: 'untyped', properties });
-    expect(reply).toMatchObject(refusal(400, '/properties/environment_type'));
+    expect(reply).toMatchObject(refusal(400, '/properties/environment_type', said));
   });
 
   it('may be patched by name or id', async () => {
@@ -148,7 +148,7 @@ describe('an environment (D-043, D-044)', () => {
     });
     const patch = (value: string) =>
       root.patch(environment, [{ op: 'add', path: '/properties/environment_type', value }]);
-    expect(await patch('production')).toMatchObject(refusal(409));
+    expect(await patch('production')).toMatchObject(refusal(409, '/properties/environment_type'));
     expect((await root.get(environment)).body.properties.environment_type).toBe('test');
     expect((await patch('SYSTEM')).body.properties.environment_type).toBe('system');
   });

@@ -48,7 +48,7 @@ export class ScmProjects {
     return found;
   }
 
-  async create(wish: {
+  async create(asked: {
     id?: number;
     name: string;
     path?: string;
@@ -56,18 +56,18 @@ export class ScmProjects {
     description?: string;
     default_branch?: string;
   }): Promise<ScmProject> {
-    const path = wish.path ?? slugOf(wish.name);
+    const path = asked.path ?? slugOf(asked.name);
     const present = this.all();
-    if (present.some((one) => pathWithNamespace(one) === `${wish.namespace}/${path}`)) {
+    if (present.some((one) => pathWithNamespace(one) === `${asked.namespace}/${path}`)) {
       throw conflict('Path has already been taken', 'Name has already been taken');
     }
     const project: ScmProject = {
-      id: wish.id ?? Math.max(FIRST_PROJECT_ID, ...present.map(({ id }) => id + 1)),
-      name: wish.name,
+      id: asked.id ?? Math.max(FIRST_PROJECT_ID, ...present.map(({ id }) => id + 1)),
+      name: asked.name,
       path,
-      namespace: wish.namespace,
-      description: wish.description ?? null,
-      default_branch: wish.default_branch ?? 'main',
+      namespace: asked.namespace,
+      description: asked.description ?? null,
+      default_branch: asked.default_branch ?? 'main',
       created_at: this.now(),
       merge_requests: [],
       environments: [],
@@ -90,16 +90,18 @@ export class ScmProjects {
 
   async createMergeRequest(
     project: ScmProject,
-    wish: Pick<ScmMergeRequest, 'title' | 'description' | 'source_branch' | 'target_branch'>,
+    asked: Pick<ScmMergeRequest, 'title' | 'description' | 'source_branch' | 'target_branch'>,
   ): Promise<ScmMergeRequest> {
     const open = project.merge_requests.find(
       (one) =>
-        one.state === 'opened' && one.source_branch === wish.source_branch && one.target_branch === wish.target_branch,
+        one.state === 'opened' &&
+        one.source_branch === asked.source_branch &&
+        one.target_branch === asked.target_branch,
     );
     if (open) throw conflict(`Another open merge request already exists for this source branch: !${open.iid}`);
     const at = this.now();
     const mergeRequest: ScmMergeRequest = {
-      ...wish,
+      ...asked,
       id: this.#nextId(({ merge_requests }) => merge_requests),
       iid: Math.max(0, ...project.merge_requests.map(({ iid }) => iid)) + 1,
       state: 'opened',

@@ -89,12 +89,12 @@ describe('projects', () => {
   });
 
   it('are made once for each path', async () => {
-    const wish = { body: JSON.stringify({ name: 'Blog', namespace: 'fern-moss' }) };
-    expect(await call('POST', '/projects', wish)).toMatchObject({
+    const asked = { body: JSON.stringify({ name: 'Blog', namespace: 'fern-moss' }) };
+    expect(await call('POST', '/projects', asked)).toMatchObject({
       status: 201,
       body: { path_with_namespace: 'fern-moss/blog' },
     });
-    expect((await call('POST', '/projects', wish)).status).toBe(409);
+    expect((await call('POST', '/projects', asked)).status).toBe(409);
     expect(await call('POST', '/projects', { body: '{}' })).toMatchObject({
       status: 400,
       body: { error: 'name is missing' },

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import { forExpress } from '../../http/for-express.ts';
 import { isForeignWrite } from '../../http/foreign-write.ts';
 import { isOurHost } from '../../http/host-guard.ts';
 import { keepIdleConnections } from '../../http/idle-connections.ts';
@@ -83,7 +84,8 @@ export class ScmStandIn {
 
   /** Begins to listen. */
   async start(at: { host: string; port: number }): Promise<AddressInfo> {
-    const server = createServer({ ...cutSlowClients(), ...keepIdleConnections() }, this.#app());
+    const app = this.#app();
+    const server = createServer(forExpress(app, { ...cutSlowClients(), ...keepIdleConnections() }), app);
     const address = await listenAt(server, at);
     this.#server = server;
     const host =
@@ -110,12 +112,17 @@ export class ScmStandIn {
       next();
     });
     const { projects } = this;
+    let routes: RequestHandler | undefined;
     app.use(
       '/api/v4',
       this.#authenticate(),
       express.json({ limit: BODY_LIMIT }),
       express.urlencoded({ extended: false, limit: BODY_LIMIT }),
-      scmRoutes({ projects, views: this.#views, baseUrl: () => this.#url }),
+      // Reading all their paths would be a part of every start, and hardly one asks here.
+      (req, res, next) => {
+        routes ??= scmRoutes({ projects, views: this.#views, baseUrl: () => this.#url });
+        routes(req, res, next);
+      },
     );
     app.get('/:namespace/:path', (req, res) => {
       res.set(PAGE_HEADERS).send(projectPage(projects.get(`${req.params.namespace}/${req.params.path}`)));

@@ -112,6 +112,17 @@ export class ByteLog implements SlabHolder {
     this.#end += SLAB_BYTES - within;
   }
 
+  /** Are these bytes in memory there? Makes no view of them: every request asks twice. */
+  holds(at: number, bytes: Uint8Array): boolean {
+    const { length } = bytes;
+    if (length === 0) return true;
+    const index = Math.floor(at / SLAB_BYTES);
+    if (index < this.#first || at + length > this.#end) return false;
+    const within = at - index * SLAB_BYTES;
+    if (within + length > SLAB_BYTES) return this.view(at, length)?.equals(bytes) ?? false;
+    return this.#slabs[index - this.#first]?.compare(bytes, 0, length, within, within + length) === 0;
+  }
+
   /** What is in memory: good until the next turn, when the memory may hold something else. Undefined for what is not. */
   view(at: number, lengthBytes: number): Buffer | undefined {
     if (lengthBytes === 0) return Buffer.alloc(0);

@@ -28,7 +28,7 @@ export interface Placed<T> {
   item: T;
 }
 
-export interface PageWish<T> {
+export interface PageQuery<T> {
   limit: number;
   /** Only those older than this place. */
   before?: number | undefined;
@@ -63,6 +63,8 @@ export class RecordRing<T> {
   readonly #options: RecordRingOptions<T>;
   readonly #columns = new RecordColumns();
   readonly #writer = new FrameWriter();
+  /** Most belong to what the one before belongs to. */
+  #lastGroup = { text: '', number: 0 };
   #next = 1;
   #oldest = 1;
   /** Slabs of files of earlier runs that are not looked through yet, the newest last. */
@@ -111,7 +113,8 @@ export class RecordRing<T> {
   /** Adds the newest. @param referred where the last bytes end that it refers to in another log; 0 for none */
   add({ atMs, key, group, mark }: RecordMarks, json: string, tail: Uint8Array = NO_TAIL, referred = 0): number {
     const seq = this.#next++;
-    const head = { seq, atMs, key: numberOf(key), group: numberOf(group), mark, referred };
+    if (group !== this.#lastGroup.text) this.#lastGroup = { text: group, number: numberOf(group) };
+    const head = { seq, atMs, key: numberOf(key), group: this.#lastGroup.number, mark, referred };
     const frame = this.#writer.write(head, json, tail);
     this.log.keepTogether(frame.length);
     const start = this.log.append(frame);
@@ -121,7 +124,7 @@ export class RecordRing<T> {
   }
 
   /** Newest first. `next` leads on, as `before`, when older ones may follow. */
-  page({ limit, before, after = 0, fromMs, isWanted, maxLooked }: PageWish<T>): {
+  page({ limit, before, after = 0, fromMs, isWanted, maxLooked }: PageQuery<T>): {
     items: Placed<T>[];
     next: number | undefined;
   } {

@@ -4,7 +4,7 @@ import type { PlatformRecord } from '../../api/world.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { NumberField } from '../../parts/fields.tsx';
 import { Menu, type MenuEntry } from '../../parts/menu.tsx';
-import { isJob, restartWord, wishedOf } from './container-status.ts';
+import { askedOf, isJob, restartWord } from './container-status.ts';
 import { DeleteContainerDialog } from './delete-container-dialog.tsx';
 import { useContainerActions } from './use-container-actions.ts';
 
@@ -12,7 +12,7 @@ import { useContainerActions } from './use-container-actions.ts';
 export function ContainerMenu({ record }: { record: PlatformRecord }) {
   const actions = useContainerActions(record);
   const [open, setOpen] = useState<'scale' | 'delete'>();
-  const isStopped = wishedOf(record) === 0;
+  const isStopped = askedOf(record) === 0;
   const entries: MenuEntry[] = [
     isStopped
       ? { id: 'start', text: 'Start', icon: Play, onAction: actions.start }
@@ -51,7 +51,7 @@ interface ScaleDialogProps {
 
 /** How many instances a container shall have. */
 function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
-  const [instances, setInstances] = useState(wishedOf(record));
+  const [instances, setInstances] = useState(askedOf(record));
   const scale = () => {
     onScale(instances);
     onClose();

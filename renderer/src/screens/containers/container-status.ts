@@ -38,8 +38,8 @@ export const isJob = (record: PlatformRecord) => kindOf(record).word === 'jobs';
 /** How many instances run now. */
 export const runningOf = ({ properties }: PlatformRecord) => numberIn(properties.tasks_running) ?? 0;
 
-/** How many instances are wished. */
-export const wishedOf = ({ properties }: PlatformRecord) => numberIn(properties.num_instances) ?? 1;
+/** How many instances are asked for. */
+export const askedOf = ({ properties }: PlatformRecord) => numberIn(properties.num_instances) ?? 1;
 
 const ON_ITS_WAY = ['LAUNCHED', 'SCALING', 'MIGRATING', 'RUNNING', 'HEALTHY', 'UNHEALTHY'];
 

@@ -22,7 +22,7 @@ import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints }
 const MAX_ROWS = 200;
 
 /** The public endpoints: methods, address, target, who may call, how much of the limit is used, what came last. */
-export function EndpointsTable({ onSend }: { onSend(wish: SavedRequest): void }) {
+export function EndpointsTable({ onSend }: { onSend(asked: SavedRequest): void }) {
   const endpoints = useEndpoints();
   const { rows, isPending, error } = endpoints;
   if (error) {
@@ -88,7 +88,7 @@ function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSend(wish: SavedRequest): void }) {
+function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSend(asked: SavedRequest): void }) {
   const [{ endpoint: chosen }, change] = useSearch();
   const { methods, hosts, access, isAsynchronous } = endpointWords(record);
   const { public_url: url } = record.properties;

@@ -24,7 +24,7 @@ const NOT_SENT =
   /^(host|connection|content-length|accept-encoding|transfer-encoding|expect|authorization|cookie|sec-.*)$/i;
 
 /** The request as one can write it anew. */
-function wishOf({ method, target, request, userId }: RecordedExchange): SavedRequest {
+function askedOf({ method, target, request, userId }: RecordedExchange): SavedRequest {
   const headers = request.headers.filter(([name]) => !NOT_SENT.test(name));
   return {
     method,
@@ -36,7 +36,7 @@ function wishOf({ method, target, request, userId }: RecordedExchange): SavedReq
 }
 
 /** One request and its answer, with headers and bodies. */
-export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(wish: SavedRequest): void }) {
+export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: SavedRequest): void }) {
   const [{ tab }, change] = useSearch();
   const read = useExchange(seq);
   const exchange = read.data;
@@ -89,7 +89,7 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(wish: Save
             </Button>
           )}
           {exchange.plane === 'gateway' && (
-            <Button icon={Send} onPress={() => onSend(wishOf(exchange))}>
+            <Button icon={Send} onPress={() => onSend(askedOf(exchange))}>
               Send with edits
             </Button>
           )}

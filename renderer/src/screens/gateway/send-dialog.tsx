@@ -38,24 +38,24 @@ export const NEW_REQUEST: SavedRequest = {
 
 /** A request to a public endpoint, written, sent through the gateway, and its answer. */
 export function SendDialog({ first, onClose }: { first: SavedRequest; onClose(): void }) {
-  const [wish, setWish] = useState(first);
+  const [asked, setAsked] = useState(first);
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl ?? '';
   const saved = useValue(preferences).requests;
   const sending = useMutation({
-    mutationFn: () => sendThroughGateway({ ...wish, headers: headersIn(wish.headers) }),
+    mutationFn: () => sendThroughGateway({ ...asked, headers: headersIn(asked.headers) }),
   });
   const me = useWho().data?.user;
   const isRoot = me?.isRoot === true;
   const users = useWorld<PlatformRecord[]>('/users', { expand: true }, isRoot);
   const others = (users.data ?? []).filter(({ id }) => id !== me?.id);
-  const set = (change: Partial<SavedRequest>) => setWish((now) => ({ ...now, ...change }));
-  const name = `${wish.method} ${wish.path}`;
+  const set = (change: Partial<SavedRequest>) => setAsked((now) => ({ ...now, ...change }));
+  const name = `${asked.method} ${asked.path}`;
   const keep = () => {
-    prefer({ requests: { ...saved, [name]: wish } });
+    prefer({ requests: { ...saved, [name]: asked } });
     toast({ tone: 'ok', text: `${name} is kept in this browser.` });
   };
   const curl = () => {
-    const { method, path: target, headers, body, asMe, as } = wish;
+    const { method, path: target, headers, body, asMe, as } = asked;
     // Nobody is shown a token: who runs the command puts in his own.
     const proof: [string, string][] = asMe || as !== undefined ? [['Authorization', 'Bearer <hidden>']] : [];
     const request = { headers: [...proof, ...headersIn(headers)], body: { text: body, sizeBytes: body.length } };
@@ -88,19 +88,19 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
             label="Saved requests"
             options={Object.keys(saved).map((id) => ({ id, text: id }))}
             value={name in saved ? name : undefined}
-            onChange={(id) => setWish(saved[id] ?? wish)}
+            onChange={(id) => setAsked(saved[id] ?? asked)}
           />
         )}
         <div className="flex items-start gap-2">
-          <Select label="Method" options={METHODS} value={wish.method} onChange={(method) => set({ method })} />
+          <Select label="Method" options={METHODS} value={asked.method} onChange={(method) => set({ method })} />
           <TextField
             label="Path"
             isMono
             className="flex-1"
-            value={wish.path}
+            value={asked.path}
             onChange={(path) => set({ path })}
             description={`Behind ${gatewayUrl}`}
-            error={wish.path.startsWith('/') ? undefined : 'begins with /'}
+            error={asked.path.startsWith('/') ? undefined : 'begins with /'}
           />
         </div>
         <div className="flex items-center gap-2">
@@ -108,14 +108,14 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
           <Segments
             label="Signed in as"
             segments={SENDERS}
-            value={wish.as !== undefined ? '' : wish.asMe ? 'me' : 'nobody'}
+            value={asked.as !== undefined ? '' : asked.asMe ? 'me' : 'nobody'}
             onChange={(id) => set({ asMe: id === 'me', as: undefined })}
           />
           {isRoot && (
             <Select
               label="or as the user"
               options={others.map(({ id, name: text }) => ({ id, text }))}
-              value={wish.as}
+              value={asked.as}
               onChange={(as) => set({ as, asMe: false })}
               placeholder="Choose a user"
             />
@@ -125,12 +125,12 @@ export function SendDialog({ first, onClose }: { first: SavedRequest; onClose():
           label="Headers"
           isMono
           lines={2}
-          value={wish.headers}
+          value={asked.headers}
           onChange={(headers) => set({ headers })}
           description="Name: value, one a line"
         />
-        {wish.method !== 'GET' && wish.method !== 'HEAD' && (
-          <TextField label="Body" isMono lines={6} value={wish.body} onChange={(body) => set({ body })} />
+        {asked.method !== 'GET' && asked.method !== 'HEAD' && (
+          <TextField label="Body" isMono lines={6} value={asked.body} onChange={(body) => set({ body })} />
         )}
         {sending.data && <Answer answer={sending.data} />}
       </div>

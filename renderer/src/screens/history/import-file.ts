@@ -38,21 +38,21 @@ export function kindOf(fileName: string): ImportKind | undefined {
 /**
  * Brings a file in, or only says what that would do. Throws FailureError.
  *
- * @param wish.prune of a seed: what is not in it goes
+ * @param asked.prune of a seed: what is not in it goes
  */
 export async function importFile(
   file: File,
   kind: ImportKind,
-  wish: { isDry: boolean; prune: boolean },
+  asked: { isDry: boolean; prune: boolean },
   options: Omit<UploadOptions, 'type'>,
 ): Promise<ImportOutcome> {
   const sending = { ...options, type: TYPES[kind] };
   if (kind === 'archive') {
-    const answer = await upload<ShownImport>(`/inspect/archive?dryRun=${wish.isDry}`, file, sending);
+    const answer = await upload<ShownImport>(`/inspect/archive?dryRun=${asked.isDry}`, file, sending);
     const { commit, leads, hidden, runs = [], resources = [], total = { create: 0, update: 0, delete: 0 } } = answer;
     return { resources, total, commit: commit?.seq, leads, hidden, runs };
   }
-  const path = `/inspect/apply?dryRun=${wish.isDry}&prune=${wish.prune}`;
+  const path = `/inspect/apply?dryRun=${asked.isDry}&prune=${asked.prune}`;
   const { commit, summary, changes, runs = [] } = await upload<AppliedSeed>(path, file, sending);
   const resources = changes.flatMap(({ action, path: at, type, id }) =>
     action === 'unchanged' ? [] : [{ id: id ?? at, name: at, path: at, type, action }],

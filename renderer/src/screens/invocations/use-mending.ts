@@ -40,8 +40,8 @@ export function useMending(run: FailureRun) {
       let undone = typeof cause === 'number' ? { revert: cause } : {};
       let all = NOTHING;
       for (;;) {
-        const wish = { ...undone, most: AT_ONCE, skip: all.replayed - all.good };
-        const some = await send('POST', `/inspect/failures/${run.newest}/replay`, wish);
+        const asked = { ...undone, most: AT_ONCE, skip: all.replayed - all.good };
+        const some = await send('POST', `/inspect/failures/${run.newest}/replay`, asked);
         undone = {};
         all = { ...some, replayed: all.replayed + some.replayed, good: all.good + some.good };
         tell(run, { tally: all });

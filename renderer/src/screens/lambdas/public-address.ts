@@ -11,7 +11,7 @@ export interface Answering {
 }
 
 /** What is to answer where. */
-export interface PublicWish {
+export interface PublicRequest {
   lambda: Pick<PlatformRecord, 'id' | 'name'>;
   /** The environment that the lambda is in, and what is above it. */
   place: TreePlace;
@@ -37,7 +37,7 @@ export const firstApiName = ({ resource, path }: TreePlace): string =>
   (path.findLast(({ word }) => word === 'workspaces') ?? resource).name;
 
 /** Gives a lambda an endpoint in the oldest API of its environment; where there is none, one is made. */
-export async function makePublic({ lambda, place, path, answering }: PublicWish): Promise<PlatformRecord> {
+export async function makePublic({ lambda, place, path, answering }: PublicRequest): Promise<PlatformRecord> {
   const [known] = await loadApis(place);
   const api =
     known ??

@@ -6,7 +6,7 @@ import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 
-export interface SaveWish {
+export interface SaveRequest {
   patch: readonly Operation[];
   /** Says whether the lambda, read anew, is still what one began with: for what is too large to be tested by the patch. */
   isUnchanged?: (now: PlatformRecord) => boolean;
@@ -15,7 +15,7 @@ export interface SaveWish {
 /** Patches the lambda; `onSaved` once the window has it as it then is. */
 export function useSaveLambda(lambda: PlatformRecord, onSaved: () => void) {
   const saving = useChange(
-    async ({ patch, isUnchanged }: SaveWish) => {
+    async ({ patch, isUnchanged }: SaveRequest) => {
       const path = `/meta${recordPath(lambda)}` as const;
       if (isUnchanged && !isUnchanged(await load<PlatformRecord>(path))) throw new Overtaken();
       await send('PATCH', path, patch);

@@ -10,29 +10,29 @@ import { Badge } from '../../parts/state.tsx';
 import { announce } from '../../parts/toasts.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import { effectOf, PRESETS } from './rule-words.ts';
-import type { RuleWish, useOutboundRules } from './use-outbound-rules.ts';
+import type { RuleRequest, useOutboundRules } from './use-outbound-rules.ts';
 
-const NEW_RULE: RuleWish = { host: OWN_CRM, action: 'fail', status: 503, enabled: true };
+const NEW_RULE: RuleRequest = { host: OWN_CRM, action: 'fail', status: 503, enabled: true };
 
 /** What becomes of the calls that lambdas make: seen, ordered, switched on and off. Every change holds at once. */
 export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnType<typeof useOutboundRules> }) {
-  const [edited, setEdited] = useState<RuleWish>();
+  const [edited, setEdited] = useState<RuleRequest>();
   if (!query.data) return <Pending query={query} />;
   const { rules, crm } = query.data;
-  const put = (next: readonly RuleWish[], said: string) => {
+  const put = (next: readonly RuleRequest[], said: string) => {
     change.mutate(next, { onSuccess: () => announce(said) });
   };
-  const keep = (rule: RuleWish) => {
+  const keep = (rule: RuleRequest) => {
     const isNew = !rules.some(({ id }) => id === rule.id);
     put(isNew ? [rule, ...rules] : rules.map((one) => (one.id === rule.id ? rule : one)), 'Rule saved');
   };
-  const togglePreset = (preset: RuleWish) => {
+  const togglePreset = (preset: RuleRequest) => {
     const same = rules.find((rule) => isSame(rule, preset));
     const others = rules.filter((rule) => rule !== same);
     // At the top, where it decides; but below delays, which are to be met first.
     const delays = others.findIndex(({ action }) => action !== 'delay');
     const at = preset.action === 'delay' ? 0 : delays < 0 ? others.length : delays;
-    const toggled: RuleWish = same ? { ...same, enabled: !same.enabled } : preset;
+    const toggled: RuleRequest = same ? { ...same, enabled: !same.enabled } : preset;
     put([...others.slice(0, at), toggled, ...others.slice(at)], effectOf(preset));
   };
   const move = (index: number, by: number) => {
@@ -193,7 +193,7 @@ function Host({ host }: { host: string }) {
   );
 }
 
-function isSame(rule: OutboundRule, other: RuleWish): boolean {
+function isSame(rule: OutboundRule, other: RuleRequest): boolean {
   const { host, action, delayMs, status, error } = other;
   return (
     rule.host === host &&

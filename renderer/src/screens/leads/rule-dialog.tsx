@@ -10,7 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { NumberField, Select, TextField } from '../../parts/fields.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { ACTIONS, ERRORS } from './rule-words.ts';
-import type { RuleWish } from './use-outbound-rules.ts';
+import type { RuleRequest } from './use-outbound-rules.ts';
 
 const WAYS = [
   { id: 'status', text: 'A status' },
@@ -23,8 +23,8 @@ export function RuleDialog({
   onKeep,
   onClose,
 }: {
-  rule: RuleWish;
-  onKeep(rule: RuleWish): void;
+  rule: RuleRequest;
+  onKeep(rule: RuleRequest): void;
   onClose(): void;
 }) {
   const [host, setHost] = useState(rule.host);
@@ -33,7 +33,7 @@ export function RuleDialog({
   const [way, setWay] = useState(rule.error ? 'error' : 'status');
   const [status, setStatus] = useState(rule.status ?? 500);
   const [error, setError] = useState<NetworkError>(rule.error ?? 'ECONNREFUSED');
-  const wish: RuleWish = {
+  const asked: RuleRequest = {
     ...(rule.id !== undefined && { id: rule.id }),
     host: host.trim(),
     action,
@@ -41,13 +41,13 @@ export function RuleDialog({
     ...(action === 'fail' && (way === 'status' ? { status } : { error })),
     enabled: rule.enabled,
   };
-  const fault = faultOfHost(wish.host);
+  const fault = faultOfHost(asked.host);
   return (
     <Dialog
       title={rule.id === undefined ? 'Add a rule' : 'Change the rule'}
       onClose={onClose}
       action={rule.id === undefined ? 'Add' : 'Save'}
-      onAction={() => onKeep(wish)}
+      onAction={() => onKeep(asked)}
       isReady={fault === undefined}
     >
       <div className="flex flex-col gap-3">

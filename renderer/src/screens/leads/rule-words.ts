@@ -6,7 +6,7 @@ import {
 } from '../../../../server/model/outbound-rule.ts';
 import { durationText } from '../../parts/amounts.ts';
 import type { Option } from '../../parts/fields.tsx';
-import type { RuleWish } from './use-outbound-rules.ts';
+import type { RuleRequest } from './use-outbound-rules.ts';
 
 export const ACTIONS: readonly (Option & { id: OutboundAction })[] = [
   { id: 'catch', text: 'Catch', note: 'The CRM stand-in answers; the host never hears of it.' },
@@ -24,7 +24,7 @@ export const ERRORS: readonly (Option & { id: NetworkError })[] = [
 ];
 
 /** What goes wrong most often, ready to be switched on. */
-export const PRESETS: readonly { id: string; text: string; rule: RuleWish }[] = [
+export const PRESETS: readonly { id: string; text: string; rule: RuleRequest }[] = [
   { id: 'crm-500', text: 'CRM answers 500', rule: { host: OWN_CRM, action: 'fail', status: 500, enabled: true } },
   { id: 'crm-slow', text: 'CRM takes 3 s', rule: { host: OWN_CRM, action: 'delay', delayMs: 3_000, enabled: true } },
   {

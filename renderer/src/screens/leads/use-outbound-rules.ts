@@ -5,7 +5,7 @@ import { keys, queryClient } from '../../api/query-client.ts';
 import { readOptions, useRead } from '../../api/read.ts';
 
 /** A rule that may not have an id yet. */
-export type RuleWish = Omit<OutboundRule, 'id'> & { id?: string };
+export type RuleRequest = Omit<OutboundRule, 'id'> & { id?: string };
 
 const PATH = '/inspect/outbound';
 
@@ -14,7 +14,7 @@ export function useOutboundRules() {
   const query = useRead(keys.outbound, PATH);
   // Was somebody else first, then what they made of it is shown, and nothing of it was overwritten.
   const change = useChange(
-    (rules: readonly RuleWish[]) => send('PUT', PATH, { rules, revision: query.data?.revision }),
+    (rules: readonly RuleRequest[]) => send('PUT', PATH, { rules, revision: query.data?.revision }),
     {
       topic: keys.outbound,
       onDone: (answer) => queryClient.setQueryData(readOptions(keys.outbound, PATH).queryKey, answer),

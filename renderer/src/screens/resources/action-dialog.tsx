@@ -81,10 +81,13 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
         return { method: 'POST' as const, path: `/meta/${fqon}/providers/initialize` };
     }
   }, [action, place.resource, count, target]);
-  const acting = useChange((wish: NonNullable<typeof request>) => send(wish.method, wish.path, undefined, wish.query), {
-    said: `${record.name} ${done}.`,
-    onDone: onClose,
-  });
+  const acting = useChange(
+    (asked: NonNullable<typeof request>) => send(asked.method, asked.path, undefined, asked.query),
+    {
+      said: `${record.name} ${done}.`,
+      onDone: onClose,
+    },
+  );
   return (
     <Dialog
       title={`${verb} ${record.name}`}

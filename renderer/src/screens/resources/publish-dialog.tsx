@@ -25,12 +25,12 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
   const [password, setPassword] = useState('');
   const [agreed, setAgreed] = useState<ReadonlySet<string>>(new Set());
   const [isUnticked, setUnticked] = useState(false);
-  const wish = { direction, metaUrl: metaUrl.trim(), path: path.trim(), credentials: { user: user.trim(), password } };
+  const asked = { direction, metaUrl: metaUrl.trim(), path: path.trim(), credentials: { user: user.trim(), password } };
   const at = `/inspect/publishing/${place.environmentId}` as const;
   const planning = useMutation({
     mutationFn: () => {
-      lastAddress = wish.metaUrl;
-      return send('POST', `${at}/plan`, wish);
+      lastAddress = asked.metaUrl;
+      return send('POST', `${at}/plan`, asked);
     },
     onSuccess: () => {
       setAgreed(new Set());
@@ -38,14 +38,17 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
     },
   });
   const plan = planning.data;
-  const carrying = useChange(() => send('POST', `${at}/carry`, { ...wish, seen: plan?.seen, overwrite: [...agreed] }), {
-    onDone: ({ done, failed }) => {
-      if (failed) return;
-      const text = `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.`;
-      toast({ tone: 'ok', text });
-      onClose();
+  const carrying = useChange(
+    () => send('POST', `${at}/carry`, { ...asked, seen: plan?.seen, overwrite: [...agreed] }),
+    {
+      onDone: ({ done, failed }) => {
+        if (failed) return;
+        const text = `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.`;
+        toast({ tone: 'ok', text });
+        onClose();
+      },
     },
-  });
+  );
   const change = (set: (text: string) => void) => (text: string) => {
     set(text);
     planning.reset();
@@ -72,7 +75,7 @@ export function PublishDialog({ direction, place, onClose }: PublishDialogProps)
       isReady={
         isPlanned
           ? todo.length > 0 && !isBlocked
-          : [wish.metaUrl, wish.path, wish.credentials.user, password].every((text) => text !== '')
+          : [asked.metaUrl, asked.path, asked.credentials.user, password].every((text) => text !== '')
       }
       making={{ isPending: (isPlanned ? carrying : planning).isPending, error: carrying.error ?? planning.error }}
     >

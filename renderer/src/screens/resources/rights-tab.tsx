@@ -127,7 +127,7 @@ function GrantDialog({ entitlements, pathOf, onClose }: GrantDialogProps) {
           ]),
         }
       : undefined;
-  const granting = useChange((wish: NonNullable<typeof request>) => send(wish.method, wish.path, wish.body), {
+  const granting = useChange((asked: NonNullable<typeof request>) => send(asked.method, asked.path, asked.body), {
     onDone: onClose,
   });
   return (

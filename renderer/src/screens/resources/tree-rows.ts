@@ -37,7 +37,7 @@ export interface TreeRow {
 const groupKey = (word: TypeWord, id: string) => `${word} of ${id}`;
 
 /** What an expanded row asks for: the id of the place and the types that stand directly below the row. */
-export function wishOf(key: string): { id: string; words: readonly TypeWord[] } {
+export function askedOf(key: string): { id: string; words: readonly TypeWord[] } {
   const [first = '', id] = key.split(' of ');
   const word = GATHERED.find((one) => one === first);
   return id !== undefined && word ? { id, words: [word] } : { id: key, words: SHOWN };
@@ -72,7 +72,7 @@ export function rowsOf(
     const isPlace = !key.includes(' of ');
     const groups = isPlace ? GATHERED.filter((word) => (loaded.types[word] ?? 0) > 0) : [];
     const siblings = loaded.total + groups.length;
-    const { id: placeId, words } = wishOf(key);
+    const { id: placeId, words } = askedOf(key);
     const isUnread = ({ id, parent, word }: TreeNode) =>
       parent === placeId && words.includes(word) && !loaded.rows.some((known) => known.id === id);
     const unread = way.filter(isUnread);

@@ -2,7 +2,7 @@ import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from '@ta
 import { useCallback, useMemo, useState } from 'react';
 import { childrenPage, searchOptions, type TreeNode, type TreePage, usePlace } from '../../api/tree.ts';
 import { useValue, ValueStore } from '../../value-store.ts';
-import { foundRows, keysAbove, type Loaded, rowsOf, type TreeRow, wishOf } from './tree-rows.ts';
+import { askedOf, foundRows, keysAbove, type Loaded, rowsOf, type TreeRow } from './tree-rows.ts';
 
 /** A world with no more places than this is shown with all of them open. */
 const MAX_OPEN_PLACES = 40;
@@ -22,7 +22,7 @@ export interface TreeData {
   readMore(key: string): void;
 }
 
-export interface TreeWishes {
+export interface TreeQueries {
   /** What stands at the top; undefined while it is read. */
   roots: readonly TreeNode[] | undefined;
   /** Id of what everything is below; undefined: everything that one may view. */
@@ -33,7 +33,7 @@ export interface TreeWishes {
 }
 
 /** The part of the tree that is open, read piece by piece: a world of 100,000 resources is never read as a whole. */
-export function useTree({ roots, scope, selectedId, filter }: TreeWishes): TreeData {
+export function useTree({ roots, scope, selectedId, filter }: TreeQueries): TreeData {
   const opened = useValue(chosen);
   const pageCounts = useValue(pages);
   const selected = usePlace(selectedId).data;
@@ -57,28 +57,28 @@ export function useTree({ roots, scope, selectedId, filter }: TreeWishes): TreeD
     return open;
   }, [roots, places, selected, opened, initialId, selectedId]);
 
-  const wishes = useMemo(
+  const requests = useMemo(
     () =>
       [...expanded].flatMap((key) => {
-        const { id, words } = wishOf(key);
+        const { id, words } = askedOf(key);
         return Array.from({ length: pageCounts.get(key) ?? 1 }, (_, page) => ({ key, id, words, page }));
       }),
     [expanded, pageCounts],
   );
   const isSearching = filter.trim() !== '';
   const answers = useQueries({
-    queries: wishes.map(({ id, words, page }) => ({ ...childrenPage(id, words, page), retry: false })),
+    queries: requests.map(({ id, words, page }) => ({ ...childrenPage(id, words, page), retry: false })),
     combine,
   });
   const loaded = useMemo(() => {
     const known = new Map<string, Loaded>();
-    wishes.forEach(({ key }, index) => {
+    requests.forEach(({ key }, index) => {
       const page = answers[index];
       if (!page) return;
       known.set(key, { ...page, rows: [...(known.get(key)?.rows ?? []), ...page.rows] });
     });
     return known;
-  }, [wishes, answers]);
+  }, [requests, answers]);
 
   const found = useQuery({
     ...searchOptions({ q: filter.trim(), scope }),

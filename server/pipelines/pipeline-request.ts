@@ -3,7 +3,7 @@ import type { Repository } from './repository.ts';
 import type { PipelineSource } from './rules.ts';
 
 /** What a run is asked for. */
-export interface PipelineWish {
+export interface PipelineRequest {
   repository: Repository;
   /** Path of the project in the source-control stand-in; the one that `origin` names unless given. */
   project: string | undefined;

@@ -2,10 +2,10 @@ import type { Config, StartOptions } from '../config-schema.ts';
 import { IN_MEMORY } from '../config-schema.ts';
 import { settings, shownValue, valueAt } from '../config-settings.ts';
 import type { ShownSetting } from '../contract/window.ts';
-import type { SettingsDesk } from '../window/settings-routes.ts';
+import type { SettingsService } from '../window/settings-routes.ts';
 import { type Data, LEAD_CAPS, RUN_CAPS } from './data.ts';
 
-export interface SettingsDeskOptions {
+export interface SettingsServiceOptions {
   config: Config;
   /** Where each setting came from, by its key. */
   origins: ReadonlyMap<string, string>;
@@ -14,7 +14,7 @@ export interface SettingsDeskOptions {
 }
 
 /** What the window tells of how the platform was set up and of what it keeps. */
-export function settingsDesk(options: SettingsDeskOptions): SettingsDesk {
+export function settingsService(options: SettingsServiceOptions): SettingsService {
   const { config, origins, addresses, data } = options;
   const { store, leads, results, scm, pipelines, keys, tokens, recorder, records } = data;
   return {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { PipelineSurroundings, PipelineWish } from './pipeline-wish.ts';
+import type { PipelineRequest, PipelineSurroundings } from './pipeline-request.ts';
 import { KeyPairCalls, type PlatformCalls } from './platform-calls.ts';
-import { retryWish } from './retry.ts';
+import { retryRequest } from './retry.ts';
 import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-repository.ts';
 
-export interface PipelineDeskOptions {
+export interface PipelineServiceOptions {
   /** The sample app's folder in the package. */
   sampleDir: string;
   /** What jobs inherit. */
@@ -16,7 +16,7 @@ export interface PipelineDeskOptions {
   revokeKey(key: string): Promise<unknown>;
 }
 
-const DEMO: Omit<PipelineWish, 'repository'> = {
+const DEMO: Omit<PipelineRequest, 'repository'> = {
   project: SAMPLE_PROJECT,
   source: undefined,
   target: { org: 'demo', environment: undefined, api: undefined, account: 'ci-service' },
@@ -31,13 +31,13 @@ const DEMO: Omit<PipelineWish, 'repository'> = {
 };
 
 /** Runs pipelines for whoever sits at the window, within the platform's own process. */
-export class PipelineDesk {
-  readonly #options: PipelineDeskOptions;
+export class PipelineService {
+  readonly #options: PipelineServiceOptions;
   readonly #runs = new Map<string, AbortController>();
   readonly #work = new Set<Promise<unknown>>();
   #isDemoRunning = false;
 
-  constructor(options: PipelineDeskOptions) {
+  constructor(options: PipelineServiceOptions) {
     this.#options = options;
   }
 
@@ -62,7 +62,7 @@ export class PipelineDesk {
   async retry(id: string, job: string): Promise<{ id: string }> {
     const { sampleDir } = this.#options;
     return this.#begin((run, platform) =>
-      retryWish(platform, { id, job, sampleDir }, ({ repository, wish }) => run({ ...DEMO, ...wish, repository })),
+      retryRequest(platform, { id, job, sampleDir }, ({ repository, asked }) => run({ ...DEMO, ...asked, repository })),
     );
   }
 
@@ -80,7 +80,7 @@ export class PipelineDesk {
   }
 
   #begin(
-    work: (run: (wish: PipelineWish) => Promise<unknown>, platform: PlatformCalls) => Promise<unknown>,
+    work: (run: (asked: PipelineRequest) => Promise<unknown>, platform: PlatformCalls) => Promise<unknown>,
     onEnd: () => void = () => undefined,
   ): Promise<{ id: string }> {
     const stop = new AbortController();
@@ -107,7 +107,7 @@ export class PipelineDesk {
         const pair = await createKey();
         try {
           const platform = new KeyPairCalls(baseUrl(), pair);
-          await work((wish) => runPipeline(wish, around(platform)), platform);
+          await work((asked) => runPipeline(asked, around(platform)), platform);
         } finally {
           await revokeKey(pair.key);
         }

@@ -10,7 +10,7 @@ import type { Act } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
 
 /** For tests: one attempt to change a world; numbers choose among what is there. */
-export interface Wish {
+export interface Asked {
   what: TypeWord | 'patch' | 'grant' | 'remove' | 'disable';
   at: number;
   one: number;
@@ -64,10 +64,10 @@ const texts = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
 );
 
-/** For tests: wishes that lead to worlds of every kind, odd names and texts included. */
-export const wishes: fc.Arbitrary<Wish[]> = fc.array(
+/** For tests: requests that lead to worlds of every kind, odd names and texts included. */
+export const requests: fc.Arbitrary<Asked[]> = fc.array(
   fc.record({
-    what: fc.constantFrom<Wish['what'][]>(
+    what: fc.constantFrom<Asked['what'][]>(
       ...(['orgs', 'workspaces', 'environments', 'environments', 'providers', 'users', 'groups', 'policies'] as const),
       ...([
         'rules',
@@ -95,24 +95,24 @@ export const wishes: fc.Arbitrary<Wish[]> = fc.array(
   { minLength: 20, maxLength: 80, size: 'max' },
 );
 
-/** For tests: makes an environment, then tries to fulfil wishes, as a client would; what the platform refuses is left out. */
-export async function fulfil(service: ResourceService, act: Act, all: readonly Wish[]): Promise<void> {
+/** For tests: makes an environment, then tries to fulfil requests, as a client would; what the platform refuses is left out. */
+export async function fulfil(service: ResourceService, act: Act, all: readonly Asked[]): Promise<void> {
   const organization = await service.create(act, service.view.root.id, 'orgs', { name: 'acme' });
   const workspace = await service.create(act, organization.id, 'workspaces', { name: 'shop' });
   const properties = { environment_type: 'development' };
   await service.create(act, workspace.id, 'environments', { name: 'one', properties });
-  for (const wish of all) {
+  for (const asked of all) {
     try {
-      await fulfilOne(service, act, wish);
+      await fulfilOne(service, act, asked);
     } catch (refusal) {
       if (!(refusal instanceof PlatformError)) throw refusal;
     }
   }
 }
 
-async function fulfilOne(service: ResourceService, act: Act, wish: Wish): Promise<void> {
+async function fulfilOne(service: ResourceService, act: Act, asked: Asked): Promise<void> {
   const { view } = service;
-  const { what, at, one, other, name, text, json } = wish;
+  const { what, at, one, other, name, text, json } = asked;
   const chosen = (word: TypeWord, number: number) => view.all(word)[number % Math.max(view.all(word).length, 1)];
   const idOf = (word: TypeWord, number = one): Uuid => chosen(word, number)?.id ?? '';
   /** Any resource but the root organization. */
@@ -272,6 +272,6 @@ async function fulfilOne(service: ResourceService, act: Act, wish: Wish): Promis
         },
       },
     };
-    return properties[what as TypeWord]; // the other wishes make nothing
+    return properties[what as TypeWord]; // the other requests make nothing
   }
 }

@@ -17,7 +17,7 @@ const MOST_LINES = 10_000;
 /** Seconds after which a client may ask again while there is no container engine (D-183). */
 const ENGINE_RETRY_S = '5';
 
-/** What runs, as far as the desk needs it. */
+/** What runs, as far as the operations need it. */
 export interface RunningContainers {
   readonly engines: Engines;
   findRunner(id: Uuid): ContainerRunner | undefined;
@@ -27,7 +27,7 @@ export interface RunningContainers {
 }
 
 /** Where people ask how containers and jobs are, and have a hand in them. Without an engine most answers are 503 (D-183). */
-export class ContainerDesk {
+export class ContainerOperations {
   readonly #running: RunningContainers;
   readonly #view: WorldView;
   readonly #nowMs: () => number;
@@ -59,8 +59,8 @@ export class ContainerDesk {
 
   /** Lines of all instances since a moment, oldest first, at most so many of the newest; both outputs. */
   linesSince(id: Uuid, sinceMs: number, newest: number): Promise<LogLine[]> {
-    const wish = { sinceMs, tail: newest, stderr: true };
-    return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, wish));
+    const asked = { sinceMs, tail: newest, stderr: true };
+    return this.#asking(id, 'reading container logs', (engine) => engine.logs(id, asked));
   }
 
   /** Tells that there is something new in the log, from now on until the returned function is called; see `AttachedEngine`. */

@@ -9,7 +9,7 @@ import type { Data } from './data.ts';
 import type { Watch } from './watch.ts';
 
 /** What a test suite asks of a platform that lives in its own process, where no request could be as quick or as free. */
-export interface TestDesk {
+export interface TestService {
   /**
    * Makes the world, the leads and the logs what they were when the platform had started; tokens and keys go on working. What was
    * recorded stays, since nothing is taken out of a record: resolves to the place of the newest invocation in it.
@@ -21,7 +21,7 @@ export interface TestDesk {
   apiKey(username: string): Promise<{ key: string; secret: string }>;
 }
 
-export interface TestDeskParts {
+export interface TestServiceParts {
   data: Data;
   credentials: Credentials;
   lambdas: Pick<LambdaService, 'forgetLogs' | 'applyRules'>;
@@ -29,10 +29,11 @@ export interface TestDeskParts {
 }
 
 /** To be made when the platform has started: what there is then is what `reset` goes back to. */
-export function createTestDesk({ data, credentials, lambdas, watch }: TestDeskParts): TestDesk {
+export function createTestService({ data, credentials, lambdas, watch }: TestServiceParts): TestService {
   const { store } = data;
   const { view } = store;
-  const resources = new Map(store.world.resources);
+  // The records alone: to make a map of a large world would be a part of every start.
+  const records = [...store.world.resources.values()];
   const logs = [data.leads, data.refusedForms, data.scm, data.pipelines, data.outbound, data.testEvents];
   const restoreLogs = logs.map((log) => restorer<unknown>(log));
 
@@ -44,9 +45,10 @@ export function createTestDesk({ data, credentials, lambdas, watch }: TestDeskPa
   return {
     async reset() {
       const cause = { ...causeOf(rootAct(view.root, 'startup'), 'history.restore'), note: 'reset to the beginning' };
+      const resources = new Map(records.map((record) => [record.id, record]));
       await store.commit(changesBetween(store.world.resources, resources), cause);
       await Promise.all(restoreLogs.map((restore) => restore()));
-      lambdas.applyRules();
+      await lambdas.applyRules();
       lambdas.forgetLogs();
       watch.onLeadsDeleted();
       return watch.recorder.invocations.newest;

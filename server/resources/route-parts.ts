@@ -15,7 +15,7 @@ export interface Given {
 }
 
 /** What the routes of the resource service share. */
-export interface ResourceDesk {
+export interface ResourceRouteParts {
   service: ResourceService;
   /** Lets handlers answer the rows of a table. */
   answer<Table extends Rows>(table: Table, handlers: Handlers<Table, PathFinders, Given>): Served[];

@@ -38,7 +38,7 @@ export interface SecurityOptions {
 const FQON = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 
 /** What the routes of the security service share. */
-export interface SecurityDesk {
+export interface SecurityParts {
   options: SecurityOptions;
   gate: Gate;
   /** What a path names; each throws 404, and 400 for what is no id. */
@@ -49,7 +49,7 @@ export interface SecurityDesk {
   self(caller: Caller): StoredResource;
 }
 
-export function securityDesk(options: SecurityOptions): SecurityDesk {
+export function securityParts(options: SecurityOptions): SecurityParts {
   const { view, judge } = options;
   const named = (what: string, find: (view: WorldView, id: Uuid) => StoredResource | undefined) => (text: string) => {
     const id = parseUuid(text);
