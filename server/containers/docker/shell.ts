@@ -14,7 +14,6 @@ const FIRST_LINE_BYTES = 4_096;
 /** For a shell that is told to hang up; what does not is killed. */
 const HANG_UP_MS = 2_000;
 const KILLED = 128 + 9;
-const STOP_MS = 2_000;
 
 /** Opens a shell in an instance: bash where the image has it, else sh. Throws EngineRefusal where it has none. */
 export async function openShell(connection: DockerConnection, instanceId: string, size: TerminalSize): Promise<Shell> {
@@ -57,11 +56,14 @@ export async function openShell(connection: DockerConnection, instanceId: string
     async ending() {
       const ended = await connection.ask(() => exec.inspect()).catch(() => undefined);
       const exitCode = ended?.ExitCode ?? undefined;
-      const container = connection.docker.getContainer(instanceId);
-      // What was killed may have been so with all of its instance, which has stopped a moment later, or runs again by then.
-      if (exitCode === KILLED && (await startOf()) === startedAt)
-        await container.wait({ abortSignal: AbortSignal.timeout(STOP_MS) }).catch(() => undefined);
-      return { exitCode, isInstanceGone: (await startOf()) !== startedAt };
+      // What was killed may have been so with all of its instance. A busy engine says for seconds that such a one runs, but runs nothing in it.
+      const runsNothing =
+        exitCode === KILLED &&
+        (await execute(connection, instanceId, ['/bin/sh', '-c', ':']).then(
+          ({ exitCode }) => exitCode !== 0,
+          () => true,
+        ));
+      return { exitCode, isInstanceGone: runsNothing || (await startOf()) !== startedAt };
     },
     async end() {
       stream.resume(); // its end comes behind what nobody reads any more
