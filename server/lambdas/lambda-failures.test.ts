@@ -50,10 +50,10 @@ describe('each failure of D-139 is an outcome of its own that says what happened
 
   it('a handler that is not there names those that are', async () => {
     expect(failureOf(await bed.run('exports.a = () => 1; exports.b = 2'))).toBe(
-      "load: handler 'run' is not exported by index.js; its exports are a, b",
+      "load: handler 'run' is not exported by index.js; its exports are a, b: export it by that name, or name another in the lambda's property 'handler'",
     );
-    expect(failureOf(await bed.run('export const a = 1; export default { b: 2 }'))).toMatch(/its exports are a, b$/);
-    expect(failureOf(await bed.run('const a = 1'))).toMatch(/it exports nothing$/);
+    expect(failureOf(await bed.run('export const a = 1; export default { b: 2 }'))).toMatch(/its exports are a, b: /);
+    expect(failureOf(await bed.run('const a = 1'))).toMatch(/; it exports nothing: /);
     expect(failureOf(await bed.run('exports.run = 5'))).toBe("load: handler 'run' is a number, not a function");
   });
 

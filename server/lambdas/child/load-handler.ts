@@ -48,7 +48,9 @@ function handlerIn(exported: unknown, exportName: string, file: string): Handler
   if (typeof whole === 'function') return handlerOf(whole, undefined);
   const names = [...new Set(owners.flatMap(namesOf))];
   const known = names.length > 0 ? `its exports are ${names.join(', ')}` : 'it exports nothing';
-  throw new HandlerMissing(`handler '${exportName}' is not exported by ${file}; ${known}`);
+  throw new HandlerMissing(
+    `handler '${exportName}' is not exported by ${file}; ${known}: export it by that name, or name another in the lambda's property 'handler'`,
+  );
 }
 
 function handlerOf(member: object, owner: unknown): Handler {
