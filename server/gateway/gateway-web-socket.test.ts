@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { text } from './gateway-for-tests.ts';
@@ -225,8 +226,32 @@ describe('a WebSocket that ends', () => {
     await once(rawOf(socket), 'data'); // it has begun to arrive
     const end = closed(socket);
     await shop.proxy.drain('i1', 60_000);
-    expect(message.equals((await got)[0])).toBe(true);
     expect((await end).code).toBe(1001);
+    expect(message.equals((await got)[0])).toBe(true);
+  });
+
+  it('because its instance is drained gets all of a message that comes slowly', async () => {
+    const shop = await shopWith();
+    const { sockets } = await echo(shop);
+    const arrived = once(sockets, 'connection');
+    const socket = await open(shop);
+    const [served] = await arrived;
+    const end = closed(socket);
+    const got = once(socket, 'message');
+    const instance = rawOf(served);
+    served.pause(); // it would answer the farewell within its frame
+    instance.write(Buffer.from([0x82, 7])); // of seven bytes
+    await once(rawOf(socket), 'data');
+    const drained = shop.proxy.drain('i1', 60_000);
+    // In all it takes longer than it may stand still.
+    for (const byte of 'in time') {
+      instance.write(byte);
+      await wait(200);
+    }
+    served.resume();
+    expect((await end).code).toBe(1001);
+    expect(String((await got)[0])).toBe('in time');
+    await drained;
   });
 
   it('because the gateway stops is told to go away, and does not hold the gateway up', async () => {

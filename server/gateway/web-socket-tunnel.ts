@@ -2,10 +2,10 @@ import type { Duplex } from 'node:stream';
 import type { Tunnel } from './container-upstreams.ts';
 import { FrameWalk, goingAwayFrame } from './web-socket-frames.ts';
 
-/** How long an end may take to close once the other has. */
+/** How long nothing may move until an end closes once the other has. */
 const CLOSE_WAIT_MS = 5_000;
 
-/** How long both may take once they were told to leave. */
+/** How long nothing may move once both were told to leave: what is under way, however large, arrives. */
 const FAREWELL_WAIT_MS = 1_000;
 
 /** Leads the bytes of an open WebSocket both ways; what it says itself it says between two frames. */
@@ -20,11 +20,11 @@ export class WebSocketTunnel implements Tunnel {
   constructor(client: { socket: Duplex; head: Buffer }, instance: { socket: Duplex; head: Buffer }) {
     const ends = [client.socket, instance.socket];
     this.#ends = ends;
-    this.closed = Promise.all(ends.map(whenClosed)).then(() => clearTimeout(this.#timer));
+    this.closed = Promise.all(ends.map(whenClosed)).then(() => clearInterval(this.#timer));
     for (const end of ends) {
       end.on('error', () => {}); // its close is what matters
-      end.on('end', () => this.#closeWithin(CLOSE_WAIT_MS));
-      end.on('close', () => this.#closeWithin(CLOSE_WAIT_MS));
+      end.on('end', () => this.#closeWhenStill(CLOSE_WAIT_MS));
+      end.on('close', () => this.#closeWhenStill(CLOSE_WAIT_MS));
     }
     this.#ways = [
       new Way(client.socket, instance.socket, goingAwayFrame({ isMasked: true })),
@@ -37,7 +37,7 @@ export class WebSocketTunnel implements Tunnel {
 
   goAway(): void {
     for (const way of this.#ways) way.close();
-    this.#closeWithin(FAREWELL_WAIT_MS);
+    this.#closeWhenStill(FAREWELL_WAIT_MS);
   }
 
   /** Closes both connections at once. */
@@ -45,10 +45,21 @@ export class WebSocketTunnel implements Tunnel {
     for (const end of this.#ends) end.destroy();
   }
 
-  #closeWithin(timeoutMs: number): void {
+  /** Looks twice in that time: at the first look it may be this process that stood still. */
+  #closeWhenStill(waitMs: number): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    this.#timer = setTimeout(() => this.cut(), timeoutMs);
+    let [moved, looks] = [this.#movedBytes(), 0];
+    this.#timer = setInterval(() => {
+      const before = moved;
+      moved = this.#movedBytes();
+      looks = moved === before ? looks + 1 : 0;
+      if (looks === 2) this.cut();
+    }, waitMs / 2);
+  }
+
+  #movedBytes(): number {
+    return this.#ways.reduce((sum, way) => sum + way.movedBytes, 0);
   }
 }
 
@@ -64,6 +75,7 @@ class Way {
   /** Said last of all. */
   readonly #farewell: Buffer;
   #state: 'open' | 'closing' | 'closed' = 'open';
+  #passedBytes = 0;
 
   constructor(from: Duplex, to: Duplex, farewell: Buffer) {
     this.#from = from;
@@ -76,9 +88,15 @@ class Way {
     from.on('close', () => to.writableEnded || to.destroy());
   }
 
+  /** What has left this process. */
+  get movedBytes(): number {
+    return this.#passedBytes - this.#to.writableLength;
+  }
+
   pass(bytes: Buffer): void {
     if (this.#state === 'closed') return;
     const size = this.#walk.pass(bytes, { toBoundary: this.#state === 'closing' });
+    this.#passedBytes += size;
     if (size > 0 && !this.#to.write(size === bytes.length ? bytes : bytes.subarray(0, size))) this.#from.pause();
     if (this.#state === 'closing') this.close();
   }
