@@ -80,6 +80,17 @@ describe('a platform in a test suite', () => {
     expect((await platform.invoke('parts')).outcome).toEqual({ ok: true, result: 'the second' });
   });
 
+  it('gives a lambda and its endpoint whatever other properties they have', async () => {
+    const code = "exports.run = async () => ({ statusCode: 201, headers: { 'x-of': 'mine' }, body: 'made' });";
+    const endpoint = { resource: 'aware', is_http_aware: true, methods: ['GET'] };
+    const { id, url } = await platform.deploy('/a/b/aware', { code, endpoint, properties: { memory: 64 } });
+    const lambda = await asUser(await platform.token(), `/root/lambdas/${id}`);
+    expect(await lambda.json()).toMatchObject({ properties: { memory: 64 } });
+    const answer = await fetch(`${url}`);
+    expect((await fetch(`${url}`, { method: 'PUT' })).status).toBe(405);
+    expect([answer.status, answer.headers.get('x-of'), await answer.text()]).toEqual([201, 'mine', 'made']);
+  });
+
   it('is as it was after a reset: resources, leads, what was recorded, logs, the source-control stand-in', async () => {
     const before = await platform.token();
     await platform.invoke('contact-form', { payload: { email: 'gone@example.com' } });
@@ -119,6 +130,50 @@ describe('an error says by its code', () => {
     ],
     ['a place that is not told', () => platform.deploy('orders', { code: CODE }), 'AMBIGUOUS', /6 environments/],
     ['a no of the platform', () => platform.deploy('/a/b/c', { code: CODE, timeoutS: -1 }), 'REFUSED', /timeout/],
+    // As never: this is for whoever has no types.
+    [
+      'an option of a lambda misspelt',
+      () => platform.deploy('/a/b/c', { code: CODE, timeout: 3 } as never),
+      'REFUSED',
+      /^deploy: 'timeout' .* 'timeoutS'\?$/,
+    ],
+    [
+      'code and folder',
+      () => platform.deploy('/a/b/c', { code: CODE, folder }),
+      'REFUSED',
+      /either 'code' or 'folder'/,
+    ],
+    ['neither of them', () => platform.deploy('/a/b/c', {} as never), 'REFUSED', /either 'code' or 'folder'/],
+    [
+      'a property that no lambda has',
+      () => platform.deploy('/a/b/c', { code: CODE, properties: { memori: 3 } }),
+      'REFUSED',
+      /memori/,
+    ],
+    [
+      'a filter of leads misspelt',
+      () => platform.leads.list({ mail: 'a@b.c' } as never),
+      'REFUSED',
+      /^leads.list: 'mail' .* 'email'\?$/,
+    ],
+    [
+      'a filter for a wait',
+      () => platform.leads.waitFor({ timeoutMs: 9 } as never),
+      'REFUSED',
+      /^leads.waitFor: .* email, since$/,
+    ],
+    [
+      'a filter of invocations',
+      () => platform.invocations.find({ failed: true } as never),
+      'REFUSED',
+      /lambda, ok, trigger$/,
+    ],
+    [
+      'a trigger that none has',
+      () => platform.invocations.list({ trigger: 'cron' } as never),
+      'REFUSED',
+      /^invocations.list: trigger must be one of/,
+    ],
     ['a wait that was in vain', () => platform.leads.waitFor({}, { timeoutMs: 1 }), 'TIMEOUT', /no lead came/],
   ])('%s', async (_what, work, code, message) => {
     await expect(work()).rejects.toMatchObject({ code, message: expect.stringMatching(message) });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { INVOCATION_TRIGGERS } from '../model/invocation.ts';
 import { named } from './named.ts';
 import { countWithin, text } from './parameter.ts';
 import { A_LAMBDA, id, logLine, recordedBody, time, traceId } from './parts.ts';
@@ -35,7 +36,7 @@ export const invocation = named(
     executionId: id,
     lambdaId: id,
     lambdaName: z.string(),
-    trigger: z.enum(['gateway', 'async', 'event', 'move', 'manual', 'periodic']),
+    trigger: z.enum(INVOCATION_TRIGGERS),
     cold: z.boolean().describe('A process had to be made ready'),
     acceptedAt: time,
     startedAt: time.optional().describe('When the handler began; absent if it never did'),

@@ -113,8 +113,10 @@ export type LambdaSource = ({ code: string } | { folder: string }) & {
   env?: Record<string, string>;
   /** Seconds that it may run. */
   timeoutS?: number;
-  /** Publishes it at this path of the environment's API, such as `/orders`. */
-  endpoint?: string;
+  /** Publishes it at this path of the environment's API, such as `/orders`; or an endpoint's properties, as the REST API names them. */
+  endpoint?: string | { resource: string; [property: string]: unknown };
+  /** Its other properties, as the REST API names them, such as `{ memory: 256 }`. */
+  properties?: Record<string, unknown>;
 };
 
 export interface DeployedLambda {

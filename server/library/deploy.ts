@@ -7,6 +7,7 @@ import { seedRows } from '../contract/seeds.ts';
 import { treeRows } from '../contract/tree.ts';
 import { type FoundInTree, lastNameOf, pathOf } from '../model/resource-path.ts';
 import type { DeployedLambda, LambdaSource } from './api.ts';
+import { checkSource } from './arguments.ts';
 import type { Client } from './client.ts';
 import { failure } from './failure.ts';
 import { findLambda } from './find-lambda.ts';
@@ -25,6 +26,7 @@ const OWN_API = { provider: { id: 'default-gateway-manager', locations: ['defaul
  * @throws TerrariumError
  */
 export async function deploy(client: Client, named: string, source: LambdaSource): Promise<DeployedLambda> {
+  checkSource(source);
   const environments = pathsOf(
     await client.ask(treeRows.searchTree, { query: { word: 'environments', limit: '1000' } }),
   );
@@ -37,7 +39,7 @@ export async function deploy(client: Client, named: string, source: LambdaSource
       `'${named}' is no path of a lambda: give /WORKSPACE/ENVIRONMENT/NAME, organizations before`,
     );
   }
-  const endpoint = source.endpoint?.replace(/^[/]*/, '/');
+  const endpoint = endpointOf(source);
   const properties = await propertiesOf(source);
   const lambda = { properties: { provider: { id: 'default-lambda' }, runtime: 'nodejs', ...properties } };
   const apis = endpoint === undefined ? {} : { apis: await apiWith(client, { place, name, path, endpoint }) };
@@ -48,7 +50,13 @@ export async function deploy(client: Client, named: string, source: LambdaSource
   const id = await findLambda(client, path);
   const organization = place.slice(0, -2).join('.') || 'root';
   const url = `/meta/${encodeURIComponent(organization)}/lambdas/${id}`;
-  return { id, path, ...(endpoint !== undefined && { url: await urlOf(client, url, endpoint) }) };
+  return { id, path, ...(endpoint !== undefined && { url: await urlOf(client, url, endpoint.resource) }) };
+}
+
+function endpointOf({ endpoint }: LambdaSource) {
+  if (endpoint === undefined) return undefined;
+  const { resource, ...properties } = typeof endpoint === 'string' ? { resource: endpoint } : endpoint;
+  return { ...properties, resource: resource.replace(/^[/]*/, '/') };
 }
 
 /** What is in an environment, with its workspace and organizations around it, as a seed writes them. */
@@ -59,11 +67,11 @@ function around(place: readonly string[], inside: object): object {
 }
 
 async function propertiesOf(source: LambdaSource): Promise<Record<string, unknown>> {
-  const { env, timeoutS } = source;
-  const common = { ...(env && { env }), ...(timeoutS !== undefined && { timeout: timeoutS }) };
+  const { env, timeoutS, properties } = source;
+  const common = { ...properties, ...(env && { env }), ...(timeoutS !== undefined && { timeout: timeoutS }) };
   if ('code' in source) {
     const code = Buffer.from(source.code).toString('base64');
-    return { code_type: 'inline', code, handler: source.handler ?? 'run', ...common };
+    return { ...common, code_type: 'inline', code, handler: source.handler ?? 'run' };
   }
   const folder = resolve(source.folder);
   const found = await stat(folder).catch((cause: Error) => {
@@ -73,7 +81,7 @@ async function propertiesOf(source: LambdaSource): Promise<Record<string, unknow
   const url = pathToFileURL(folder);
   // The same folder may hold other files by now: at another address they are another package.
   url.searchParams.set('deployed', new Date().toISOString());
-  return { code_type: 'package', package_url: url.href, handler, ...common };
+  return { ...common, code_type: 'package', package_url: url.href, handler };
 }
 
 /** The handler of a folder: `run` of what its package.json names as its main file. */
@@ -91,12 +99,17 @@ async function handlerOf(folder: string): Promise<string> {
 /** The API of an environment, with the lambda's endpoint in it. */
 async function apiWith(
   client: Client,
-  { place, name, path, endpoint }: { place: readonly string[]; name: string; path: string; endpoint: string },
+  {
+    place,
+    name,
+    path,
+    endpoint,
+  }: { place: readonly string[]; name: string; path: string; endpoint: { resource: string } },
 ): Promise<object> {
   const tree = await client.ask(treeRows.searchTree, { query: { word: 'apis', limit: '1000' } });
   const above = `/${place.join('/')}/`;
   const there = pathsOf(tree).find((one) => one.startsWith(above));
-  const properties = { resource: endpoint, implementation_type: 'lambda', implementation_id: path };
+  const properties = { ...endpoint, implementation_type: 'lambda', implementation_id: path };
   const apiendpoints = { [name]: { properties } };
   return there
     ? { [lastNameOf(there)]: { apiendpoints } }

@@ -1,5 +1,6 @@
 import { type InvocationSummary, recordedRows } from '../contract/recorded.ts';
 import type { Invocation, InvocationFilter, Invocations } from './api.ts';
+import { checkInvocationFilter } from './arguments.ts';
 import type { Client } from './client.ts';
 import { findLambda } from './find-lambda.ts';
 
@@ -24,8 +25,14 @@ export function invocationsOf(client: Client, after: () => number): Invocations 
     }
   };
   return {
-    find: async (filter = {}) => (await list(filter, 1))[0],
-    list: (filter = {}) => list(filter, MOST),
+    async find(filter = {}) {
+      checkInvocationFilter('invocations.find', filter);
+      return (await list(filter, 1))[0];
+    },
+    async list(filter = {}) {
+      checkInvocationFilter('invocations.list', filter);
+      return await list(filter, MOST);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { leadRows } from '../contract/leads.ts';
 import type { Lead, LeadFilter, Leads } from './api.ts';
+import { checkLeadFilter } from './arguments.ts';
 import type { Client } from './client.ts';
 import { failure } from './failure.ts';
 
@@ -15,8 +16,13 @@ export function leadsOf(client: Client): Leads {
     return leads.filter((lead): lead is typeof lead & { oid: string } => lead.oid !== undefined);
   };
   return {
-    list: (filter = {}) => list(filter),
-    async waitFor(filter = {}, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) {
+    async list(filter = {}) {
+      checkLeadFilter('leads.list', filter);
+      return await list(filter);
+    },
+    async waitFor(filter = {}, asked = {}) {
+      checkLeadFilter('leads.waitFor', filter, asked);
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = asked;
       const untilMs = performance.now() + timeoutMs;
       for (;;) {
         const leftMs = untilMs - performance.now();

@@ -3,7 +3,8 @@ import type { Uuid } from './ids.ts';
 import type { MetRule } from './outbound-rule.ts';
 
 /** Why an invocation ran: a gateway call, an asynchronous call, a policy event, a migration rule, a person, the clock. */
-export type InvocationTrigger = 'gateway' | 'async' | 'event' | 'move' | 'manual' | 'periodic';
+export const INVOCATION_TRIGGERS = ['gateway', 'async', 'event', 'move', 'manual', 'periodic'] as const;
+export type InvocationTrigger = (typeof INVOCATION_TRIGGERS)[number];
 
 /** What a lambda sees in its `context` (D-136), but for the members that the runner itself adds (lambdaId, lambdaName, deadline). */
 export interface CallContext {

@@ -1,4 +1,4 @@
-import type { FailureKind, InvocationTrigger } from './invocation.ts';
+import { type FailureKind, INVOCATION_TRIGGERS } from './invocation.ts';
 import { parseQuery, type Query, type QueryField } from './query-language.ts';
 
 /** What invocations can be asked for by. Texts that take time to make are made when a query needs them. */
@@ -47,13 +47,12 @@ const FAILURES: readonly FailureKind[] = [
   'runtime',
   'interrupted',
 ];
-const TRIGGERS: readonly InvocationTrigger[] = ['gateway', 'async', 'event', 'move', 'manual', 'periodic'];
 
 const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
   { name: 'status', valueOf: statusWords, words: ['ok', ...FAILURES] },
   { name: 'time', valueOf: ({ atMs }) => atMs, isMoment: true },
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
-  { name: 'trigger', valueOf: ({ trigger }) => trigger, words: TRIGGERS },
+  { name: 'trigger', valueOf: ({ trigger }) => trigger, words: INVOCATION_TRIGGERS },
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },
   { name: 'out', valueOf: ({ outboundCalls }) => outboundCalls },
   { name: 'outbound', valueOf: outboundWord, words: ['none', 'ok', 'error'] },

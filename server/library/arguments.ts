@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { INVOCATION_TRIGGERS } from '../model/invocation.ts';
+import { nearestOf } from '../model/nearest.ts';
+import { validationMessage } from '../model/validation-message.ts';
+import type { InvocationFilter, LambdaSource, LeadFilter } from './api.ts';
+import { failure } from './failure.ts';
+
+/*
+ * What callers hand over, held against what there is: nothing else tells somebody who writes no TypeScript of a slip, by which an
+ * option does nothing and a filter matches all.
+ */
+
+const text = z.string();
+const lambdaSource = z.strictObject({
+  code: text.optional(),
+  folder: text.optional(),
+  handler: text.optional(),
+  env: z.record(text, z.unknown()).optional(),
+  timeoutS: z.number().optional(),
+  endpoint: z.union([text, z.looseObject({ resource: text })]).optional(),
+  properties: z.record(text, z.unknown()).optional(),
+});
+const leadFilter = z.strictObject({ email: text.optional(), since: z.union([text, z.date()]).optional() });
+const wait = z.strictObject({ timeoutMs: z.number().min(0).optional() });
+const invocationFilter = z.strictObject({
+  lambda: text.optional(),
+  ok: z.boolean().optional(),
+  trigger: z.enum(INVOCATION_TRIGGERS).optional(),
+});
+
+/** @throws TerrariumError `REFUSED` */
+export function checkSource(source: LambdaSource): void {
+  check('deploy', lambdaSource, source);
+  if ('code' in source === 'folder' in source)
+    throw failure('REFUSED', "deploy: give either 'code' or 'folder', a folder or a file");
+}
+
+/** @throws TerrariumError `REFUSED` */
+export function checkLeadFilter(call: string, filter: LeadFilter, asked: { timeoutMs?: number } = {}): void {
+  check(call, leadFilter, filter);
+  check(call, wait, asked);
+}
+
+/** @throws TerrariumError `REFUSED` */
+export function checkInvocationFilter(call: string, filter: InvocationFilter): void {
+  check(call, invocationFilter, filter);
+}
+
+function check(call: string, schema: z.ZodObject, given: unknown): void {
+  const [issue] = schema.safeParse(given, { error: validationMessage }).error?.issues ?? [];
+  if (!issue) return;
+  const known = Object.keys(schema.shape);
+  if (issue.code !== 'unrecognized_keys')
+    throw failure('REFUSED', `${call}: ${issue.path.join('.') || 'what it is given'} ${issue.message}`);
+  const [name = ''] = issue.keys;
+  const meant = nearestOf(name, known);
+  const advice = meant === undefined ? `there are ${known.join(', ')}` : `did you mean '${meant}'?`;
+  throw failure('REFUSED', `${call}: '${name}' is none of its options; ${advice}`);
+}
