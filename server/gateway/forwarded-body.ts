@@ -60,7 +60,6 @@ export class ForwardedBody {
       cancel();
       this.#isWanted = true;
       if (!this.#call.response.headersSent) this.#call.response.writeContinue();
-      progress.onClientsTurn();
       stop = this.#pump(upstream, progress);
     };
     const timer = setTimeout(begin, CONTINUE_WAIT_MS);
@@ -94,6 +93,7 @@ export class ForwardedBody {
       end();
       return () => {};
     }
+    progress.onClientsTurn();
     const send = (chunk: Buffer) => {
       this.#sizeBytes += chunk.length;
       if (this.#sizeBytes > maxBodyBytes) {
