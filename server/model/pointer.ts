@@ -2,7 +2,8 @@
 
 /** A member's name, or a place in an array, as one step of a pointer: `/` and the name, escaped. */
 export function stepTo(name: PropertyKey): string {
-  return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const text = String(name);
+  return /[~/]/.test(text) ? `/${text.replaceAll('~', '~0').replaceAll('/', '~1')}` : `/${text}`;
 }
 
 /** The pointer that leads through these members, from where `base` leads. */

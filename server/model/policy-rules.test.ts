@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from './json.ts';
+import './registry.ts';
 import { explainLimit, limitHolds, matchedActions, parsePredicate, suppresses } from './policy-rules.ts';
 import { refusalOf } from './refusal-for-tests.ts';
 import './registry.ts'; // the types' words are known once it is loaded

@@ -2,7 +2,7 @@ import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { Change } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { isUuid, type Uuid } from '../model/ids.ts';
-import { segmentsOf } from '../model/pointer.ts';
+import { stepTo } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 
 const { applyPatch, compare, deepClone, JsonPatchError } = jsonPatch;
@@ -24,8 +24,8 @@ export function operationsBetween(
 }
 
 /**
- * What a record becomes, and the operations to and fro: one compare each way, and a copy of nothing but what changes, so that the
- * rest stands where it stood and is shared. Neither may be changed afterwards.
+ * What a record becomes, and the operations to and fro: one walk through both, and a copy of nothing but what changes, so that the
+ * rest stands where it stood and is shared. None of them may be changed afterwards.
  *
  * @returns undefined when nothing changes
  */
@@ -42,43 +42,86 @@ export function changeBetween(
   }
   if (!wanted)
     return { change: { before }, ops: [{ op: 'remove', path }], inverse: [{ op: 'add', path, value: before }] };
-  const within = compare(before, wanted);
-  if (within.length === 0) return undefined;
-  const after = patched(before, within);
+  const difference = differenceBetween(before, wanted, path);
+  if (!difference) return undefined;
+  const { after, ops, inverse } = difference;
   if (after.id !== id) throw new PlatformError(422, `${path}/id must be ${id}`);
-  const below = (operations: readonly Operation[]) =>
-    operations.map((operation) => ({ ...operation, path: path + operation.path }));
-  return { change: { before, after }, ops: below(within), inverse: below(compare(after, before)) };
+  return { change: { before, after }, ops, inverse };
 }
 
-/** A record after operations of `compare`: add, replace and remove of places that are there. */
-function patched(record: StoredResource, operations: readonly Operation[]): StoredResource {
-  const own = new Set<object>();
-  const copied = <T extends object>(value: T): T => {
-    if (own.has(value)) return value;
-    const copy = (Array.isArray(value) ? [...value] : { ...value }) as T; // what it is a copy of
-    own.add(copy);
-    return copy;
-  };
-  const after = copied(record);
-  for (const operation of operations) {
-    const segments = segmentsOf(operation.path);
-    const last = segments.pop() ?? '';
-    let at = after as unknown as Record<string, unknown>; // a record is JSON, and so is all in it
-    for (const segment of segments) {
-      const below = copied(at[segment] as Record<string, unknown>);
-      at[segment] = below;
-      at = below;
-    }
-    if (operation.op === 'remove') {
-      if (Array.isArray(at)) at.splice(Number(last), 1);
-      else delete at[last];
-    } else if ('value' in operation) {
-      if (operation.op === 'add' && Array.isArray(at)) at.splice(Number(last), 0, operation.value);
-      else at[last] = operation.value;
+/** What an object or an array becomes, and the operations to and fro, as `compare` finds them and in its order. */
+interface Difference<T> {
+  after: T;
+  ops: Operation[];
+  inverse: Operation[];
+}
+
+/** Most members stay what they are: nothing is made before something differs. */
+function differenceBetween<T extends object>(before: T, wanted: T, path: string): Difference<T> | undefined {
+  if (before === wanted) return undefined;
+  const [had, has] = [before, wanted] as [Members, Members];
+  let made: Made | undefined;
+  const names = Object.keys(before);
+  for (let i = names.length - 1; i >= 0; i--) {
+    const name = names[i] as string; // one of them
+    const old = had[name];
+    const value = Object.hasOwn(has, name) ? has[name] : undefined;
+    if (old === value) continue;
+    const at = path + stepTo(name);
+    const isWithin = isNode(old) && isNode(value) && Array.isArray(old) === Array.isArray(value);
+    const below = isWithin ? differenceBetween(old, value, at) : undefined;
+    if (isWithin && !below) continue;
+    made ??= beginFrom(had);
+    if (below) {
+      made.after[name] = below.after;
+      made.ops.push(...below.ops);
+      made.back.set(name, below.inverse);
+    } else if (value === undefined) {
+      if (Array.isArray(made.after)) made.after.length -= 1;
+      else delete made.after[name];
+      made.ops.push({ op: 'remove', path: at });
+      made.gone.unshift({ op: 'add', path: at, value: old });
+    } else {
+      const copy = deepClone(value);
+      made.after[name] = copy;
+      made.ops.push({ op: 'replace', path: at, value: copy });
+      made.back.set(name, [{ op: 'replace', path: at, value: old }]);
     }
   }
-  return after;
+  for (const name of Object.keys(wanted)) {
+    if (has[name] === undefined || Object.hasOwn(before, name)) continue;
+    made ??= beginFrom(had);
+    const copy = deepClone(has[name]);
+    const at = path + stepTo(name);
+    made.after[name] = copy;
+    made.ops.push({ op: 'add', path: at, value: copy });
+    made.back.set(name, [{ op: 'remove', path: at }]);
+  }
+  if (!made) return undefined;
+  const { after, ops, back, gone } = made;
+  const inverse: Operation[] = [];
+  for (const name of Object.keys(after).reverse()) inverse.push(...(back.get(name) ?? []));
+  inverse.push(...gone);
+  return { after: after as T, ops, inverse };
+}
+
+type Members = Record<string, unknown>;
+
+/** A difference while it is being found: what leads back to the members that are still there, and to those that are gone. */
+interface Made {
+  after: Members;
+  ops: Operation[];
+  back: Map<string, Operation[]>;
+  gone: Operation[];
+}
+
+function beginFrom(before: Members): Made {
+  const after = (Array.isArray(before) ? [...before] : { ...before }) as Members; // what it is a copy of
+  return { after, ops: [], back: new Map(), gone: [] };
+}
+
+function isNode(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /**

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import jsonPatch from 'fast-json-patch';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../model/json.ts';
+import { record } from './world-for-tests.ts';
+import { changeBetween } from './world-patch.ts';
+
+const { applyPatch, compare } = jsonPatch;
+
+/** Few names, so that two records have many in common; some that patches escape, some that objects put before all others. */
+const names = fc.constantFrom('a', 'b', 'c', '10', '2', 'a/b', '~', '', 'constructor');
+const values = fc
+  .letrec<{ any: unknown; object: object }>((tie) => ({
+    any: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom('x', 'y', 0, 1, true, null),
+      fc.array(tie('any'), { maxLength: 4 }),
+      tie('object'),
+    ),
+    object: fc.dictionary(names, tie('any'), { maxKeys: 6, noNullPrototype: true }),
+  }))
+  .object.map((object) => object as JsonObject); // what is generated here is JSON
+
+const base = record('apis', 'api');
+const path = `/resources/${base.id}`;
+const withPath = (operations: readonly object[]) =>
+  operations.map((operation) => ({ ...operation, path: path + ('path' in operation ? operation.path : '') }));
+
+test('a change is told as compare tells it, to and fro, in its order and with its members in theirs', () => {
+  fc.assert(
+    fc.property(values, values, (had, has) => {
+      const [before, wanted] = [had, has].map((properties) => ({ ...base, properties }));
+      const made = changeBetween(base.id, before, wanted);
+      const there = compare(before as object, wanted as object);
+      const after = applyPatch(structuredClone(before), structuredClone(there)).newDocument;
+      const back = compare(after as object, before as object);
+      const told = { change: { before, after }, ops: withPath(there), inverse: withPath(back) };
+      expect(JSON.stringify(made)).toBe(there.length === 0 ? undefined : JSON.stringify(told));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('what stays as it is stands where it stood, and what comes is a copy', () => {
+  const before = { ...base, properties: { kept: { a: [1] }, changed: { b: [1], c: [2] } } };
+  const wanted = structuredClone({
+    ...before,
+    properties: { ...before.properties, changed: { b: [1], c: [2, { d: 3 }] } },
+  });
+  const after = changeBetween(base.id, before, wanted)?.change.after;
+  expect(after).toEqual(wanted);
+  expect(after?.properties.kept).toBe(before.properties.kept);
+  const changed = after?.properties.changed as typeof before.properties.changed;
+  expect(changed.b).toBe(before.properties.changed.b);
+  expect(changed.c[1]).not.toBe(wanted.properties.changed.c[1]);
+});
+
+test('a record keeps its id', () => {
+  const other = record('apis', 'api');
+  expect(() => changeBetween(base.id, base, other)).toThrow('/id must be');
+});
