@@ -211,6 +211,7 @@ describe('the built-in migration of a lambda (D-131, D-133)', () => {
     expect((await migrate(lambda, scene.otherProvider)).status).toBe(202);
     const replies = (await Promise.all(posting)).flat();
     const copy = await replaced(scene.environment, lambda.id);
+    expect(replies, 'refused: the source went while others came to name it').toContain(400);
     const followers = await root.get(`${scene.org}/apiendpoints?implementation_id=${copy.id}`);
     expect(followers.body).toHaveLength(replies.filter((status) => status === 201).length);
   });

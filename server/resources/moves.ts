@@ -190,15 +190,19 @@ export class Moves {
 
   /**
    * Puts a copy in the place of its source. The source serves until everybody follows the copy, and may be changed until then:
-   * so what has become of it meanwhile, and what names it by now, is asked again before it goes.
+   * so what has become of it meanwhile, and what names it by now, is asked again in the commit by which it goes. Nobody who goes on
+   * naming it can hold that up.
    *
    * @param origin the source as it was copied
    */
   async #replace(act: Act, origin: StoredResource, copy: StoredResource): Promise<StoredResource> {
     const { view, drafts } = this.#service;
     const { noun } = typeOf(origin);
-    let [known, made, isThere] = [origin, copy, noun === 'container'];
-    for (let present: StoredResource | undefined = this.#present(origin); present; present = view.find(origin.id)) {
+    let [known, made] = [origin, copy];
+    this.#present(origin);
+    for (const leaving of [[], [origin.id]]) {
+      const present = view.find(origin.id);
+      if (!present) break;
       const isChanged = present !== known;
       if (isChanged) made = drafts.touched(act, caughtUp(view.find(made.id) ?? made, present));
       known = present;
@@ -206,12 +210,8 @@ export class Moves {
         .referrers(origin.id)
         .filter(({ properties }) => Object.values(properties).includes(origin.id))
         .map((one) => drafts.touched(act, following(one, origin, made)));
-      const isLast = isThere && followers.length === 0;
-      const put = isThere && !isChanged ? followers : [made, ...followers];
-      // With the last look at the source it goes: nothing can come in between.
-      await this.#service.commit(act, `${noun}.migrate`, put, isLast ? [origin.id] : []);
-      if (isLast) break;
-      isThere = true;
+      const put = view.find(made.id) && !isChanged ? followers : [made, ...followers];
+      await this.#service.commit(act, `${noun}.migrate`, put, leaving);
     }
     return made;
   }
