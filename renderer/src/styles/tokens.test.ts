@@ -45,3 +45,10 @@ it.each(['light', 'dark'] as const)(
     expect(weak).toEqual([]);
   },
 );
+
+it('gives texts of one colour in one theme one colour in the other, for which the journeys take them to be the same', () => {
+  const texts = [...TEXTS, 'on-accent'].map((name) => colours.get(name));
+  for (const one of texts) {
+    for (const other of texts) expect(one?.light === other?.light).toBe(one?.dark === other?.dark);
+  }
+});
