@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json } from './json.ts';
-import './registry.ts';
+import './registry.ts'; // the types' words are known once it is loaded
 import { explainLimit, limitHolds, matchedActions, parsePredicate, suppresses } from './policy-rules.ts';
 import { refusalOf } from './refusal-for-tests.ts';
-import './registry.ts'; // the types' words are known once it is loaded
 import type { TypeWord } from './type-words.ts';
 
 const record = {
