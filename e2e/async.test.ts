@@ -56,7 +56,7 @@ async function publish(code: string, properties: object = {}, endpointProperties
 }
 
 async function finished(id: string): Promise<Body> {
-  await expect.poll(async () => (await result(id)).status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await result(id)).status).toBe(200);
   return (await result(id)).body;
 }
 

@@ -157,7 +157,7 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     expect(await result(id)).toMatchObject({ status: 404, body: { message: 'result not available yet' } });
     const free = fillUp();
     release();
-    await expect.poll(async () => (await result(id)).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await result(id)).status).toBe(200);
     expect((await result(id)).body.result).toHaveLength(LONG);
 
     const { accepted, refused } = await untilRefused(call);
@@ -171,7 +171,7 @@ describe.skipIf(obstacle !== undefined)('on a small disk', () => {
     });
 
     free();
-    await expect.poll(async () => (await meta('GET', '/health')).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await meta('GET', '/health')).status).toBe(200);
     await platform.stop();
     await start();
     expect((await result(id)).body.result).toHaveLength(LONG);

@@ -323,7 +323,7 @@ describe('Gateway ({gateway_url})', () => {
     expect(accepted.status).toBe(200);
     expect(accepted.body).toEqual({ lambdaId: expect.stringMatching(UUID) });
     const id = accepted.body.lambdaId;
-    await expect.poll(async () => (await root().get(`${gateway}/results/${id}`)).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await root().get(`${gateway}/results/${id}`)).status).toBe(200);
     const result = await root().get(`${gateway}/results/${id}`);
     expect(result.body).toEqual({
       contentType: 'application/json',

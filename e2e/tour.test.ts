@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { packageFile } from '../server/package-file.ts';
 
 /** The tour, pasted as it stands into a shell beside the command that a user starts. */
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 60_000;
 
 let folder: string;
 let server: ReturnType<typeof spawn>;

@@ -171,8 +171,9 @@ describe('a source that', () => {
       response.on('drain', more);
       more();
     };
-    await expect(fetchTo()).rejects.toThrow('it has more than 200 MB');
-  });
+    const long = 10 * MINUTE_MS; // it is about the size
+    await expect(fetchTo({ fetch: long, ask: long })).rejects.toThrow('it has more than 200 MB');
+  }, 120_000);
 
   it('sends less than it says is no package', async () => {
     source = (response) => {

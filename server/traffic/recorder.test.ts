@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../../e2e/checked-client.ts';
+import { makerFor } from '../../e2e/maker.ts';
 import { type Body, grant, lambdaBody, makePlace, makeUser, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform } from '../../e2e/platform.ts';
+import { startWitness } from '../../e2e/witness.ts';
 
 const code = `exports.run = (event, context, callback) => {
-  const { wait, fail, say } = JSON.parse(event);
+  const { fail, say } = JSON.parse(event);
   if (say) console.log(say);
-  setTimeout(() => fail ? callback(new Error(fail)) : callback(null, { got: JSON.parse(event), who: JSON.parse(context).user?.name, api_key: 'k' }), wait ?? 0);
+  setTimeout(() => fail ? callback(new Error(fail)) : callback(null, { got: JSON.parse(event), who: JSON.parse(context).user?.name, api_key: 'k' }));
 };`;
 
 let platform: Platform;
@@ -74,12 +76,19 @@ describe('GET /inspect/invocations', () => {
   });
 
   it('shows what runs while it runs', async () => {
-    const running = call({ wait: 400 });
-    await expect
-      .poll(async () => (await inspect('/invocations')).body.running, { timeout: 5_000 })
-      .toMatchObject([{ lambdaId: echo.id, lambdaName: 'echo', trigger: 'gateway', acceptedAt: expect.any(String) }]);
+    const [witness, make] = [await startWitness(), makerFor(platform.root)];
+    const lambda = await make.lambda(acme, { code: witness.code });
+    const { properties } = await make.endpoint(await make.api(acme), lambda);
+    const release = witness.hold();
+    const running = send('POST', properties.public_url, { body: {} });
+    await witness.take(1);
+    expect((await inspect('/invocations')).body.running).toMatchObject([
+      { lambdaId: lambda.id, lambdaName: lambda.name, trigger: 'gateway', acceptedAt: expect.any(String) },
+    ]);
+    release();
     await running;
     expect((await inspect('/invocations')).body.running).toEqual([]);
+    await witness.stop();
   });
 
   it.each([
