@@ -71,8 +71,7 @@ await run('window', playwright('window'));
 const beside = [run('others', [...giveWay, ...vitest('2-lambdas', '3-platform')])];
 // It is another engine than that of the tests, and mostly waits, as they do.
 if (canBeApart) beside.push(podman());
-// Few at a time: an engine that is asked by many keeps no limit.
-await run('engines', [...vitest('1-engines'), '--maxWorkers', '2']);
+await run('engines', vitest('1-engines'));
 // These need the engine's own networks.
 await run('engine journeys', playwright('engine'));
 await Promise.all(beside);
