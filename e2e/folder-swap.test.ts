@@ -56,7 +56,7 @@ describe('a platform whose data folder is taken away', () => {
     const a = await start();
     const ofA: string[] = [];
     const writers = Array.from({ length: WRITERS }, (_, at) => writeUntilRefused(a, `a${at}`, ofA));
-    await expect.poll(() => ofA.length, { timeout: 30_000 }).toBeGreaterThan(20);
+    await expect.poll(() => ofA.length).toBeGreaterThan(20);
     await rename(data, elsewhere);
     for (const answer of await Promise.all(writers)) {
       expect(answer).toMatchObject(refusal(503));
@@ -109,10 +109,11 @@ describe('a platform whose data folder is taken away', () => {
       handler: 'index.index',
     };
     await create(`/environments/${environment.id}/lambdas`, { name: 'one', properties: lambda });
-    await rm(data, { recursive: true });
-    await expect
-      .poll(async () => (await send('GET', `${server.metaUrl}/health`)).status, { timeout: 10_000 })
-      .toBe(503);
+    // Out of the way first: what the platform writes by itself a moment after the start, or the change, cannot get between.
+    const gone = join(workplace.folder, 'gone');
+    await rename(data, gone);
+    await rm(gone, { recursive: true });
+    expect((await send('GET', `${server.metaUrl}/health`)).status).toBe(503);
     await expect(create('', { name: 'refused' })).resolves.toMatchObject({ code: 503 });
     expect(existsSync(data)).toBe(false);
     const { exitCode, err } = await server.stop();

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { writeWhole } from '../machine/write-whole.ts';
 
@@ -10,7 +10,7 @@ export interface Certificate {
 }
 
 export interface CertificateOptions {
-  /** Data folder, made when missing; absent: nothing is written, and each call makes a new certificate. */
+  /** Data folder, which has to be there; absent: nothing is written, and each call makes a new certificate. */
   dir?: string;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
@@ -42,9 +42,8 @@ export async function keptCertificate(options: CertificateOptions): Promise<Cert
   return kept && isFresh(kept, options.nowMs()) ? kept : undefined;
 }
 
-/** Keeps it in a data folder, which is made when missing. */
+/** Keeps it in a data folder. One that is gone is not made anew: rejects then. */
 export async function keepCertificate(dir: string, { keyPem, certPem }: Certificate): Promise<void> {
-  await mkdir(dir, { recursive: true });
   await writeWhole(path.join(dir, FILE_NAME), `${certPem}\n${keyPem}\n`);
 }
 

@@ -226,7 +226,7 @@ export class FolderFiles implements StoreFiles {
     this.check();
     const path = this.pathOf(name);
     const temporary = `${path}.tmp`;
-    await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+    await this.#makeFolderOf(name);
     try {
       const sizeBytes = await writeWhole(temporary, content);
       this.check(); // again, since that took its time
@@ -242,7 +242,7 @@ export class FolderFiles implements StoreFiles {
   async rename(from: string, to: string): Promise<void> {
     this.check();
     const target = this.pathOf(to);
-    await mkdir(dirname(target), { recursive: true, mode: FOLDER_MODE });
+    await this.#makeFolderOf(to);
     await rename(this.pathOf(from), target);
     await syncFolder(dirname(target));
     await syncFolder(this.#lock.dir);
@@ -253,6 +253,15 @@ export class FolderFiles implements StoreFiles {
     const path = this.pathOf(name);
     await rm(path, { force: true });
     await syncFolder(dirname(path));
+  }
+
+  /** Makes the folder within ours that a file stands in. Ours itself is not made anew: it may be gone since it was looked at. */
+  async #makeFolderOf(name: string): Promise<void> {
+    const folder = dirname(name);
+    if (folder === '.') return;
+    await mkdir(this.pathOf(folder), { mode: FOLDER_MODE }).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
   }
 
   async #putInPlace(temporary: string, name: string): Promise<void> {
