@@ -1,28 +1,17 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
 import { GatewayUnderTest, text } from './gateway-for-tests.ts';
+import { defaultLimits, type GatewayLimits } from './limits.ts';
 
 const HOST = 'Host: localhost\r\n';
-const ANSWER_STALL_MS = 500;
 
 let jar: GatewayUnderTest;
 beforeEach(async () => {
-  jar = new GatewayUnderTest({
-    limits: {
-      requestBodyBytes: 1000,
-      headersTimeoutMs: 100,
-      requestTimeoutMs: 200,
-      answerStallMs: ANSWER_STALL_MS,
-      drainTimeoutMs: 60_000,
-    },
-  });
-  await jar.start();
-  const echo = jar.lambda(({ body }) => text(Buffer.from(body).toString()));
-  jar.endpoint(jar.api('web'), echo, { resource: '/echo' });
+  jar = await startGateway({ drainTimeoutMs: 60_000 });
 });
 afterEach(async () => {
   expect(jar.faults).toEqual([]);
@@ -33,6 +22,22 @@ afterEach(async () => {
   });
   await jar.stop();
 });
+
+/** One that echoes what is sent to `/web/echo`. A small time is only for who is to be cut off by it: a busy machine cuts off anybody. */
+async function startGateway(limits: Partial<GatewayLimits>): Promise<GatewayUnderTest> {
+  const gateway = new GatewayUnderTest({ limits: { requestBodyBytes: 1000, ...limits } });
+  await gateway.start();
+  const echo = gateway.lambda(({ body }) => text(Buffer.from(body).toString()));
+  gateway.endpoint(gateway.api('web'), echo, { resource: '/echo' });
+  return gateway;
+}
+
+/** The same, for a test that ends it. */
+async function startImpatientGateway(limits: Partial<GatewayLimits>): Promise<GatewayUnderTest> {
+  const gateway = await startGateway(limits);
+  onTestFinished(() => gateway.stop());
+  return gateway;
+}
 
 /** Status, headers and JSON of each answer in a stream of them. */
 function answersIn(stream: string): { status: number; head: string; json: { code: number; message: string } }[] {
@@ -50,11 +55,22 @@ function answersIn(stream: string): { status: number; head: string; json: { code
     });
 }
 
-async function open(): Promise<Socket> {
-  const socket = connect(jar.port, '127.0.0.1');
+async function open({ port } = jar): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   socket.on('error', () => {}); // being cut off is what some of these clients are about
   return socket;
+}
+
+/** The gateway's end of the next connection. */
+function nextServed(): Promise<Socket> {
+  return new Promise((resolve) => {
+    const served = (message: unknown) => {
+      unsubscribe('net.server.socket', served);
+      resolve((message as { socket: Socket }).socket); // what Node tells there
+    };
+    subscribe('net.server.socket', served);
+  });
 }
 
 describe('bytes that are no request', () => {
@@ -194,12 +210,20 @@ describe('a request body', () => {
 
 describe('a client', () => {
   it.each([
-    ['sends half a head', `GET / HTTP/1.1\r\n${HOST}`],
-    ['sends half a body', `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\nhalf`],
-  ])('that %s and waits is cut off with 408', async (_what, bytes) => {
-    const [answer] = answersIn(await jar.sendRaw(bytes));
-    expect(answer).toMatchObject({ status: 408, json: { code: 408 } });
-    expect(jar.calls).toEqual([]);
+    ['sends half a head', `GET / HTTP/1.1\r\n${HOST}`, { headersTimeoutMs: 100 }],
+    [
+      'sends half a body',
+      `POST /web/echo HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\nhalf`,
+      { headersTimeoutMs: 200, requestTimeoutMs: 200 },
+    ],
+  ])('that %s and waits is cut off with 408, and so is the next one', async (_what, bytes, limits) => {
+    const gateway = await startImpatientGateway(limits);
+    for (let client = 0; client < 2; client++) {
+      const [answer] = answersIn(await gateway.sendRaw(bytes));
+      expect(answer).toMatchObject({ status: 408, json: { code: 408 } });
+    }
+    expect(gateway.calls).toEqual([]);
+    expect(gateway.faults).toEqual([]);
   });
 
   it('that hangs up in the middle of its body calls no lambda', async () => {
@@ -261,21 +285,45 @@ describe('a client', () => {
     expect(await over).toMatchObject({ status: 200, isComplete: false });
   });
 
-  it('that takes nothing of an answer is cut off; one that has taken it waits for the next as long as that takes', async () => {
-    const large = jar.lambda(() => text('x'.repeat(20_000_000)));
-    const late = jar.lambda(async () => {
-      await wait(2 * ANSWER_STALL_MS);
-      return text('late');
+  it('that takes nothing of an answer is cut off', async () => {
+    const gateway = await startImpatientGateway({ answerStallMs: 100 });
+    const large = gateway.lambda(() => text('x'.repeat(20_000_000)));
+    gateway.endpoint(gateway.api('large'), large, { resource: '/' });
+    for (let client = 0; client < 2; client++) {
+      const deaf = await open(gateway);
+      deaf.pause();
+      const over = gateway.nextTraffic();
+      deaf.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`);
+      expect(await over).toMatchObject({ status: 200, isComplete: false });
+    }
+    expect(gateway.faults).toEqual([]);
+  });
+
+  it('that has taken its answer waits for the next as long as that takes', async () => {
+    let finish: (outcome: Outcome) => void = () => {};
+    const outcome = new Promise<Outcome>((resolve) => {
+      finish = resolve;
     });
+    const large = jar.lambda(() => text('x'.repeat(20_000_000)));
     jar.endpoint(jar.api('large'), large, { resource: '/' });
+    const late = jar.lambda(() => outcome);
     jar.endpoint(jar.api('late'), late, { resource: '/' });
-    const deaf = await open();
-    deaf.pause();
-    const over = jar.nextTraffic();
-    deaf.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`);
-    expect(await over).toMatchObject({ status: 200, isComplete: false });
+    const served = nextServed();
+    const socket = await open();
+    const connection = await served;
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    const taking = once(socket, 'data');
     const last = `GET /late HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
-    const got = await jar.sendRaw(`GET /large HTTP/1.1\r\n${HOST}\r\n${last}`);
+    socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n${last}`);
+    await taking;
+    expect(connection.timeout).toBe(defaultLimits.answerStallMs);
+    // No time runs once it has all of it.
+    await expect.poll(() => connection.timeout).toBe(0);
+    finish(text('late'));
+    await once(socket, 'end');
+    const got = Buffer.concat(chunks).toString('latin1');
+    expect(answersIn(got).map(({ status }) => status)).toEqual([200, 200]);
     expect(got.slice(-4)).toBe('late');
   });
 });
