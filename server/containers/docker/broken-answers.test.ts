@@ -1,8 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EngineUnreachable } from '../engine-errors.ts';
 import { DockerEngine } from './docker-engine.ts';
 import { type EngineDoor, makeEngineDoor } from './engine-door-for-tests.ts';
 import { connectForTests, demandEngine, newWorldId } from './engine-for-tests.ts';
+
+const BEAT_IS_MISSED_MS = 5_500;
 
 let door: EngineDoor;
 let engine: DockerEngine;
@@ -51,6 +54,16 @@ describe('an engine whose answers do not come whole', () => {
     expect(failure).toBeInstanceOf(EngineUnreachable);
     expect(failure).not.toMatchObject(TIMED_OUT);
     expect(await engine.ping()).toMatch(/^Docker /);
+  });
+
+  it('may take longer over its version than over whether it is there: Podman asks other programs for it', async () => {
+    const connection = connectForTests(door.url);
+    await connection.ask((docker) => docker.ping());
+    door.hang();
+    const asked = connection.ask((docker) => docker.version());
+    const [version] = await Promise.all([asked, pause(BEAT_IS_MISSED_MS).then(() => door.open())]);
+    expect(version).toHaveProperty('Version');
+    connection.close();
   });
 
   it('fails at once what waits when it is let go', async () => {

@@ -3,7 +3,7 @@ import type Docker from 'dockerode';
 
 /** For the whole of a plain answer, for the head of a streamed one; what streams on is looked after by the beats of its engine. */
 export const CALL_LIMIT_MS = 60_000;
-/** A daemon that is well says at once that it is. */
+/** A daemon that is well says at once that it is; of its version Podman asks other programs, for seconds on a busy machine. */
 const BEAT_LIMIT_MS = 5_000;
 /** Nothing is said before the registry has answered. */
 const PULL_LIMIT_MS = 120_000;
@@ -40,7 +40,7 @@ export function limitCalls(modem: Modem): () => void {
 }
 
 function limitOf(path: string): number {
-  if (/^\/(_ping|version|info)\b/.test(path)) return BEAT_LIMIT_MS;
+  if (/^\/_ping\b/.test(path)) return BEAT_LIMIT_MS;
   return path.startsWith('/images/create') ? PULL_LIMIT_MS : CALL_LIMIT_MS;
 }
 

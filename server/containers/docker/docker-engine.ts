@@ -45,6 +45,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async ping(): Promise<string> {
+    await this.beat(); // what hangs is found out sooner
     const { Version: version, Components: parts } = await this.connection.ask((docker) => docker.version());
     // Podman speaks Docker's language, and says so.
     const isPodman = (parts ?? []).some(({ Name }) => Name.startsWith('Podman'));
