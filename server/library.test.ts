@@ -81,9 +81,13 @@ describe('a platform in a test suite', () => {
   });
 
   it('gives a lambda and its endpoint whatever other properties they have', async () => {
-    const code = "exports.run = async () => ({ statusCode: 201, headers: { 'x-of': 'mine' }, body: 'made' });";
+    const code = "exports.handler = async () => ({ statusCode: 201, headers: { 'x-of': 'mine' }, body: 'made' });";
     const endpoint = { resource: 'aware', is_http_aware: true, methods: ['GET'] };
-    const { id, url } = await platform.deploy('/a/b/aware', { code, endpoint, properties: { memory: 64 } });
+    const { id, url } = await platform.deploy('/a/b/aware', {
+      code,
+      endpoint,
+      properties: { memory: 64, handler: 'handler' },
+    });
     const lambda = await asUser(await platform.token(), `/root/lambdas/${id}`);
     expect(await lambda.json()).toMatchObject({ properties: { memory: 64 } });
     const answer = await fetch(`${url}`);
@@ -136,6 +140,18 @@ describe('an error says by its code', () => {
       () => platform.deploy('/a/b/c', { code: CODE, timeout: 3 } as never),
       'REFUSED',
       /^deploy: 'timeout' .* 'timeoutS'\?$/,
+    ],
+    [
+      'an endpoint without a path',
+      () => platform.deploy('/a/b/c', { code: CODE, endpoint: {} as never }),
+      'REFUSED',
+      /^deploy: endpoint must be a path/,
+    ],
+    [
+      'a moment that is none',
+      () => platform.leads.list({ since: new Date('?') }),
+      'REFUSED',
+      /^leads.list: since must be a valid Date/,
     ],
     [
       'code and folder',

@@ -17,10 +17,15 @@ const lambdaSource = z.strictObject({
   handler: text.optional(),
   env: z.record(text, z.unknown()).optional(),
   timeoutS: z.number().optional(),
-  endpoint: z.union([text, z.looseObject({ resource: text })]).optional(),
+  endpoint: z
+    .union([text, z.looseObject({ resource: text })], 'must be a path, or an object whose resource is one')
+    .optional(),
   properties: z.record(text, z.unknown()).optional(),
 });
-const leadFilter = z.strictObject({ email: text.optional(), since: z.union([text, z.date()]).optional() });
+const leadFilter = z.strictObject({
+  email: text.optional(),
+  since: z.union([text, z.date()], 'must be a valid Date, or a moment as text').optional(),
+});
 const wait = z.strictObject({ timeoutMs: z.number().min(0).optional() });
 const invocationFilter = z.strictObject({
   lambda: text.optional(),

@@ -67,21 +67,22 @@ function around(place: readonly string[], inside: object): object {
 }
 
 async function propertiesOf(source: LambdaSource): Promise<Record<string, unknown>> {
-  const { env, timeoutS, properties } = source;
-  const common = { ...properties, ...(env && { env }), ...(timeoutS !== undefined && { timeout: timeoutS }) };
+  const { handler, env, timeoutS: timeout, properties } = source;
+  const own = Object.entries({ handler, env, timeout }).filter(([, value]) => value !== undefined);
+  const told: Record<string, unknown> = { ...properties, ...Object.fromEntries(own) };
   if ('code' in source) {
     const code = Buffer.from(source.code).toString('base64');
-    return { ...common, code_type: 'inline', code, handler: source.handler ?? 'run' };
+    return { code_type: 'inline', code, handler: 'run', ...told };
   }
   const folder = resolve(source.folder);
   const found = await stat(folder).catch((cause: Error) => {
     throw failure('NOT_FOUND', `what is to be deployed cannot be read: ${cause.message}`, { cause });
   });
-  const handler = source.handler ?? (found.isDirectory() ? await handlerOf(folder) : 'run');
   const url = pathToFileURL(folder);
   // The same folder may hold other files by now: at another address they are another package.
   url.searchParams.set('deployed', new Date().toISOString());
-  return { ...common, code_type: 'package', package_url: url.href, handler };
+  const ofFolder = async () => (found.isDirectory() ? await handlerOf(folder) : 'run');
+  return { code_type: 'package', package_url: url.href, ...told, handler: told.handler ?? (await ofFolder()) };
 }
 
 /** The handler of a folder: `run` of what its package.json names as its main file. */
