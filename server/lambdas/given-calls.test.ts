@@ -19,7 +19,7 @@ function calls() {
       line: (_stream, text) => told.push(`${name} wrote ${text}`),
       outbound: ({ id }) => told.push(`${name} called ${id}`),
       goesOn: () => false,
-      noted: () => {},
+      noted: (text) => told.push(`${name} noted ${text}`),
       ended: () => told.push(`${name} ended`),
     }).number;
   /** As an offspring's news is told: to the call that runs when it comes. */
@@ -67,4 +67,27 @@ it('a line that the end of a call overtakes belongs to it still', async () => {
   given.write('stderr', Buffer.from('a line\n'));
   await nextTurn();
   expect(told).toEqual(['first began', 'first wrote a line', 'first ended']);
+});
+
+it('a note stands behind the lines that it has overtaken, and before the end of its call', async () => {
+  const { told, given, add } = calls();
+  const [first, second] = [add('first'), add('second')];
+  given.began(first, 0);
+  given.note({ number: first, message: 'at once', writtenBytes: 0 });
+  given.note({ number: first, message: 'behind', writtenBytes: 5 });
+  given.note({ number: first, message: 'at the end', writtenBytes: 9 });
+  given.write('stdout', Buffer.from('line\n'));
+  given.ended(outcomeOf(first, { hasWritten: true }));
+  await nextTurn();
+  await nextTurn();
+  expect(told).toEqual([
+    'first began',
+    'first noted at once',
+    'first wrote line',
+    'first noted behind',
+    'first noted at the end',
+    'first ended',
+  ]);
+  given.note({ number: second, message: 'of the next', writtenBytes: 5 });
+  expect(told.at(-1)).toBe('second noted of the next');
 });

@@ -1,7 +1,7 @@
 import type { LogLine } from '../model/invocation.ts';
 import type { LambdaFailure } from './lambda-failure.ts';
 import { OutputLines } from './output-lines.ts';
-import type { OutboundHead, OutcomeHead } from './protocol.ts';
+import type { NoteHead, OutboundHead, OutcomeHead } from './protocol.ts';
 
 /** How a call ended: with the handler's outcome, because the process did, or without having begun because it was withdrawn. */
 export type Ending =
@@ -46,6 +46,10 @@ export class GivenCalls {
   readonly #concluded: () => void;
   /** What has been read of the output and waits to be told whose it is. */
   #unclaimed: { stream: LogLine['stream']; chunk: Buffer }[] = [];
+  /** How much of it has been told. */
+  #toldBytes = 0;
+  /** Lines for the log that have overtaken what was written before them. */
+  #notes: NoteHead[] = [];
   /** Whose lines are told now. */
   #speaker: Given | undefined;
   #conclusion: NodeJS.Immediate | undefined;
@@ -105,11 +109,6 @@ export class GivenCalls {
     return given;
   }
 
-  /** A call whose handler has not ended. */
-  find(number: number): Readonly<Given> | undefined {
-    return this.#find(number);
-  }
-
   began(number: number, atMs: number): void {
     const given = this.#find(number);
     if (!given) return;
@@ -131,6 +130,12 @@ export class GivenCalls {
     const isRunning = ({ hasBegun, ending }: Given) => hasBegun && !ending;
     const given = this.#given.find(isRunning) ?? this.#given.findLast(({ ending }) => ending) ?? this.#given[0];
     return given?.number;
+  }
+
+  /** A line for the log of a call whose handler has not ended: its place is behind what was written before it. */
+  note(note: NoteHead): void {
+    if (this.#find(note.number)) this.#notes.push(note);
+    this.#tellNotes(({ writtenBytes }) => writtenBytes <= this.#toldBytes);
   }
 
   /** A handler has ended. */
@@ -184,8 +189,18 @@ export class GivenCalls {
     for (const { stream, chunk } of this.#unclaimed.splice(0)) {
       this.#speaker = this.#given.find(({ ending }) => !isSilent(ending)) ?? this.#given.at(-1);
       this.#output.take(stream, chunk);
+      this.#toldBytes += chunk.length;
     }
     this.#speaker = undefined;
+    this.#tellNotes(({ writtenBytes }) => writtenBytes <= this.#toldBytes);
+  }
+
+  #tellNotes(isDue: (note: NoteHead) => boolean): void {
+    if (this.#notes.length === 0) return;
+    const due = this.#notes.filter(isDue);
+    this.#notes = this.#notes.filter((note) => !isDue(note));
+    for (const { number, message } of due)
+      this.#given.find((given) => given.number === number)?.listener.noted(message);
   }
 
   #end(given: Given, ending: Ending): void {
@@ -219,9 +234,10 @@ export class GivenCalls {
   }
 
   #conclude(given: Given, ending: Ending): void {
+    this.endOutput(given);
+    this.#tellNotes(({ number }) => number === given.number);
     this.#given.shift();
     this.#closed = given.number;
-    this.endOutput(given);
     if (ending.kind === 'outcome' && ending.head.hasWritten && this.#given.length > 0) this.#goOn(this.#closed);
     if (given.listener.goesOn()) this.#earlier.set(given.number, given.listener);
     given.listener.ended(ending);

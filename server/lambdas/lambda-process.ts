@@ -350,11 +350,9 @@ export class LambdaProcess {
       case FrameType.outbound:
         this.#given.outbound(outboundHead.parse(head), body);
         return;
-      case FrameType.note: {
-        const note = noteHead.parse(head);
-        this.#given.find(note.number)?.listener.noted(note.message);
+      case FrameType.note:
+        this.#given.note(noteHead.parse(head));
         return;
-      }
       case FrameType.outcome:
         this.#given.ended({ kind: 'outcome', head: readOutcome(head), body });
         return;

@@ -27,7 +27,7 @@ export const withdrawnHead = z.object({ numbers: z.array(number).max(100) }) sat
 
 export const messageHead = z.object({ message: text }) satisfies z.ZodType<MessageHead>;
 
-export const noteHead = z.object({ number, message: text }) satisfies z.ZodType<NoteHead>;
+export const noteHead = z.object({ number, message: text, writtenBytes: z.int() }) satisfies z.ZodType<NoteHead>;
 
 export const outboundHead = z.object({
   number,

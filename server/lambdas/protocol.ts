@@ -235,4 +235,6 @@ export interface MessageHead {
 /** A line about a call for the lambda's log. */
 export interface NoteHead extends MessageHead {
   number: number;
+  /** Of output, by the process, before it. */
+  writtenBytes: number;
 }

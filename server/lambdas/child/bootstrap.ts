@@ -106,7 +106,7 @@ function send(type: number, head: SentHead, body?: Uint8Array | string): void {
 
 /** A line for the log of the call that runs. */
 function note(text: string): void {
-  if (current > 0) send(FrameType.note, { number: current, message: text });
+  if (current > 0) send(FrameType.note, { number: current, message: text, writtenBytes: outputBytes() });
 }
 
 const noted = new Set<string>();
