@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { INVOCATION_TRIGGERS } from '../model/invocation.ts';
 import { nearestOf } from '../model/nearest.ts';
 import { validationMessage } from '../model/validation-message.ts';
-import type { InvocationFilter, LambdaSource, LeadFilter } from './api.ts';
 import { failure } from './failure.ts';
 
 /*
@@ -11,7 +10,7 @@ import { failure } from './failure.ts';
  */
 
 const text = z.string();
-const lambdaSource = z.strictObject({
+export const lambdaSource = z.strictObject({
   code: text.optional(),
   folder: text.optional(),
   handler: text.optional(),
@@ -22,36 +21,19 @@ const lambdaSource = z.strictObject({
     .optional(),
   properties: z.record(text, z.unknown()).optional(),
 });
-const leadFilter = z.strictObject({
+export const leadFilter = z.strictObject({
   email: text.optional(),
   since: z.union([text, z.date()], 'must be a valid Date, or a moment as text').optional(),
 });
-const wait = z.strictObject({ timeoutMs: z.number().min(0).optional() });
-const invocationFilter = z.strictObject({
+export const wait = z.strictObject({ timeoutMs: z.number().min(0).optional() });
+export const invocationFilter = z.strictObject({
   lambda: text.optional(),
   ok: z.boolean().optional(),
   trigger: z.enum(INVOCATION_TRIGGERS).optional(),
 });
 
-/** @throws TerrariumError `REFUSED` */
-export function checkSource(source: LambdaSource): void {
-  check('deploy', lambdaSource, source);
-  if ('code' in source === 'folder' in source)
-    throw failure('REFUSED', "deploy: give either 'code' or 'folder', a folder or a file");
-}
-
-/** @throws TerrariumError `REFUSED` */
-export function checkLeadFilter(call: string, filter: LeadFilter, asked: { timeoutMs?: number } = {}): void {
-  check(call, leadFilter, filter);
-  check(call, wait, asked);
-}
-
-/** @throws TerrariumError `REFUSED` */
-export function checkInvocationFilter(call: string, filter: InvocationFilter): void {
-  check(call, invocationFilter, filter);
-}
-
-function check(call: string, schema: z.ZodObject, given: unknown): void {
+/** Holds what is handed to a call against what it takes. @throws TerrariumError `REFUSED` */
+export function check(call: string, schema: z.ZodObject, given: unknown): void {
   const [issue] = schema.safeParse(given, { error: validationMessage }).error?.issues ?? [];
   if (!issue) return;
   const known = Object.keys(schema.shape);

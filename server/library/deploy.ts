@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { jsonBody } from '../contract/row-client.ts';
 import { seedRows } from '../contract/seeds.ts';
 import { treeRows } from '../contract/tree.ts';
-import { type FoundInTree, lastNameOf, pathOf } from '../model/resource-path.ts';
+import { lastNameOf, pathsIn } from '../model/resource-path.ts';
 import type { DeployedLambda, LambdaSource } from './api.ts';
-import { checkSource } from './arguments.ts';
+import { check, lambdaSource } from './arguments.ts';
 import type { Client } from './client.ts';
 import { failure } from './failure.ts';
 import { findLambda } from './find-lambda.ts';
@@ -26,8 +26,10 @@ const OWN_API = { provider: { id: 'default-gateway-manager', locations: ['defaul
  * @throws TerrariumError
  */
 export async function deploy(client: Client, named: string, source: LambdaSource): Promise<DeployedLambda> {
-  checkSource(source);
-  const environments = pathsOf(
+  check('deploy', lambdaSource, source);
+  if ('code' in source === 'folder' in source)
+    throw failure('REFUSED', "deploy: give either 'code' or 'folder', a folder or a file");
+  const environments = pathsIn(
     await client.ask(treeRows.searchTree, { query: { word: 'environments', limit: '1000' } }),
   );
   const path = named.startsWith('/') ? named : `${onlyPlace(environments, named)}/${named}`;
@@ -109,7 +111,7 @@ async function apiWith(
 ): Promise<object> {
   const tree = await client.ask(treeRows.searchTree, { query: { word: 'apis', limit: '1000' } });
   const above = `/${place.join('/')}/`;
-  const there = pathsOf(tree).find((one) => one.startsWith(above));
+  const there = pathsIn(tree).find((one) => one.startsWith(above));
   const properties = { ...endpoint, implementation_type: 'lambda', implementation_id: path };
   const apiendpoints = { [name]: { properties } };
   return there
@@ -129,9 +131,4 @@ function onlyPlace(paths: readonly string[], named: string): string {
   if (paths.length <= 1) return paths[0] ?? OWN_PLACE;
   const advice = `give its path, below one of ${paths.join(', ')}`;
   throw failure('AMBIGUOUS', `'${named}' can go to ${paths.length} environments: ${advice}`);
-}
-
-function pathsOf({ rows, above }: FoundInTree): string[] {
-  const places = new Map([...above, ...rows].map((one) => [one.id, one]));
-  return rows.map((one) => pathOf(one, (id) => places.get(id)));
 }

@@ -1,6 +1,6 @@
 import { type InvocationSummary, recordedRows } from '../contract/recorded.ts';
 import type { Invocation, InvocationFilter, Invocations } from './api.ts';
-import { checkInvocationFilter } from './arguments.ts';
+import { check, invocationFilter } from './arguments.ts';
 import type { Client } from './client.ts';
 import { findLambda } from './find-lambda.ts';
 
@@ -26,11 +26,11 @@ export function invocationsOf(client: Client, after: () => number): Invocations 
   };
   return {
     async find(filter = {}) {
-      checkInvocationFilter('invocations.find', filter);
+      check('invocations.find', invocationFilter, filter);
       return (await list(filter, 1))[0];
     },
     async list(filter = {}) {
-      checkInvocationFilter('invocations.list', filter);
+      check('invocations.list', invocationFilter, filter);
       return await list(filter, MOST);
     },
   };

@@ -1,6 +1,6 @@
 import { leadRows } from '../contract/leads.ts';
 import type { Lead, LeadFilter, Leads } from './api.ts';
-import { checkLeadFilter } from './arguments.ts';
+import { check, leadFilter, wait } from './arguments.ts';
 import type { Client } from './client.ts';
 import { failure } from './failure.ts';
 
@@ -17,11 +17,12 @@ export function leadsOf(client: Client): Leads {
   };
   return {
     async list(filter = {}) {
-      checkLeadFilter('leads.list', filter);
+      check('leads.list', leadFilter, filter);
       return await list(filter);
     },
     async waitFor(filter = {}, asked = {}) {
-      checkLeadFilter('leads.waitFor', filter, asked);
+      check('leads.waitFor', leadFilter, filter);
+      check('leads.waitFor', wait, asked);
       const { timeoutMs = DEFAULT_TIMEOUT_MS } = asked;
       const untilMs = performance.now() + timeoutMs;
       for (;;) {

@@ -28,12 +28,17 @@ export interface FoundInTree {
   above: readonly (Named & { id: Uuid })[];
 }
 
-/** Those of the rows that are meant by a path, or by a name. */
-export function namedIn({ rows, above }: FoundInTree, named: string): { id: Uuid; path: string }[] {
+/** The paths of the rows, in their order. */
+export function pathsIn({ rows, above }: FoundInTree): string[] {
   const places = new Map([...above, ...rows].map((one) => [one.id, one]));
+  return rows.map((one) => pathOf(one, (id) => places.get(id)));
+}
+
+/** Those of the rows that are meant by a path, or by a name. */
+export function namedIn(found: FoundInTree, named: string): { id: Uuid; path: string }[] {
   const name = lastNameOf(named);
-  return rows
-    .filter((one) => one.name === name)
-    .map((one) => ({ id: one.id, path: pathOf(one, (id) => places.get(id)) }))
-    .filter(({ path }) => !named.startsWith('/') || path === named);
+  const paths = pathsIn(found);
+  return found.rows
+    .map((one, at) => ({ ...one, path: paths[at] ?? '' }))
+    .filter((one) => one.name === name && (!named.startsWith('/') || one.path === named));
 }
