@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { execRequest } from '../model/exec-request.ts';
 import { TERMINAL_PROTOCOL } from '../model/terminal-words.ts';
 import { named } from './named.ts';
 import { countWithin, text } from './parameter.ts';
@@ -8,6 +7,8 @@ import { may, SEES_ALL } from './right.ts';
 import { json, ok, rowsOf, underWay, webSocket } from './row.ts';
 
 const bytes = z.int().min(0);
+const MAX_ARGUMENTS = 256;
+const MAX_ARGUMENT_CHARACTERS = 64 * 1024;
 
 export const containerInstance = named(
   'ContainerInstance',
@@ -57,6 +58,16 @@ export const imagePull = named(
   }),
 );
 export type ImagePull = z.output<typeof imagePull>;
+
+/** Program and arguments, no shell in between. */
+const execRequest = named(
+  'ExecRequest',
+  z.strictObject({
+    command: z.array(z.string().max(MAX_ARGUMENT_CHARACTERS)).min(1).max(MAX_ARGUMENTS),
+    /** Id of the instance, or the beginning of it; the first running one without. */
+    instance: z.string().min(1).max(128).optional(),
+  }),
+);
 
 const execOutcome = named(
   'ExecOutcome',
@@ -132,7 +143,7 @@ export const containerRows = rowsOf('Containers and jobs', {
       'the latest; of each of its outputs 1 MB is kept. In the first running instance unless one is named.',
     right: mayUpdate,
     target: A_WORKLOAD,
-    body: json(named('ExecRequest', execRequest)),
+    body: json(execRequest),
     answer: ok(execOutcome),
     errors: [409, 503],
   },

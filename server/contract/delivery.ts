@@ -1,47 +1,15 @@
 import { z } from 'zod';
-import { pipelineProgress, pipelineStart } from '../model/pipeline-run.ts';
+import { pipelineProgress, pipelineRun, pipelineStart } from '../model/pipeline-run.ts';
 import { named } from './named.ts';
 import { uuid } from './parameter.ts';
-import { id } from './parts.ts';
 import { SEES_ALL } from './right.ts';
 import { begun, created, gone, json, ok, rowsOf } from './row.ts';
 
-const atMs = z.number().describe('Milliseconds since 1970');
-
-const deployment = z.object({
-  atMs,
-  durationMs: z.number(),
-  status: z.int().optional().describe('Absent when the caller went away before an answer'),
-  code: z.int().optional().describe('In the body of the answer'),
-  target: z.string().describe('The request target, e.g. `/ci/deploy`'),
-  action: z.enum(['deploy', 'stop']).optional(),
-  image: z.string().optional(),
-  endpointId: id.optional(),
-  executionId: id.optional().describe('Invocation of the deployment lambda'),
-  container: z.object({ id: z.string(), name: z.string() }).optional(),
-  published: z.object({ id: z.string(), url: z.string() }).optional(),
-  noteId: z.int().optional().describe("The merge request's note that tells of it"),
-  isEnvironmentTold: z.boolean().optional().describe('Was the review environment told the address?'),
-  problem: z.string().optional(),
-});
-
-const pipelineRun = named(
+const wholeRun = named('WholePipelineRun', pipelineRun);
+const run = named(
   'PipelineRun',
-  z.object({
-    id: z.string(),
-    ...pipelineStart.shape,
-    targetEnvironmentId: id.optional(),
-    state: pipelineProgress.shape.state,
-    startedAtMs: atMs,
-    finishedAtMs: z.number().optional(),
-    exitCode: z.int().optional(),
-    appUrl: z.string().optional().describe('Where the app is'),
-    deployments: z.array(deployment).readonly().optional().describe('What it asked of the deployment endpoint'),
-    log: z.array(z.string()).optional().describe('Only of a single run'),
-  }),
+  pipelineRun.extend({ log: pipelineRun.shape.log.optional().describe('Only of a single run') }),
 );
-
-const wholeRun = named('WholePipelineRun', pipelineRun.extend({ log: z.array(z.string()) }));
 
 const project = z.looseObject({
   id: z.int(),
@@ -86,7 +54,6 @@ const pipelineProject = named(
 
 const MAX_VALUE_CHARACTERS = 10_000;
 const root = { right: 'root', description: 'For the root user.' } as const;
-const oneRun = ok(wholeRun);
 
 /** The source-control stand-in, and what pipelines leave behind. */
 export const deliveryRows = rowsOf('Delivery', {
@@ -135,14 +102,14 @@ export const deliveryRows = rowsOf('Delivery', {
       'Those that deploy to an environment which one may view; the others for whoever may look at the whole platform.',
     right: 'caller',
     query: { scope: uuid('Those below an organization, workspace or environment') },
-    answer: ok(z.array(pipelineRun)),
+    answer: ok(z.array(run)),
   },
   beginPipelineRun: {
     route: 'post /inspect/pipelines',
     summary: 'A runner begins a run',
     ...root,
     body: json(named('PipelineStart', pipelineStart)),
-    answer: created(pipelineRun),
+    answer: created(run),
     errors: [503],
   },
   runDemoPipeline: {
@@ -150,7 +117,7 @@ export const deliveryRows = rowsOf('Delivery', {
     summary: "Run the sample app's pipeline",
     right: 'root',
     description: 'For the root user. Answers as soon as the run has begun; follow it by its id.',
-    answer: begun(pipelineRun),
+    answer: begun(run),
     errors: [409],
   },
   retryPipelineJob: {
@@ -159,7 +126,7 @@ export const deliveryRows = rowsOf('Delivery', {
     right: 'root',
     description:
       'For the root user. In the same commit, with the artifacts of its jobs; a run of its own, which names the other as `retryOf`. Answers as soon as it has begun.',
-    answer: begun(pipelineRun),
+    answer: begun(run),
     errors: [404, 409],
   },
   stopPipelineRun: {
@@ -174,7 +141,7 @@ export const deliveryRows = rowsOf('Delivery', {
     route: 'get /inspect/pipelines/{pipeline_id}',
     summary: 'One run with its log',
     right: 'caller',
-    answer: oneRun,
+    answer: ok(wholeRun),
     errors: [404],
   },
   tellPipelineRun: {
@@ -182,7 +149,7 @@ export const deliveryRows = rowsOf('Delivery', {
     summary: 'A runner tells how its run goes on',
     ...root,
     body: json(named('PipelineProgress', pipelineProgress)),
-    answer: ok(pipelineRun),
+    answer: ok(run),
     errors: [404, 409, 503],
   },
 });

@@ -16,13 +16,6 @@ export interface ContainerLog {
   follow(containerId: Uuid, onNews: () => void): Promise<() => void>;
 }
 
-export interface ContainerLogPage {
-  lines: LogLine[];
-  /** Given back as `after`, it leads to what has come since. */
-  cursor: string;
-  hasGap: boolean;
-}
-
 /** A stream begins with so many of the newest lines. */
 const FIRST_LINES = 1_000;
 /** What is more than this between two looks is skipped, and the gap is told. */
@@ -34,10 +27,10 @@ export async function readContainerLog(
   containerId: Uuid,
   query: LogParameters & { after: string | undefined; waitS: number },
   { arrivals, res }: { arrivals: Arrivals; res: Response },
-): Promise<ContainerLogPage> {
+): Promise<LogPiece> {
   const { after, waitS, stderr } = query;
   const from = after === undefined ? undefined : parseCursor(after);
-  const find = async (): Promise<ContainerLogPage> => {
+  const find = async (): Promise<LogPiece> => {
     const time = from === undefined ? query.time : new Date(from.atMs).toISOString();
     return pageAfter(from, await log.lines(containerId, { time, stderr }));
   };
@@ -88,7 +81,7 @@ interface LogPlace {
 }
 
 /** What of lines, oldest first and all since a place's millisecond, comes after that place. */
-function pageAfter(from: LogPlace | undefined, lines: readonly LogLine[]): ContainerLogPage {
+function pageAfter(from: LogPlace | undefined, lines: readonly LogLine[]): LogPiece {
   let toSkip = from?.count ?? 0;
   const fresh = lines.filter(({ atMs }) => {
     if (!from || atMs > from.atMs) return true;

@@ -4,22 +4,19 @@ import { invokeRows, logRows, plainLogRows } from '../contract/logs.ts';
 import type { Arrivals } from '../http/arrivals.ts';
 import { parseJson, readText } from '../http/read-body.ts';
 import { type Gate, serve } from '../http/serve.ts';
-import type { LambdaInvoker, LogLine } from '../model/invocation.ts';
+import type { LambdaInvoker } from '../model/invocation.ts';
 import type { LogParameters } from '../model/log-query.ts';
 import { typeOf } from '../model/registry.ts';
 import { shownInvocation, shownLine } from '../traffic/shown-invocation.ts';
 import { type ContainerLog, readContainerLog, streamContainerLog } from './container-log.ts';
-import { streamLog } from './log-stream.ts';
+import { type LogPiece, streamLog } from './log-stream.ts';
 
 /** Captured output of lambdas (D-191). */
 export interface LambdaLog {
   /** Lines newest last. Throws 400 for a malformed `time` or `stderr`. */
   log(lambdaId: string, query: LogParameters): string[];
   /** Lines oldest first, to be read on from where a reader has got to. Throws 400 for a query that cannot be read. */
-  readLog(
-    lambdaId: string,
-    query: LogParameters & { after?: string | undefined },
-  ): { lines: LogLine[]; cursor: string; hasGap: boolean };
+  readLog(lambdaId: string, query: LogParameters & { after?: string | undefined }): LogPiece;
 }
 
 /** Runs a lambda, whatever comes of it; the lambda sees who calls as it would behind the gateway (D-136). */

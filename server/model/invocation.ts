@@ -39,16 +39,18 @@ export type LambdaValue =
   | { kind: 'json'; bytes: Uint8Array };
 
 /** How an invocation can fail (D-139); each has one HTTP answer. */
-export type FailureKind =
-  | 'error' // callback(error), throw, rejection: 500
-  | 'timeout' // 504
-  | 'crash' // the process ended, ran out of memory, or its result could not be read: 502
-  | 'load' // the code or package could not be loaded, or has no such handler: 502
-  | 'too-large' // the result is over the limit (D-185): 502
-  | 'deleted' // no such lambda: 503
-  | 'busy' // queue full: 503, Retry-After 1
-  | 'runtime' // runtime not emulated: 501
-  | 'interrupted'; // the emulator stopped or restarted before it ended (D-168): 503
+export const FAILURE_KINDS = [
+  'error', // callback(error), throw, rejection: 500
+  'timeout', // 504
+  'crash', // the process ended, ran out of memory, or its result could not be read: 502
+  'load', // the code or package could not be loaded, or has no such handler: 502
+  'too-large', // the result is over the limit (D-185): 502
+  'deleted', // no such lambda: 503
+  'busy', // queue full: 503, Retry-After 1
+  'runtime', // runtime not emulated: 501
+  'interrupted', // the emulator stopped or restarted before it ended (D-168): 503
+] as const;
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 export type Outcome =
   | { ok: true; value: LambdaValue }

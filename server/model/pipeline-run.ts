@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Uuid } from './ids.ts';
 
 /** The variables of the specification's pipeline table, which a definition may ask for, and what each is. */
 export const PIPELINE_VARIABLES = {
@@ -74,40 +73,40 @@ export type PipelineJob = z.output<typeof pipelineJob>;
 export type PipelineStart = z.output<typeof pipelineStart>;
 export type PipelineProgress = z.output<typeof pipelineProgress>;
 
+const atMs = z.number().describe('Milliseconds since 1970');
+const id = z.guid();
+
 /** What a run asked of the deployment endpoint, and what became of it. */
-export interface PipelineDeployment {
-  /** Arrival, epoch milliseconds. */
-  atMs: number;
-  durationMs: number;
-  /** Absent when the caller went away before an answer. */
-  status?: number;
-  /** In the body of the answer, where a lambda that knows no HTTP says it. */
-  code?: number;
-  /** The request target, e.g. `/ci/deploy`. */
-  target: string;
-  action?: 'deploy' | 'stop';
-  image?: string;
-  /** The deployment endpoint, and the invocation of its lambda; absent when the gateway refused the request before. */
-  endpointId?: Uuid;
-  executionId?: Uuid;
-  container?: { id: string; name: string };
-  /** Where the app is published. */
-  published?: { id: string; url: string };
-  /** The merge request's note that tells of it. */
-  noteId?: number;
-  /** Was the review environment told the address? */
-  isEnvironmentTold?: boolean;
-  /** What the answer complains of. */
-  problem?: string;
-}
+const pipelineDeployment = z.object({
+  atMs,
+  durationMs: z.number(),
+  status: z.int().optional().describe('Absent when the caller went away before an answer'),
+  code: z.int().optional().describe('In the body of the answer'),
+  target: z.string().describe('The request target, e.g. `/ci/deploy`'),
+  action: z.enum(['deploy', 'stop']).optional(),
+  image: z.string().optional(),
+  // Both are absent when the gateway refused the request before.
+  endpointId: id.optional(),
+  executionId: id.optional().describe('Invocation of the deployment lambda'),
+  container: z.object({ id: z.string(), name: z.string() }).optional(),
+  published: z.object({ id: z.string(), url: z.string() }).optional(),
+  noteId: z.int().optional().describe("The merge request's note that tells of it"),
+  isEnvironmentTold: z.boolean().optional().describe('Was the review environment told the address?'),
+  problem: z.string().optional(),
+});
+export type PipelineDeployment = z.output<typeof pipelineDeployment>;
 
 /** The record of one run of a pipeline. */
-export interface PipelineRun extends PipelineStart, Omit<PipelineProgress, 'log'> {
-  id: string;
-  /** Epoch milliseconds. */
-  startedAtMs: number;
-  finishedAtMs?: number;
-  /** Newest last. */
-  deployments?: readonly PipelineDeployment[];
-  log: string[];
-}
+export const pipelineRun = z.object({
+  id: z.string(),
+  ...pipelineStart.shape,
+  targetEnvironmentId: id.optional(),
+  state: pipelineProgress.shape.state,
+  startedAtMs: atMs,
+  finishedAtMs: z.number().optional(),
+  exitCode: z.int().optional(),
+  appUrl: z.string().optional().describe('Where the app is'),
+  deployments: z.array(pipelineDeployment).readonly().optional().describe('What it asked of the deployment endpoint'),
+  log: z.array(z.string()),
+});
+export type PipelineRun = z.output<typeof pipelineRun>;

@@ -1,4 +1,4 @@
-import { type FailureKind, INVOCATION_TRIGGERS } from './invocation.ts';
+import { FAILURE_KINDS, INVOCATION_TRIGGERS } from './invocation.ts';
 import { parseQuery, type Query, type QueryField } from './query-language.ts';
 
 /** What invocations can be asked for by. Texts that take time to make are made when a query needs them. */
@@ -36,20 +36,8 @@ export interface InvocationFacts {
   tracesOfCalls(): readonly string[];
 }
 
-const FAILURES: readonly FailureKind[] = [
-  'error',
-  'timeout',
-  'crash',
-  'load',
-  'too-large',
-  'deleted',
-  'busy',
-  'runtime',
-  'interrupted',
-];
-
 const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
-  { name: 'status', valueOf: statusWords, words: ['ok', ...FAILURES] },
+  { name: 'status', valueOf: statusWords, words: ['ok', ...FAILURE_KINDS] },
   { name: 'time', valueOf: ({ atMs }) => atMs, isMoment: true },
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
   { name: 'trigger', valueOf: ({ trigger }) => trigger, words: INVOCATION_TRIGGERS },
