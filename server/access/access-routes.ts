@@ -9,7 +9,6 @@ import { timeOf } from '../model/iso-time.ts';
 import { demandRight } from '../model/rights.ts';
 import { USER } from '../model/type-names.ts';
 import { isDisabled, organizationFor } from '../security/accounts.ts';
-import { readAuthorization } from '../security/authorization-header.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { newKey } from '../security/key-routes.ts';
 
@@ -34,10 +33,6 @@ export function accessRoutes({ credentials, firstKey }: AccessOptions, gate: Gat
     created: timeOf(createdAtMs),
     ...(lastUsedAtMs !== undefined && { lastUsed: timeOf(lastUsedAtMs) }),
   });
-  const idOfOwn = (authorization = '') => {
-    const claim = readAuthorization(authorization);
-    return claim?.scheme === 'bearer' ? credentials.idOfToken(claim.token) : undefined;
-  };
   /** The account that is meant, and for which organization. Throws 403 when it is not the caller's to change. */
   const wanted = (caller: Caller, { userId, orgId }: BodyOf<typeof accessRows.makeApiKey>) => {
     const user = view.find(userId.toLowerCase());
@@ -46,8 +41,7 @@ export function accessRoutes({ credentials, firstKey }: AccessOptions, gate: Gat
     return { user, organization: organizationFor(view, user, orgId?.toLowerCase()) };
   };
   return serve(accessRows, gate, {
-    listKeysAndTokens({ caller, req }) {
-      const own = idOfOwn(req.headers.authorization);
+    listKeysAndTokens({ caller }) {
       const first = firstKey();
       const keys = [...credentials.keys()].filter(({ accountId }) => isSeen(caller, accountId));
       const tokens = [...credentials.tokens()].filter(({ accountId }) => isSeen(caller, accountId));
@@ -62,7 +56,7 @@ export function accessRoutes({ credentials, firstKey }: AccessOptions, gate: Gat
           id: token.id,
           ...shown(token, token.issuedAtMs),
           expires: timeOf(token.expiresAtMs),
-          isOwn: token.id === own,
+          isOwn: token.id === caller.tokenId,
         })),
         total: { keys: keys.length, tokens: tokens.length },
       };

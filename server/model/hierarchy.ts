@@ -23,6 +23,12 @@ export function owningOrganization(view: WorldView, resource: StoredResource): S
   return (above && enclosing(view, above, ORGANIZATION)) ?? view.root;
 }
 
+/** Does it belong to the organization of a place, or to one above that (D-065, D-170, D-189)? */
+export function isNear(view: WorldView, resource: StoredResource, place: StoredResource): boolean {
+  const owner = owningOrganization(view, resource).id;
+  return [...lineage(view, place)].some(({ id }) => id === owner);
+}
+
 /** The fully qualified name of an organization (D-040): `root`, `child`, `child.grandchild`. */
 export function fqonOf(view: WorldView, organization: StoredResource): string {
   const names: string[] = [];

@@ -1,5 +1,5 @@
 import type { Caller, Judge } from '../model/caller.ts';
-import { lineage, owningOrganization } from '../model/hierarchy.ts';
+import { isNear } from '../model/hierarchy.ts';
 import { newlyNamed } from '../model/named-resources.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { ReferenceTarget } from '../model/reference-facts.ts';
@@ -41,10 +41,4 @@ export function demandWithin(
   if (free === 'near' && isNear(view, resource, parent)) return;
   if (free === 'public' && resource.properties.public !== false) return;
   demandRight(judge, { caller, action: `${typeOf(resource).noun}.${right}`, resource, pointer });
-}
-
-/** Does it belong to the organization of a place, or to one above that (D-065, D-189)? */
-function isNear(view: WorldView, resource: StoredResource, place: StoredResource): boolean {
-  const owner = owningOrganization(view, resource).id;
-  return [...lineage(view, place)].some(({ id }) => id === owner);
 }

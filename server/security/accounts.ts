@@ -1,6 +1,6 @@
 import type { Caller } from '../model/caller.ts';
 import { invalid } from '../model/errors.ts';
-import { lineage, ORGANIZATION, owningOrganization } from '../model/hierarchy.ts';
+import { isNear, ORGANIZATION, owningOrganization } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { USER } from '../model/type-names.ts';
@@ -29,13 +29,6 @@ export function isRootUser(view: WorldView, userId: Uuid): boolean {
   return userId === view.root.owner;
 }
 
-/** Can the account be used in an organization: does it live there or in one above (D-170)? */
-export function isUsableIn(view: WorldView, user: StoredResource, organization: StoredResource): boolean {
-  const home = owningOrganization(view, user).id;
-  for (const at of lineage(view, organization)) if (at.id === home) return true;
-  return false;
-}
-
 /**
  * The organization that a key or token of an account is for: that of the account unless one is given. Throws 400 for what is no
  * organization, and for one where the account does not exist (D-170, D-173).
@@ -43,7 +36,7 @@ export function isUsableIn(view: WorldView, user: StoredResource, organization: 
 export function organizationFor(view: WorldView, user: StoredResource, orgId: Uuid | undefined): StoredResource {
   const organization = orgId === undefined ? owningOrganization(view, user) : view.find(orgId);
   if (organization?.type !== ORGANIZATION) throw invalid('/orgId', `names no organization: ${orgId}`);
-  if (!isUsableIn(view, user, organization)) {
+  if (!isNear(view, user, organization)) {
     throw invalid('/orgId', `names an organization where account '${user.name}' does not exist: ${orgId}`);
   }
   return organization;

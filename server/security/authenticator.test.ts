@@ -34,7 +34,7 @@ test('a token and a key pair both name their account, with the groups it is in',
   const header = await bearer(ada);
   expect(authenticator.identify(header)).toEqual({
     kind: 'caller',
-    caller: { ...caller, scheme: 'bearer', tokenId: credentials.idOfToken(header.slice('Bearer '.length)) },
+    caller: { ...caller, scheme: 'bearer', tokenId: credentials.findToken(header.slice('Bearer '.length))?.id },
   });
   expect(authenticator.identify(await basic(ada))).toEqual({ kind: 'caller', caller: { ...caller, scheme: 'basic' } });
 });

@@ -108,11 +108,6 @@ export class Credentials {
     }
   }
 
-  /** What names a token in `tokens`. */
-  idOfToken(token: string): string {
-    return sha256(token);
-  }
-
   /** Ends a token by what names it. Resolves to whether there was one. */
   async endToken(id: string): Promise<boolean> {
     const record = this.#tokens.get(id);

@@ -6,10 +6,10 @@ import { serve } from '../http/serve.ts';
 import { actionsOf } from '../model/actions.ts';
 import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
-import { owningOrganization } from '../model/hierarchy.ts';
+import { isNear, owningOrganization } from '../model/hierarchy.ts';
 import type { StoredResource } from '../model/record.ts';
 import { groupsOf } from '../model/types/group.ts';
-import { callerOf, findUser, isDisabled, isUsableIn } from './accounts.ts';
+import { callerOf, findUser, isDisabled } from './accounts.ts';
 import { tooManyAttempts } from './attempt-limiter.ts';
 import { formDecoded, readAuthorization } from './authorization-header.ts';
 import type { SecurityOptions, SecurityParts } from './security-parts.ts';
@@ -143,7 +143,7 @@ async function passwordGrant(
   const attempt = attempts.begin(username, address);
   if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
   const [named] = view.named('users', username);
-  const user = named && isUsableIn(view, named, organization) ? named : undefined;
+  const user = named && isNear(view, named, organization) ? named : undefined;
   const isRight = await isPassword(password, user);
   if (!user || !isRight || isDisabled(user)) {
     throw new TokenError('invalid_grant', 'no such user here, wrong password, or the account is disabled');
@@ -167,7 +167,7 @@ function clientGrant(
   if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
   const record = credentials.verifyKey(key, secret) ?? credentials.verifyKey(formDecoded(key), formDecoded(secret));
   const user = record && findUser(view, record.accountId);
-  if (!record || !user || (organization && !isUsableIn(view, user, organization))) {
+  if (!record || !user || (organization && !isNear(view, user, organization))) {
     throw new TokenError('invalid_client', 'this API key and secret are not valid here');
   }
   if (isDisabled(user)) throw new TokenError('invalid_grant', 'the account of this API key is disabled');
