@@ -50,19 +50,13 @@ export class EndpointActivity {
       return {
         id,
         total: activity?.total ?? 0,
-        ...(activity && { last: { at: timeOf(activity.lastAtMs), ...statusIn(activity) } }),
-        ...(use && {
-          limit: {
-            perMinute: use.perMinute,
-            used: use.used,
-            ...(use.endsAtMs !== undefined && { endsAt: timeOf(use.endsAtMs) }),
-          },
-        }),
+        last: activity && { at: timeOf(activity.lastAtMs), status: activity.lastStatus },
+        limit: use && {
+          perMinute: use.perMinute,
+          used: use.used,
+          endsAt: use.endsAtMs === undefined ? undefined : timeOf(use.endsAtMs),
+        },
       };
     });
   }
-}
-
-function statusIn({ lastStatus }: Activity): { status?: number } {
-  return lastStatus === undefined ? {} : { status: lastStatus };
 }

@@ -20,7 +20,7 @@ import type { RecordedInvocation } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
 import { getInvocation, invocationFinder } from './recorder-routes.ts';
 import { replay } from './replay.ts';
-import { commitText, KnownSuspects } from './suspects.ts';
+import { commitText, knownSuspects } from './suspects.ts';
 
 /** So many lambdas that fail are told of. */
 const MAX_RUNS = 20;
@@ -54,12 +54,12 @@ export function failureRoutes(options: FailureRoutesOptions, gate: Gate): Router
     if (!run) throw new PlatformError(404, `invocation ${found.item.executionId} did not fail, and no call of it did`);
     return run;
   };
-  const known = new KnownSuspects(machine.store.history, view);
+  const find = knownSuspects(machine.store.history, view);
   const handlers: Handlers<typeof failureRows> = {
     async listFailures({ caller }) {
       const eyes = eyesOf(gate, caller);
       const runs = presentFailureRuns(invocations).filter(({ lambdaId }) => eyes.sees(lambdaId));
-      return { failures: await Promise.all(runs.slice(0, MAX_RUNS).map((run) => shownRun(options, known, run, eyes))) };
+      return { failures: await Promise.all(runs.slice(0, MAX_RUNS).map((run) => shownRun(options, find, run, eyes))) };
     },
     async listMarks({ caller, query: { from = 0 } }) {
       const { seesAll, sees } = eyesOf(gate, caller);
@@ -87,7 +87,7 @@ export function failureRoutes(options: FailureRoutesOptions, gate: Gate): Router
       const { item } = getInvocation(recorder, path.execution_id);
       if (!eyes.sees(item.lambdaId))
         throw new PlatformError(404, `invocation ${item.executionId} is not yours to view`);
-      return shownRun(options, known, getRun(path.execution_id), eyes);
+      return shownRun(options, find, getRun(path.execution_id), eyes);
     },
     async replayFailure({ caller, path, body: { revert, most, skip }, req }) {
       const run = getRun(path.execution_id);
@@ -137,7 +137,7 @@ function wentWell({ outcome, outbound }: Invocation): boolean {
 
 async function shownRun(
   { recorder, happenings, view, machine, refusalOf }: FailureRoutesOptions,
-  known: KnownSuspects,
+  find: ReturnType<typeof knownSuspects>,
   run: FailureRun,
   { seesAll, sees }: Eyes,
 ): Promise<ShownFailure> {
@@ -148,7 +148,7 @@ async function shownRun(
   const text = failureText(whole, crmSaid);
   const [fromMs, untilMs] = [lastGood?.acceptedAtMs, first.acceptedAtMs];
   const { seq: newestSeq } = machine.store;
-  const { suspects, historyFromMs } = await known.find({ lambdaId, fromMs, untilMs, text, newestSeq });
+  const { suspects, historyFromMs } = await find({ lambdaId, fromMs, untilMs, text, newestSeq });
   const rule = whole.outcome.ok ? failedCalls(whole.outbound)[0]?.rules?.at(-1) : undefined;
   return {
     lambdaId,

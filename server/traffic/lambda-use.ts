@@ -1,4 +1,5 @@
 import type { LambdaUse } from '../contract/recorded.ts';
+import { timeOf } from '../model/iso-time.ts';
 import type { RecordRing } from '../store/records/record-ring.ts';
 import { failureText } from './failure-runs.ts';
 import { isFailedMark, type RecordedInvocation, type WholeInvocation } from './recorded-invocation.ts';
@@ -37,18 +38,12 @@ export function lambdaUse(
       lambdaId: last.lambdaId,
       calls,
       failed,
-      last: { executionId: last.executionId, at: timeOf(last) },
-      ...(failure && {
-        lastFailure: {
-          executionId: failure.executionId,
-          at: timeOf(failure),
-          text: failureText(whole(failure), refusalOf(failure.executionId)),
-        },
-      }),
+      last: { executionId: last.executionId, at: timeOf(last.acceptedAtMs) },
+      lastFailure: failure && {
+        executionId: failure.executionId,
+        at: timeOf(failure.acceptedAtMs),
+        text: failureText(whole(failure), refusalOf(failure.executionId)),
+      },
     };
   });
-}
-
-function timeOf({ acceptedAtMs }: RecordedInvocation): string {
-  return new Date(acceptedAtMs).toISOString();
 }

@@ -1,5 +1,6 @@
 import type { PlatformPulse, ShownFault } from '../contract/window.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
+import { timeOf } from '../model/iso-time.ts';
 import { shownTarget } from './shown-body.ts';
 
 /** The parts of the platform that something happens at. */
@@ -10,22 +11,11 @@ const MINUTES = 30;
 const MINUTE_MS = 60_000;
 const MIN_FAULT_STATUS = 500;
 
-/** What went wrong last. */
-export interface PulseFault {
-  method: string;
-  target: string;
-  /** Absent when the client went away before an answer. */
-  status?: number | undefined;
-  /** Place of the request among those recorded. */
-  seq?: number | undefined;
-  executionId?: string | undefined;
-}
-
 interface Beats {
   /** By minutes since 1970; only the last MINUTES of them. */
   perMinute: Map<number, number>;
   total: number;
-  lastFault: (PulseFault & { atMs: number }) | undefined;
+  lastFault: ShownFault | undefined;
 }
 
 /** Counts what happens at each service in each of the last minutes. Costs the same however much happens. */
@@ -38,7 +28,7 @@ export class Pulse {
   }
 
   /** A request was answered, or something else happened, now. */
-  beat(service: PulseService, fault?: PulseFault): void {
+  beat(service: PulseService, fault?: Omit<ShownFault, 'at'>): void {
     const atMs = this.#nowMs();
     const beats = this.#beatsOf(service);
     const minute = Math.floor(atMs / MINUTE_MS);
@@ -47,7 +37,7 @@ export class Pulse {
     }
     beats.perMinute.set(minute, (beats.perMinute.get(minute) ?? 0) + 1);
     beats.total += 1;
-    if (fault) beats.lastFault = { ...fault, atMs };
+    if (fault) beats.lastFault = { at: timeOf(atMs), ...fault };
   }
 
   /** A recorded request; `seq` is its place. What is neither the API's nor a public endpoint's counts for nobody. */
@@ -65,7 +55,7 @@ export class Pulse {
     const services = (['resources', 'security', 'gateway', 'containers', 'scm'] as const).map((service) => {
       const { perMinute, total, lastFault } = this.#beatsOf(service);
       const counts = Array.from({ length: MINUTES }, (_, at) => perMinute.get(minute - MINUTES + 1 + at) ?? 0);
-      return [service, { perMinute: counts, total, ...(lastFault && { lastFault: shownFault(lastFault) }) }] as const;
+      return [service, { perMinute: counts, total, ...(lastFault && { lastFault }) }] as const;
     });
     return { minutes: MINUTES, services: Object.fromEntries(services) };
   }
@@ -82,15 +72,4 @@ export class Pulse {
 function serviceAt(target: string): PulseService | undefined {
   if (/^\/meta([/?]|$)/.test(target)) return 'resources';
   return /^\/security([/?]|$)/.test(target) ? 'security' : undefined;
-}
-
-function shownFault({ atMs, status, seq, executionId, method, target }: PulseFault & { atMs: number }): ShownFault {
-  return {
-    at: new Date(atMs).toISOString(),
-    method,
-    target,
-    ...(status !== undefined && { status }),
-    ...(seq !== undefined && { seq }),
-    ...(executionId !== undefined && { executionId }),
-  };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cause, record, testOptions } from '../store/world-for-tests.ts';
 import { openStore } from '../store/world-store.ts';
-import { KnownSuspects } from './suspects.ts';
+import { knownSuspects } from './suspects.ts';
 
 /** One more than are looked through. */
 const LATER = 2_001;
@@ -12,7 +12,10 @@ test('a cause that lies further back than one looks is told as one that nobody k
   await store.commit({ put: [lambda] }, cause);
   await store.commit({ put: [{ ...lambda, properties: { env: {} } }] }, cause);
   const find = () =>
-    new KnownSuspects(store.history, store.view).find({
+    knownSuspects(
+      store.history,
+      store.view,
+    )({
       lambdaId: lambda.id,
       fromMs: undefined,
       untilMs: Number.POSITIVE_INFINITY,

@@ -72,32 +72,22 @@ async function suspectsOf(history: WorldHistory, view: WorldView, asked: Suspect
 /** So many answers are kept; more lambdas than are told of do not fail at once for long. */
 const MAX_KNOWN = 100;
 
-/** The suspects of each run of failures, found once: they are asked for at each news, and the journal is on disk. */
-export class KnownSuspects {
-  readonly #history: WorldHistory;
-  readonly #view: WorldView;
-  readonly #known = new Map<string, Promise<Suspects>>();
-
-  constructor(history: WorldHistory, view: WorldView) {
-    this.#history = history;
-    this.#view = view;
-  }
-
-  /** @param newestSeq number of the newest commit: another world may suspect others */
-  find(asked: SuspectQuery & { newestSeq: number }): Promise<Suspects> {
+/** Finds the suspects of each run of failures once: they are asked for at each news, and the journal is on disk. */
+export function knownSuspects(history: WorldHistory, view: WorldView) {
+  const known = new Map<string, Promise<Suspects>>();
+  /** @param asked.newestSeq number of the newest commit: another world may suspect others */
+  return (asked: SuspectQuery & { newestSeq: number }): Promise<Suspects> => {
     const key = JSON.stringify(asked);
-    const known = this.#known.get(key);
-    if (known) return known;
-    const found = suspectsOf(this.#history, this.#view, asked);
-    this.#known.set(key, found);
+    const before = known.get(key);
+    if (before) return before;
+    const found = suspectsOf(history, view, asked);
+    known.set(key, found);
     // What could not be read is tried again.
-    found.catch(() => this.#known.delete(key));
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_KNOWN) break;
-      this.#known.delete(oldest);
-    }
+    found.catch(() => known.delete(key));
+    const [oldest = key] = known.keys();
+    if (known.size > MAX_KNOWN) known.delete(oldest);
     return found;
-  }
+  };
 }
 
 /** What a commit did, in a few words: `root: contact-form, removed CRM_OID`. */

@@ -2,28 +2,14 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a data folder is made of, by the purpose of its files. */
-export type StoredPart =
-  | 'world'
-  | 'history'
-  | 'snapshots'
-  | 'records'
-  | 'leads'
-  | 'results'
-  | 'packages'
-  | 'scm'
-  | 'pipelines'
-  | 'credentials'
-  | 'other';
-
 /** How much of the disk one part takes. */
 export interface PartSize {
   files: number;
   sizeBytes: number;
 }
 
-/** Names at the top of the data folder; whatever is not named here is `other`. */
-const PARTS: Readonly<Record<string, StoredPart>> = {
+/** What a data folder is made of, by the names at its top; whatever is not named here is `other`. */
+const PARTS = {
   'world.json': 'world',
   'journal.jsonl': 'history',
   history: 'history',
@@ -37,7 +23,9 @@ const PARTS: Readonly<Record<string, StoredPart>> = {
   'api-keys.jsonl': 'credentials',
   'tokens.jsonl': 'credentials',
   'root-api-key.json': 'credentials',
-};
+} as const;
+export type StoredPart = (typeof PARTS)[keyof typeof PARTS] | 'other';
+const partsByName = new Map<string, StoredPart>(Object.entries(PARTS));
 
 /** Packages of lambdas may bring tens of thousands of files; nobody waits for the sizes of more. */
 const MAX_FILES = 50_000;
@@ -74,7 +62,7 @@ export async function folderSizes(dir: string): Promise<FolderSizes> {
       parts.set(part, { files: files + 1, sizeBytes: sizeBytes + size });
     }
   };
-  await measure(dir, (name) => PARTS[name.replace(/\.tmp$/, '')] ?? 'other');
+  await measure(dir, (name) => partsByName.get(name.replace(/\.tmp$/, '')) ?? 'other');
   return { parts, isCut: looked >= MAX_FILES };
 }
 
