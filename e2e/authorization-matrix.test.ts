@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { actionsOf } from '../server/model/actions.ts';
 import { typeOfWord } from '../server/model/registry.ts';
+import { typeIdOf } from '../server/model/type-names.ts';
+import { LAMBDA } from '../server/model/types/lambda.ts';
 import { type Account, logIn, makeAccount, rootPairOf } from './account.ts';
 import { basic, bearer, type Reply, send } from './checked-client.ts';
 import { neededBy, type Operation, operations, requestOf, type Values, valuesOf } from './matrix-operation.ts';
@@ -207,7 +209,7 @@ async function valuesFor({ idOf, rootId, target, place }: MatrixWorld): Promise<
     child_word: 'lambdas',
     child_id: lambda,
     listed_word: 'datafeeds',
-    type_id: typeOfWord('lambdas').id,
+    type_id: typeIdOf(LAMBDA),
     entitlement_id: entitlements.body[0].id,
     account_id: idOf('users'),
     directory_id: directories.body[0].id,

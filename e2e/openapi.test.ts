@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { refusingTables } from '../server/contract/tables.ts';
 import { createInspector } from '../server/emulator/inspector.ts';
 import type { RoutersByLength } from '../server/http/serve.ts';
-import { typeOfWord } from '../server/model/registry.ts';
+import { typeIdOf } from '../server/model/type-names.ts';
 import { resourceRoutes } from '../server/resources/routes.ts';
 import { securityRoutes } from '../server/security/routes.ts';
 import { type DocumentedOperation, documentedOperations, GATEWAY, wordsFor } from './api-document.ts';
@@ -171,7 +171,7 @@ async function examplesIn({ root, emulator }: Platform, auth: string): Promise<M
     ['word', 'resources'],
     ['child_word', 'resources'],
     ['listed_word', 'datafeeds'],
-    ['type_id', typeOfWord('lambdas').id],
+    ['type_id', typeIdOf('Resource::Node::Lambda')],
     ['api_key', 'none'],
     ['token', 'none'],
     ['token_id', 'none'],

@@ -1,17 +1,35 @@
 import { completeOptions } from '../server/config.ts';
 import { makeFirstWorld } from '../server/emulator/first-world.ts';
 import { coreConfigOf } from '../server/emulator/listeners.ts';
-import type { LambdaInvoker } from '../server/model/invocation.ts';
+import type { LambdaInvoker, Outcome } from '../server/model/invocation.ts';
 import type { World } from '../server/model/record.ts';
 import { type Act, rootAct } from '../server/resources/act.ts';
 import { type Core, createCore } from '../server/resources/core.ts';
-import { idleContainers } from '../server/seed/idle-containers.ts';
-import { idleInvoker } from '../server/seed/idle-invoker.ts';
 import { WorldSeeds, type WorldSeedsOptions } from '../server/seed/world-seeds.ts';
 import { openStore, type WorldStore } from '../server/store/world-store.ts';
 
 const addresses = () => ({ metaUrl: 'http://127.0.0.1:4700/meta', gatewayUrl: 'http://127.0.0.1:4701' });
 const nowMs = () => Date.UTC(2026, 0, 2);
+
+const NOT_RUN: Outcome = { ok: false, failure: 'interrupted', message: 'not run', value: { kind: 'nothing' } };
+
+/** For tests: runs no lambda. */
+export const idleInvoker: LambdaInvoker = {
+  invoke: async (lambdaId, { executionId, trigger }) => ({
+    executionId,
+    lambdaId,
+    lambdaName: '',
+    trigger,
+    acceptedAtMs: 0,
+    finishedAtMs: 0,
+    cold: false,
+    outcome: NOT_RUN,
+    logs: [],
+    outbound: [],
+  }),
+  refusal: () => NOT_RUN,
+  holdPlace: () => () => {},
+};
 
 /** For tests: the world of a first start. Making one takes a while, for a password is hashed. */
 export function firstWorld(seed: string): Promise<World> {
@@ -41,11 +59,11 @@ export async function openSeeds(
   const medium = { kind: 'memory' } as const;
   const store = await openStore({ medium, createWorld: () => world, nowMs, onWarning, freeze: true });
   const config = coreConfigOf(completeOptions({}));
-  const options = { config, invoker, addresses, nowMs, onWarning };
+  const options = { config, addresses, nowMs, onWarning };
   // Real hashes take too long for worlds with many users.
   const core = createCore({
     ...options,
-    containers: idleContainers,
+    invoker,
     store,
     hashPassword: async (password) => `hash of ${password}`,
   });

@@ -11,14 +11,12 @@ import { type CoreOptions, createCore } from '../resources/core.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { publishedHash } from '../security/published-hashes.ts';
 import { applySeed } from '../seed/apply-seed.ts';
-import { idleContainers } from '../seed/idle-containers.ts';
-import { idleInvoker } from '../seed/idle-invoker.ts';
 import { readGivenSeed, readPreparedSeed, readSeed } from '../seed/read-seed.ts';
 import { SeedError } from '../seed/seed-error.ts';
 import type { Seed } from '../seed/seed-node.ts';
 import { seedTarget } from '../seed/seed-target.ts';
+import { TrialWorld } from '../seed/trial-world.ts';
 import { type ScmAccess, withScmAt } from '../standins/scm/scm-place.ts';
-import { openStore } from '../store/world-store.ts';
 import { coreConfigOf } from './listeners.ts';
 
 export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowMs' | 'onWarning'> {
@@ -35,29 +33,11 @@ export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowM
 export async function makeFirstWorld(config: Config, { seed: given, ...options }: FirstWorldOptions): Promise<World> {
   const seed = await (given ? readGivenSeed(given) : seedNamed(config.seed));
   const bare = await bareWorld(config.rootPassword, options.nowMs());
-  const store = await openStore({
-    medium: { kind: 'memory' },
-
-    createWorld: () => bare,
-    nowMs: options.nowMs,
-    fsync: 'never',
-    onWarning: options.onWarning,
-  });
-  try {
-    const core = createCore({
-      ...options,
-      store,
-      config: coreConfigOf(config),
-      invoker: idleInvoker,
-      containers: idleContainers,
-      isSilent: true,
-      hashPassword: hashOf,
-    });
-    await applySeed(seed, seedTarget(core, rootAct(store.view.root, 'seed')));
-    return { format: 1, id: store.world.id, resources: Object.fromEntries(store.world.resources) };
-  } finally {
-    await store.close();
-  }
+  const store = new TrialWorld(new Map(Object.entries(bare.resources)));
+  const core = createCore({ ...options, store, config: coreConfigOf(config), hashPassword: hashOf });
+  await applySeed(seed, seedTarget(core, rootAct(store.view.root, 'seed')));
+  const made = store.difference().put.map((record) => [record.id, record]);
+  return { ...bare, resources: { ...bare.resources, ...Object.fromEntries(made) } };
 }
 
 /** Makes worlds as a first start would, for those who begin anew. @param scm how the source-control stand-in is reached now */

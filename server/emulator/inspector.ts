@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import express, { type Router } from 'express';
 import manifest from '../../package.json' with { type: 'json' };
 import { accessRoutes } from '../access/access-routes.ts';
@@ -10,7 +9,6 @@ import { historyRoutes } from '../history/history-routes.ts';
 import { resetRoutes } from '../history/reset-routes.ts';
 import { snapshotRoutes } from '../history/snapshot-routes.ts';
 import { TimeMachine } from '../history/time-machine.ts';
-import { offencesOf } from '../history/world-rules.ts';
 import { answerErrors } from '../http/answer-error.ts';
 import { authenticate } from '../http/authenticate.ts';
 import type { Gate } from '../http/serve.ts';
@@ -19,7 +17,6 @@ import { invokeRoutes, logRoutes, plainLogRoutes } from '../logs/lambda-routes.t
 import { lineListRoutes } from '../logs/line-list-routes.ts';
 import type { Authenticator } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
-import { offenceOfHostPath } from '../model/types/volume.ts';
 import type { PipelineService } from '../pipelines/pipeline-service.ts';
 import { publishingRoutes } from '../publishing/routes.ts';
 import type { Core } from '../resources/core.ts';
@@ -49,7 +46,7 @@ import type { Containers } from './container-life.ts';
 import type { Data } from './data.ts';
 import { freshWorlds } from './first-world.ts';
 import { maskedValues } from './kept-parts.ts';
-import { coreConfigOf, hostsOf } from './listeners.ts';
+import { coreConfigOf } from './listeners.ts';
 import { settingsService } from './settings-service.ts';
 import type { StandIns } from './stand-ins.ts';
 import { statusOf } from './status.ts';
@@ -96,17 +93,9 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
   const scmAccess = () => ({ apiUrl: scm.apiUrl, token: scmToken });
   const addresses = parts.addresses.ours;
   const allAddresses = () => ({ ...addresses(), crmUrl, scmUrl: scm.url });
-  const { limits, allowedHostPaths } = config;
-  const laws = {
-    limits,
-    allowedHostPaths,
-    ownHosts: hostsOf(config),
-    newId: randomUUID,
-  };
-  const machine = new TimeMachine(store, {
-    offencesOf: (changes) => offencesOf({ view, ...laws }, changes),
-    offenceNow: (record) => offenceOfHostPath(record, allowedHostPaths),
-  });
+  const coreConfig = coreConfigOf(config);
+  const { laws } = coreConfig;
+  const machine = new TimeMachine(store, laws);
   const gate: Gate = {
     view,
     judge,
@@ -174,10 +163,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     outboundRoutes({ rules: parts.outboundRules, crm: config.outbound.crm }, gate),
     settingsRoutes(settingsService({ config, origins: parts.origins, addresses: allAddresses, data }), gate),
     accessRoutes({ credentials, firstKey: parts.firstKey }, gate),
-    seedRoutes(
-      new WorldSeeds({ store, config: coreConfigOf(config), addresses, scm: scmAccess, nowMs, onWarning }),
-      gate,
-    ),
+    seedRoutes(new WorldSeeds({ store, config: coreConfig, addresses, scm: scmAccess, nowMs, onWarning }), gate),
     historyRoutes(machine, gate),
     treeRoutes(gate),
     resetRoutes(machine, freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess), gate),

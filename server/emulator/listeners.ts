@@ -17,5 +17,6 @@ export function hostsOf(config: Config): ReadonlySet<string> {
 
 /** What of the configuration decides how records are made and shown. */
 export function coreConfigOf(config: Config): CoreConfig {
-  return { ...config, ownHosts: hostsOf(config) };
+  const { typePrefix, limits, allowedHostPaths } = config;
+  return { typePrefix, laws: { limits, allowedHostPaths, ownHosts: hostsOf(config) } };
 }

@@ -1,12 +1,7 @@
 import type { EngineView } from '../containers/engines.ts';
+import type { PlatformStatus } from '../resources/status-routes.ts';
 
-/** How the services are, in a word or a few each; `failed` says what keeps changes from being saved. */
-export interface PlatformStatus {
-  failed: string[];
-  services: Readonly<Record<string, string>>;
-}
-
-/** How the platform is, for `/health`, `/about` and the window. */
+/** How the platform is, for `/health`, `/about` and the window. @param failed what keeps changes from being saved */
 export function statusOf(failed: string[], engines: readonly EngineView[]): PlatformStatus {
   return {
     failed,

@@ -10,7 +10,7 @@ import { pointerTo } from '../model/pointer.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import { pathOf } from '../model/resource-path.ts';
-import type { WriteContext } from '../model/resource-type.ts';
+import type { WriteLaws } from '../model/resource-type.ts';
 import { hashedProperties } from '../model/secrets.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { inTurns } from '../store/turns.ts';
@@ -19,7 +19,7 @@ import { WorldIndex } from '../store/world-index.ts';
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 /** What a request would be held to. */
-export interface WorldLaws extends Pick<WriteContext, 'limits' | 'allowedHostPaths' | 'ownHosts' | 'newId'> {
+export interface WorldLaws extends WriteLaws {
   hashPassword(password: string): Promise<string>;
 }
 
@@ -94,14 +94,14 @@ function admitted(
   record: StoredResource,
   kept: StoredResource | undefined,
   view: WorldView,
-  { limits, allowedHostPaths, ownHosts, newId }: WorldLaws,
+  laws: WorldLaws,
 ): StoredResource {
   const type = typeOf(record);
   demandGrants(record, view);
   const before = kept?.type === record.type ? kept : undefined;
   newlyNamed(view, record, before, ({ fact }) => fact.whenGone === 'keeps');
   const parent = view.find(record.parent ?? record.id) ?? record;
-  const context = { view, parent, limits, allowedHostPaths, ownHosts, newId, ...(before && { previous: before }) };
+  const context = { ...laws, view, parent, ...(before && { previous: before }) };
   const { properties, companions = [] } = type.admit?.(record, context) ?? { properties: record.properties };
   if (companions.length > 0) throw new PlatformError(400, 'asks for further resources, which a world already has');
   return { ...record, properties: { ...properties, ...serverKept(record) } };

@@ -6,14 +6,17 @@ import { type ErrorDetail, PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { pathOf } from '../model/resource-path.ts';
+import type { WriteLaws } from '../model/resource-type.ts';
 import { USER } from '../model/type-names.ts';
+import { offenceOfHostPath } from '../model/types/volume.ts';
 import { planRevert } from '../store/revert.ts';
 import { inTurns } from '../store/turns.ts';
 import { changesBetween, changesInTurns, type WorldDifference } from '../store/world-difference.ts';
 import type { Moment, PastWorld } from '../store/world-history.ts';
 import { operationsBetween } from '../store/world-patch.ts';
 import type { WorldStore } from '../store/world-store.ts';
-import { LastPasswords } from './last-passwords.ts';
+import { withLastPasswords } from './last-passwords.ts';
+import { offencesOf } from './world-rules.ts';
 
 /** What an undoing writes into the history. */
 export interface Undoing {
@@ -33,25 +36,15 @@ export interface Difference {
   resources: ResourceDifference[];
 }
 
-/** What is to hold of what comes back. */
-export interface PastLaws {
-  /** Why changes would leave no valid world. */
-  offencesOf(changes: WorldDifference): ErrorDetail[];
-  /** Why a record that was valid once is not allowed to come back. */
-  offenceNow(record: StoredResource): string | undefined;
-}
-
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 /** Brings back what was: one commit undone, or a whole moment. Each is a commit itself, so it can be undone, too. */
 export class TimeMachine {
   readonly store: WorldStore;
-  readonly #passwords: LastPasswords;
-  readonly #laws: PastLaws;
+  readonly #laws: WriteLaws;
 
-  constructor(store: WorldStore, laws: PastLaws) {
+  constructor(store: WorldStore, laws: WriteLaws) {
     this.store = store;
-    this.#passwords = new LastPasswords(store);
     this.#laws = laws;
   }
 
@@ -65,7 +58,7 @@ export class TimeMachine {
     const commit = await this.store.history.get(seq);
     const left = await this.store.history.worldAt({ seq });
     const { conflicts, ...changes } = planRevert(commit, left.resources, this.store.world.resources);
-    const offences = conflicts.length > 0 ? conflicts : this.#laws.offencesOf(changes);
+    const offences = conflicts.length > 0 ? conflicts : offencesOf(this.store.view, this.#laws, changes);
     if (offences.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, offences);
     const made = await this.#commit(changes, causeOf(by, 'history.revert', `revert of commit ${seq}`));
     if (made) return made;
@@ -94,7 +87,7 @@ export class TimeMachine {
 
   async #bringBack(changes: WorldDifference, cause: Cause): Promise<Commit | undefined> {
     const offences = changes.put.flatMap((record) => {
-      const message = this.#laws.offenceNow(record);
+      const message = offenceOfHostPath(record, this.#laws.allowedHostPaths);
       return message === undefined
         ? []
         : [{ pointer: `/resources/${record.id}`, message: `'${record.name}' ${message}` }];
@@ -108,7 +101,7 @@ export class TimeMachine {
   /** Commits what was once, but for passwords. */
   async #commit({ put, remove }: WorldDifference, cause: Cause): Promise<Commit | undefined> {
     const { seq } = this.store;
-    const kept = await this.#passwords.keptIn(put);
+    const kept = await withLastPasswords(this.store, put);
     if (this.store.seq === seq) return this.store.commit({ put: kept, remove }, cause);
     throw new PlatformError(409, 'somebody else changed the world meanwhile, and nothing was brought back; try again');
   }

@@ -4,30 +4,23 @@ import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { namedBy } from '../model/references.ts';
 import { typeOf } from '../model/registry.ts';
-import type { WriteContext } from '../model/resource-type.ts';
+import type { WriteLaws } from '../model/resource-type.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { ChangedView } from './changed-view.ts';
-
-export interface WorldRulesOptions {
-  view: WorldView;
-  limits: WriteContext['limits'];
-  allowedHostPaths: readonly string[];
-  ownHosts: ReadonlySet<string>;
-  newId(): Uuid;
-}
 
 /**
  * Why changes would leave no valid world: a parent, a named resource or a free name is missing, something would be left
  * without what it stands on, or the rules of its type refuse a record. Nothing is found when they can be made.
  */
 export function offencesOf(
-  options: WorldRulesOptions,
+  view: WorldView,
+  laws: WriteLaws,
   changes: { put: readonly StoredResource[]; remove: readonly Uuid[] },
 ): ErrorDetail[] {
-  const after = new ChangedView(options.view, changes);
+  const after = new ChangedView(view, changes);
   return [
-    ...changes.remove.flatMap((id) => offencesOfRemoval(options.view, after, id)),
-    ...changes.put.flatMap((record) => offencesOfRecord(options, after, record)),
+    ...changes.remove.flatMap((id) => offencesOfRemoval(view, after, id)),
+    ...changes.put.flatMap((record) => offencesOfRecord(record, { previous: view.find(record.id), after, laws })),
   ];
 }
 
@@ -43,10 +36,12 @@ function offencesOfRemoval(view: WorldView, after: WorldView, id: Uuid): ErrorDe
   ];
 }
 
-function offencesOfRecord(options: WorldRulesOptions, after: WorldView, record: StoredResource): ErrorDetail[] {
+function offencesOfRecord(
+  record: StoredResource,
+  { previous, after, laws }: { previous: StoredResource | undefined; after: WorldView; laws: WriteLaws },
+): ErrorDetail[] {
   const pointer = `/resources/${record.id}`;
   const type = typeOf(record);
-  const previous = options.view.find(record.id);
   const offences: ErrorDetail[] = [];
 
   const parent = after.find(record.parent ?? '');
@@ -66,18 +61,9 @@ function offencesOfRecord(options: WorldRulesOptions, after: WorldView, record: 
   for (const id of new Set(missing)) offences.push({ pointer, message: `it names ${id}, which does not exist` });
   if (offences.length > 0 || !parent) return offences;
 
-  const { limits, allowedHostPaths, ownHosts, newId } = options;
   if (previous && isDeepStrictEqual(previous.properties, record.properties) && previous.name === record.name) return [];
   try {
-    type.admit?.(record, {
-      view: after,
-      parent,
-      limits,
-      allowedHostPaths,
-      ownHosts,
-      newId,
-      ...(previous && { previous }),
-    });
+    type.admit?.(record, { ...laws, view: after, parent, ...(previous && { previous }) });
     return [];
   } catch (error) {
     if (error instanceof PlatformError) return [{ pointer, message: error.message }];

@@ -78,9 +78,8 @@ export function parseProperties(type: ResourceType, properties: JsonObject): Jso
 
 /** The full type name a record gets; what the body says must agree with the route (D-032, D-064, D-077). */
 export function typeNameIn({ resource_type: given }: Envelope, type: ResourceType): string {
-  const subTypes = Object.keys(type.subTypes ?? {});
-  if (given === undefined && subTypes.length === 0) return type.name;
-  const allowed = subTypes.length === 0 ? [type.name] : subTypes;
+  if (given === undefined && !type.subTypes) return type.name;
+  const allowed = type.subTypes ?? [type.name];
   const name = given === undefined ? undefined : parseTypeName(given);
   if (name !== undefined && allowed.includes(name)) return name;
   const problem = given === undefined ? 'is required' : `'${given.slice(0, 64)}' does not name a ${type.noun}`;

@@ -1,4 +1,4 @@
-import { v5 } from 'uuid';
+import { v4, v5 } from 'uuid';
 import { PlatformError } from './errors.ts';
 
 /** A resource id: a UUID in lower case (D-014). */
@@ -15,6 +15,11 @@ export function isUuid(text: unknown): text is Uuid {
 export function parseUuid(text: string, where = 'id'): Uuid {
   if (!UUID.test(text)) throw new PlatformError(400, `${where} '${text.slice(0, 64)}' is not a UUID`);
   return text.toLowerCase();
+}
+
+/** A fresh id. */
+export function newId(): Uuid {
+  return v4();
 }
 
 /** An id that is derived, the same each time, from two others (RFC 9562 version 5). */

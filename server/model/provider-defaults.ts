@@ -1,6 +1,8 @@
 import type { Uuid } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { StoredResource } from './record.ts';
 import type { Draft } from './resource-type.ts';
+import type { WorldView } from './world-view.ts';
 
 /** The default providers by name, with fixed ids: whatever becomes of its record, a default is recognised by its id (D-068). */
 const defaults = {
@@ -80,4 +82,15 @@ export function defaultProviders(
       };
     },
   );
+}
+
+/** The same for a world, each with the provider there that is taken for it: of its id, or of its name at root. */
+export function presentDefaults(
+  view: WorldView,
+  gatewayUrl: string,
+): { wanted: Draft; found: StoredResource | undefined }[] {
+  const find = (one: { id: Uuid; name: string }) =>
+    view.find(one.id) ?? view.named('providers', one.name, view.root.id)[0];
+  const defaults = defaultProviders(gatewayUrl, (one) => find(one)?.id ?? one.id);
+  return defaults.map((wanted) => ({ wanted, found: find(wanted) }));
 }

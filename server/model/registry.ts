@@ -32,8 +32,7 @@ export const typeWords: readonly TypeWord[] = words;
  * is first loaded or looked at: a type of one's own comes before that.
  */
 export function register(type: ResourceType): void {
-  addTypeName(type.name, type.id);
-  for (const [name, id] of Object.entries(type.subTypes ?? {})) addTypeName(name, id);
+  if (type.id !== undefined) addTypeName(type.name, type.id);
   addTypeWord(type.word, type.noun);
   types.push(type);
   words.push(type.word);
@@ -82,5 +81,5 @@ export function typeOf(record: { type: string }): ResourceType {
 
 /** The full names after the prefix that records of a type may have: its own, and those of its sub-types. */
 export function fullNamesOf(type: ResourceType): string[] {
-  return [type.name, ...Object.keys(type.subTypes ?? {})];
+  return [type.name, ...(type.subTypes ?? [])];
 }

@@ -13,20 +13,22 @@ export interface Link extends JsonObject {
   href: string;
 }
 
-/** What a write is checked against. */
-export interface WriteContext {
-  view: WorldView;
-  /** The resource that the record is, or will be, a child of. */
-  parent: StoredResource;
-  /** The record as stored before; absent on create. */
-  previous?: StoredResource;
+/** What of the configuration every write is held to. */
+export interface WriteLaws {
   limits: { maxInstances: number; maxLambdaTimeoutS: number };
   /** Host folders that a host_path volume may name (D-079). */
   allowedHostPaths: readonly string[];
   /** Host names that are the platform's own, and no endpoint's (D-151); in one spelling (`canonicalHost`). */
   ownHosts: ReadonlySet<string>;
-  /** Makes a fresh id for a companion. */
-  newId(): Uuid;
+}
+
+/** What a write is checked against. */
+export interface WriteContext extends WriteLaws {
+  view: WorldView;
+  /** The resource that the record is, or will be, a child of. */
+  parent: StoredResource;
+  /** The record as stored before; absent on create. */
+  previous?: StoredResource;
 }
 
 /** A record about to be stored. `properties` is in written form and has passed the type's schema. */
@@ -72,7 +74,8 @@ export interface NameRule {
 export interface ResourceType {
   /** Name after the prefix, e.g. `Resource::Container`. */
   readonly name: string;
-  readonly id: Uuid;
+  /** Of one that the table of type names (`type-names.ts`) does not have. */
+  readonly id?: Uuid;
   /** Path word, e.g. `containers`. */
   readonly word: TypeWord;
   /** Noun of its rights, e.g. `container` (D-116). */
@@ -110,8 +113,8 @@ export interface ResourceType {
   readonly patchedAsShown?: readonly string[];
   /** Paths where `replace` also creates (D-095). */
   readonly replaceCreates?: readonly string[];
-  /** Further full names with their ids that records of this word may have (providers, rules). The abstract one is `name` itself. */
-  readonly subTypes?: Readonly<Record<string, Uuid>>;
+  /** Further names, of that table, that records of this word may have (providers, rules). The abstract one is `name` itself. */
+  readonly subTypes?: readonly string[];
   /**
    * The rules that need more than the record: conflicts, compatibility. What the record newly names is there, of that type, and
    * within the writer's reach; what it named before may be gone.

@@ -40,7 +40,7 @@ function record(own: JsonObject): JsonObject {
 function ownMembers(type: ResourceType, properties: JsonObject, typePrefix: string): JsonObject {
   const needed = type.properties.safeParse({}).success ? [] : ['properties'];
   if (!type.subTypes) return { properties: { properties }, ...(needed.length > 0 && { required: needed }) };
-  const examples = Object.keys(type.subTypes).map((name) => fullNameOf(name, typePrefix));
+  const examples = type.subTypes.map((name) => fullNameOf(name, typePrefix));
   return {
     properties: { properties, resource_type: { type: 'string', examples } },
     required: [...needed, 'resource_type'],

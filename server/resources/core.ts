@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { Judge } from '../model/caller.ts';
+import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
+import type { WriteLaws } from '../model/resource-type.ts';
 import { LAMBDA } from '../model/types/lambda.ts';
 import { EntitlementFinder } from '../security/entitlement-finder.ts';
 import { createJudge } from '../security/judge.ts';
@@ -12,9 +13,9 @@ import { hashPassword } from '../security/passwords.ts';
 import type { WorldStore } from '../store/world-store.ts';
 import { Moves, type Realisation } from './moves.ts';
 import { Policies } from './policies.ts';
-import { ProviderDefaults } from './provider-defaults.ts';
+import { type ProviderDefaults, providerDefaults } from './provider-defaults.ts';
 import { Renderer } from './renderer.ts';
-import { ResourceService, type ResourceServiceOptions } from './resource-service.ts';
+import { ResourceService } from './resource-service.ts';
 
 /** What runs containers and jobs, as far as their records show it and moves depend on it. */
 export interface ContainerLife extends Realisation {
@@ -24,8 +25,18 @@ export interface ContainerLife extends Realisation {
   confirmed(resource: StoredResource): void;
 }
 
+const NOTHING_RUNS: ContainerLife = {
+  status: () => ({}),
+  confirmed: () => {},
+  demandEngine: async () => {
+    throw new PlatformError(503, 'no container runs while a world is seeded');
+  },
+  whenRunning: async () => undefined,
+};
+
 /** What of the configuration decides how records are made and shown. */
-export interface CoreConfig extends Pick<ResourceServiceOptions, 'limits' | 'allowedHostPaths' | 'ownHosts'> {
+export interface CoreConfig {
+  laws: WriteLaws;
   /** First segment of type names (D-080). */
   typePrefix: string;
 }
@@ -33,8 +44,10 @@ export interface CoreConfig extends Pick<ResourceServiceOptions, 'limits' | 'all
 export interface CoreOptions {
   store: Pick<WorldStore, 'view' | 'commit'>;
   config: CoreConfig;
-  invoker: LambdaInvoker;
-  containers: ContainerLife;
+  /** Absent while a world is made or tried out: then policies are left out, no limit is asked, no event sent (D-215). */
+  invoker?: LambdaInvoker;
+  /** Absent likewise: then no container runs, records are only checked and kept. */
+  containers?: ContainerLife;
   /** One-way hash of a password; default `hashPassword`. */
   hashPassword?(password: string): Promise<string>;
   /** Own addresses, known once the listeners are up. */
@@ -43,8 +56,6 @@ export interface CoreOptions {
   refetch?(lambdaId: Uuid): void;
   /** Was an id ever an account's (D-030)? Default: none was. */
   wasAccount?(id: Uuid): boolean;
-  /** Are policies left out: no limit is asked, no event sent (D-215)? */
-  isSilent?: boolean;
   nowMs(): number;
   onWarning(message: string): void;
 }
@@ -61,7 +72,7 @@ export interface Core {
 
 /** Wires the core. The first world is made with it in memory, the running emulator has it over the data folder. */
 export function createCore(options: CoreOptions): Core {
-  const { store, config, invoker, containers, addresses, nowMs, onWarning } = options;
+  const { store, config, invoker, containers = NOTHING_RUNS, addresses, nowMs, onWarning } = options;
   const { view } = store;
   const judge = createJudge(view);
   const live = (resource: StoredResource): JsonObject => {
@@ -72,23 +83,18 @@ export function createCore(options: CoreOptions): Core {
   const renderer = () => new Renderer({ view, ...addresses(), typePrefix: config.typePrefix, live });
   const policies = new Policies({
     view,
-    invoker,
+    ...(invoker && { invoker }),
     renderer,
     metaUrl: () => addresses().metaUrl,
-    newId: randomUUID,
     onWarning,
-    ...(options.isSilent && { isSilent: true }),
   });
   const service: ResourceService = new ResourceService({
     store,
     judge,
     policies,
     hashPassword: options.hashPassword ?? hashPassword,
-    limits: config.limits,
-    allowedHostPaths: config.allowedHostPaths,
-    ownHosts: config.ownHosts,
+    laws: config.laws,
     nowMs,
-    newId: randomUUID,
     wasAccount: options.wasAccount ?? (() => false),
     isMoving: (id) => moves.isMoving(id),
     renderer,
@@ -98,7 +104,7 @@ export function createCore(options: CoreOptions): Core {
       if (type === LAMBDA && namesPackage) options.refetch?.(id);
     },
   });
-  const moves: Moves = new Moves({ service, policies, containers, newId: randomUUID });
-  const defaults = new ProviderDefaults(service, () => addresses().gatewayUrl);
+  const moves: Moves = new Moves({ service, policies, containers });
+  const defaults = providerDefaults(service, () => addresses().gatewayUrl);
   return { service, judge, finder: new EntitlementFinder(view), moves, defaults, live };
 }

@@ -5,7 +5,7 @@ import type { Uuid } from '../model/ids.ts';
 import { type Json, memberOf } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
-import type { Companion, Draft, WriteContext } from '../model/resource-type.ts';
+import type { Companion, Draft, WriteContext, WriteLaws } from '../model/resource-type.ts';
 import { demandKnownActions } from '../model/rule-actions.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from './act.ts';
@@ -22,13 +22,9 @@ export interface Drafted {
 
 export interface DraftsOptions {
   view: WorldView;
-  limits: WriteContext['limits'];
   judge: Judge;
-  allowedHostPaths: readonly string[];
-  /** Host names that no endpoint may have (D-151). */
-  ownHosts: ReadonlySet<string>;
+  laws: WriteLaws;
   nowMs(): number;
-  newId(): Uuid;
   /** Is the resource being moved away, so that its name is free (D-134)? */
   isMoving(id: Uuid): boolean;
 }
@@ -109,8 +105,8 @@ export class Drafts {
   }
 
   #contextBelow(parent: StoredResource): WriteContext {
-    const { view, limits, allowedHostPaths, ownHosts, newId } = this.#options;
-    return { view, parent, limits, allowedHostPaths, ownHosts, newId };
+    const { view, laws } = this.#options;
+    return { ...laws, view, parent };
   }
 
   #now(): string {

@@ -14,7 +14,13 @@ import { typeIdOf, USER } from '../model/type-names.ts';
 import { SECURITY_KEY } from '../model/types/brand-keys.ts';
 import { GROUP } from '../model/types/group.ts';
 import type { EntitlementFinder } from '../security/entitlement-finder.ts';
-import { type Entitlement, entitlementsOf, findEntitlement, grantsAfter } from '../security/entitlements.ts';
+import {
+  type Entitlement,
+  entitlementsOf,
+  findEntitlement,
+  grantsAfter,
+  noneAsUndefined,
+} from '../security/entitlements.ts';
 import type { Act } from './act.ts';
 import { demandKnown } from './filter-names.ts';
 import type { Renderer } from './renderer.ts';
@@ -96,7 +102,7 @@ export function entitlementRoutes({ service, answer }: ResourceRouteParts, finde
   const reset = async ({ act }: Given, { resource, action }: Entitlement): Promise<void> => {
     await service.setGrants(act, resource.id, (before) => {
       const { [action]: _, ...others } = before.grants ?? {};
-      return { grants: Object.keys(others).length > 0 ? others : undefined };
+      return { grants: noneAsUndefined(others) };
     });
   };
 

@@ -1,6 +1,6 @@
 import { PlatformError } from '../model/errors.ts';
 import { ENVIRONMENT, enclosing, lineage } from '../model/hierarchy.ts';
-import type { Uuid } from '../model/ids.ts';
+import { newId, type Uuid } from '../model/ids.ts';
 import { idIn, type JsonObject } from '../model/json.ts';
 import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
@@ -42,7 +42,6 @@ export interface MovesOptions {
   service: ResourceService;
   policies: Policies;
   containers: Realisation;
-  newId(): Uuid;
 }
 
 /**
@@ -53,15 +52,13 @@ export class Moves {
   readonly #service: ResourceService;
   readonly #policies: Policies;
   readonly #containers: Realisation;
-  readonly #newId: () => Uuid;
   readonly #moving = new Set<Uuid>();
   readonly #failures = new Map<Uuid, string>();
 
-  constructor({ service, policies, containers, newId }: MovesOptions) {
+  constructor({ service, policies, containers }: MovesOptions) {
     this.#service = service;
     this.#policies = policies;
     this.#containers = containers;
-    this.#newId = newId;
   }
 
   /** Is the resource on its way elsewhere? */
@@ -143,7 +140,7 @@ export class Moves {
     if (this.#moving.has(source.id)) throw new PlatformError(409, `${noun} '${source.name}' is MIGRATING already`);
     this.#moving.add(source.id);
     try {
-      const copy = rule ? { ...source, id: this.#newId(), ...move.asked } : move.copy(source);
+      const copy = rule ? { ...source, id: newId(), ...move.asked } : move.copy(source);
       const action: Action = { verb, record: source, copy, target };
       // A migration leaves as many as there were.
       const isNew = verb === 'promote' && !this.#service.view.find(copy.id);
@@ -240,7 +237,7 @@ export class Moves {
 
   /** The same resource, new id, elsewhere (D-133); passes all checks of a create there. */
   #copyOf(act: Act, source: StoredResource, parent: StoredResource, providerId: Uuid): StoredResource {
-    const asked = { ...source, id: this.#newId(), properties: onProvider(source, providerId) };
+    const asked = { ...source, id: newId(), properties: onProvider(source, providerId) };
     return this.#service.drafts.create(act, asked, parent).record;
   }
 

@@ -1,6 +1,6 @@
 import { PlatformError } from '../model/errors.ts';
 import { ENVIRONMENT, enclosing, fqonOf, lineage, ORGANIZATION, WORKSPACE } from '../model/hierarchy.ts';
-import type { Uuid } from '../model/ids.ts';
+import { newId, type Uuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import { EVENT_RULE, explainLimit, LIMIT_RULE, limitHolds, matchedActions, suppresses } from '../model/policy-rules.ts';
@@ -18,14 +18,12 @@ type Phase = 'pre' | 'post';
 
 export interface PoliciesOptions {
   view: WorldView;
-  invoker: LambdaInvoker;
+  /** Absent: no rule is asked and no event is sent; what is put in whole, such as a seed, is no request (D-215). */
+  invoker?: LambdaInvoker;
   /** Renders for readers that reach us by our own address. */
   renderer(): Renderer;
   metaUrl(): string;
-  newId(): Uuid;
   onWarning(message: string): void;
-  /** No rule is asked and no event is sent: what is put in whole, such as a seed, is no request (D-215). */
-  isSilent?: boolean;
 }
 
 /** One action, as policies see it. */
@@ -157,8 +155,8 @@ export class Policies {
   }
 
   #rulesAt(node: StoredResource): StoredResource[] {
-    const { view, isSilent } = this.#options;
-    if (isSilent) return [];
+    const { view, invoker } = this.#options;
+    if (!invoker) return [];
     return view.children(node.id, 'policies').flatMap((policy) => [...view.children(policy.id, 'rules')]);
   }
 
@@ -211,7 +209,8 @@ export class Policies {
 
   /** Throws an Error that says which rule's lambda failed, and how. */
   async #invoke(rule: StoredResource, event: JsonObject, trigger: 'event' | 'move'): Promise<void> {
-    const { invoker, newId } = this.#options;
+    const { invoker } = this.#options;
+    if (!invoker) return;
     const { outcome } = await invoker.invoke(lambdaOf(rule), {
       executionId: newId(),
       trigger,

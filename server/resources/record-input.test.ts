@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePlace, type Place } from '../../e2e/place.ts';
 import { type Platform, refusal, startPlatform, type Voice } from '../../e2e/platform.ts';
-import { typeOfWord, typeWords } from '../model/registry.ts';
+import { WORKSPACE } from '../model/hierarchy.ts';
+import { typeWords } from '../model/registry.ts';
+import { typeIdOf } from '../model/type-names.ts';
 import { makeSamples, recordsOf, type Samples } from './records-for-tests.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -53,14 +55,10 @@ describe('names (D-031, D-184)', () => {
 
 describe('the type in a body (D-032, D-080)', () => {
   it('may be a full name with any first segment, or the id of the type', async () => {
-    for (const resource_type of [
-      'Platform::Resource::Workspace',
-      'Acme::Resource::Workspace',
-      typeOfWord('workspaces').id,
-    ]) {
+    for (const resource_type of ['Platform::Resource::Workspace', 'Acme::Resource::Workspace', typeIdOf(WORKSPACE)]) {
       expect((await make('workspaces', { resource_type })).resource_type).toBe('Platform::Resource::Workspace');
     }
-    expect((await make('workspaces', { resource_type: typeOfWord('workspaces').id.toUpperCase() })).name).toBeDefined();
+    expect((await make('workspaces', { resource_type: typeIdOf(WORKSPACE).toUpperCase() })).name).toBeDefined();
   });
 
   it.each([

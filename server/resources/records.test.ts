@@ -226,7 +226,7 @@ describe('what is never shown (D-029)', () => {
       `/acme/users?id=${user.id}&compact=true`,
       `/acme/resources/${user.id}`,
       `/users/search?name=${user.name}`,
-      `/acme/resourcetypes/${typeOfWord('users').id}/resources?expand=true`,
+      `/acme/resourcetypes/${typeIdOf('Resource::User')}/resources?expand=true`,
     ]) {
       const { status, body } = await root.get(path);
       expect(status).toBe(200);

@@ -4,7 +4,7 @@ import type { Served } from '../http/serve.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { resourceTypes } from '../model/registry.ts';
+import { fullNamesOf, resourceTypes } from '../model/registry.ts';
 import { concreteTypes, type TypeName, typeIdOf, typeNames } from '../model/type-names.ts';
 import {
   dataTypes,
@@ -43,7 +43,7 @@ export function referenceRoutes({ service, answer }: ResourceRouteParts): Served
   const ofType = (asked: Listing, type: TypeName, organization: StoredResource) => {
     const names = new Set<string>(concreteTypes(type));
     const found = resourceTypes
-      .filter((one) => [one.name, ...Object.keys(one.subTypes ?? {})].some((name) => names.has(name)))
+      .filter((one) => fullNamesOf(one).some((name) => names.has(name)))
       .flatMap((one) => [...view.ownedBy(organization.id, one.word)])
       .filter((one) => names.has(one.type));
     // Of types that hold nothing here any filter finds nothing.
@@ -64,7 +64,7 @@ export function referenceRoutes({ service, answer }: ResourceRouteParts): Served
 }
 
 function registered(name: TypeName) {
-  return resourceTypes.find((type) => type.name === name || Object.hasOwn(type.subTypes ?? {}, name));
+  return resourceTypes.find((type) => fullNamesOf(type).includes(name));
 }
 
 function linkOf(name: TypeName, renderer: Renderer): Entry {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
 import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from '../model/envelope.ts';
 import { PlatformError } from '../model/errors.ts';
-import { parseUuid, type Uuid } from '../model/ids.ts';
+import { newId, parseUuid, type Uuid } from '../model/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { ReferenceTarget } from '../model/reference-facts.ts';
@@ -23,6 +23,8 @@ import { patchedDocument, type RecordRenderer, writtenForm } from './written-for
 /** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
 const KEPT_BY_PUT = new Set(['provider', 'external_id']);
 const IGNORED_BY_PUT = { id: null, resource_type: null };
+
+const UNFORCED: DeletionQuery = { force: false, deleteContainers: false };
 
 /** All grants of a resource as they shall be, none when undefined; and its properties where they follow. */
 export interface GrantChange {
@@ -117,7 +119,7 @@ export class ResourceService {
     const parent = this.#present(parentId);
     // What a policy keeps waiting may be created again, in its place (D-127).
     const pending = this.view.named(word, envelope.name, parent.id).find(({ state }) => state === 'Pending');
-    const id = envelope.id === undefined ? (pending?.id ?? this.#options.newId()) : parseUuid(envelope.id);
+    const id = envelope.id === undefined ? (pending?.id ?? newId()) : parseUuid(envelope.id);
     if (envelope.id !== undefined && id !== pending?.id) this.#demandFreeId(act, id);
     const asked = { ...envelope, id, type: typeName, properties: written };
     const { record, companions } = this.drafts.create(act, asked, parent);
@@ -191,7 +193,7 @@ export class ResourceService {
   }
 
   /** Removes a resource and what goes with it (D-128, D-129). Throws 403, or 409 with what is in the way. */
-  async remove(act: Act, id: Uuid, asked: DeletionQuery): Promise<void> {
+  async remove(act: Act, id: Uuid, asked: DeletionQuery = UNFORCED): Promise<void> {
     const target = this.#present(id);
     const action = `${typeOf(target).noun}.delete`;
     this.demand(act, action, target);

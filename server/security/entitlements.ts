@@ -112,9 +112,9 @@ export function grantsWithout(resource: StoredResource, identity: Uuid): Record<
   return noneAsUndefined(Object.fromEntries(kept));
 }
 
-function grantOf(parts: { add: Uuid[]; remove: Uuid[]; value: Json | undefined }): Grant | undefined {
-  const { add, remove, value } = parts;
-  const grant = {
+/** A grant of what there is of these; undefined when that is nothing. */
+export function grantOf({ add, remove, value }: { add: Uuid[]; remove: Uuid[]; value: Json | undefined }) {
+  const grant: Grant = {
     ...(add.length > 0 && { add }),
     ...(remove.length > 0 && { remove }),
     ...(value !== undefined && { value }),
@@ -122,6 +122,7 @@ function grantOf(parts: { add: Uuid[]; remove: Uuid[]; value: Json | undefined }
   return Object.keys(grant).length > 0 ? grant : undefined;
 }
 
-function noneAsUndefined(grants: Record<string, Grant>): Record<string, Grant> | undefined {
+/** All grants of a resource as it has them: no member when there are none. */
+export function noneAsUndefined(grants: Readonly<Record<string, Grant>>): Record<string, Grant> | undefined {
   return Object.keys(grants).length > 0 ? grants : undefined;
 }

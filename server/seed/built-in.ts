@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Uuid } from '../model/ids.ts';
-import { defaultProviders } from '../model/provider-defaults.ts';
+import { presentDefaults } from '../model/provider-defaults.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
 
@@ -16,25 +16,20 @@ export interface BuiltIn {
 
 /** @param gatewayUrl `{gateway_url}`: what an untouched default gateway publishes */
 export function builtInOf(view: WorldView, gatewayUrl: string): BuiltIn {
-  const present = (one: { id: Uuid; name: string }) =>
-    view.find(one.id) ?? view.named('providers', one.name, view.root.id)[0];
-  const defaults = defaultProviders(gatewayUrl, (one) => present(one)?.id ?? one.id);
-  const areDefaultsComplete = defaults.every((one) => {
-    const found = present(one);
-    return found && (found.id === one.id || found.type === one.type);
-  });
-  const stored = defaults.flatMap((one) => {
-    const record = view.find(one.id);
-    return record
-      ? [{ record, isUntouched: areDefaultsComplete && isPlain(record) && isDeepStrictEqual(one, partOf(record)) }]
-      : [];
-  });
+  const defaults = presentDefaults(view, gatewayUrl);
+  const areDefaultsComplete = defaults.every(
+    ({ wanted, found }) => found?.id === wanted.id || found?.type === wanted.type,
+  );
+  const fixed = defaults.filter(({ wanted, found }) => found?.id === wanted.id);
+  const untouched = fixed.filter(
+    ({ wanted, found }) => areDefaultsComplete && found && isPlain(found) && isDeepStrictEqual(wanted, partOf(found)),
+  );
   const rootUser = view.find(view.root.owner);
   return {
     areDefaultsComplete,
-    defaultIds: new Set(stored.map(({ record }) => record.id)),
+    defaultIds: new Set(fixed.map(({ wanted }) => wanted.id)),
     untouched: new Set([
-      ...stored.filter(({ isUntouched }) => isUntouched).map(({ record }) => record.id),
+      ...untouched.map(({ wanted }) => wanted.id),
       ...(rootUser && isPlainRootUser(rootUser) ? [rootUser.id] : []),
     ]),
   };

@@ -2,6 +2,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Grant } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import { grantOf } from '../security/entitlements.ts';
 
 /** The types that an identity of an entitlement may be of. */
 export const identityWords: readonly TypeWord[] = ['groups', 'users'];
@@ -36,15 +37,11 @@ export function grantsOf(entries: readonly GrantEntry[]): Grants {
 
 /** The same grants without what says nothing: empty lists, repeated identities, actions with neither. */
 export function plainGrants(grants: Grants = {}): Grants {
-  const plain = Object.entries(grants).map(([action, { add = [], remove = [], value }]): [string, Grant] => [
-    action,
-    {
-      ...(add.length > 0 && { add: [...new Set(add)] }),
-      ...(remove.length > 0 && { remove: [...new Set(remove)] }),
-      ...(value !== undefined && { value }),
-    },
-  ]);
-  return Object.fromEntries(plain.filter(([, grant]) => Object.keys(grant).length > 0));
+  const plain = Object.entries(grants).flatMap(([action, { add, remove, value }]) => {
+    const grant = grantOf({ add: [...new Set(add)], remove: [...new Set(remove)], value });
+    return grant ? [[action, grant] as const] : [];
+  });
+  return Object.fromEntries(plain);
 }
 
 /** Grants as a document writes them: actions that are granted alike in one entry, in the order of their names. */

@@ -5,6 +5,7 @@ import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { Act } from '../resources/act.ts';
 import type { Core } from '../resources/core.ts';
+import { noneAsUndefined } from '../security/entitlements.ts';
 import { verifyPassword } from '../security/passwords.ts';
 import type { Grants } from './seed-grants.ts';
 
@@ -31,9 +32,8 @@ export function seedTarget({ service, defaults }: Pick<Core, 'service' | 'defaul
     initializeProviders: () => defaults.initialize(act),
     create: (parentId, word, body) => service.create(act, parentId, word, body),
     patch: (id, operations) => service.patch(act, id, operations),
-    setGrants: (id, grants) =>
-      service.setGrants(act, id, () => ({ grants: Object.keys(grants).length > 0 ? grants : undefined })),
-    remove: (id) => service.remove(act, id, { force: false, deleteContainers: false }),
+    setGrants: (id, grants) => service.setGrants(act, id, () => ({ grants: noneAsUndefined(grants) })),
+    remove: (id) => service.remove(act, id),
     isPassword: verifyPassword,
   };
 }

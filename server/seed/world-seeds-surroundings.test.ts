@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
+import { firstWorld, idleInvoker, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
 import type { World } from '../model/record.ts';
 import { changed, lambda, seedsOf } from './applied-seed-for-tests.ts';
-import { idleInvoker } from './idle-invoker.ts';
 
 let empty: World;
 let world: SeedsForTests;

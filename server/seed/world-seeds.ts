@@ -10,8 +10,6 @@ import { envWithScm, type ScmAccess, withoutScm } from '../standins/scm/scm-plac
 import type { WorldStore } from '../store/world-store.ts';
 import { applySeed } from './apply-seed.ts';
 import { exportSeed } from './export-seed.ts';
-import { idleContainers } from './idle-containers.ts';
-import { idleInvoker } from './idle-invoker.ts';
 import { readSentSeed } from './read-seed.ts';
 import { seedChanges } from './seed-changes.ts';
 import { sentSeedDocument } from './seed-document.ts';
@@ -29,7 +27,7 @@ const MAX_ATTEMPTS = 5;
 /** How messages name a document that was sent. */
 const SENT = 'seed';
 
-export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'invoker' | 'isSilent'> {
+export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'invoker'> {
   store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'commit'>;
   /** How the source-control stand-in is reached now; undefined where there is none. */
   scm?(): ScmAccess;
@@ -88,9 +86,6 @@ export class WorldSeeds implements SeedService {
     const core = createCore({
       ...this.#options,
       store: trial,
-      containers: idleContainers,
-      invoker: idleInvoker,
-      isSilent: true,
       hashPassword: (password) => passwords.hash(password),
     });
     const isPassword = (text: string, hash: string) => passwords.check(text, hash);

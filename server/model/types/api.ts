@@ -4,7 +4,6 @@ import { formFacts } from '../form-facts.ts';
 import { owningOrganization } from '../hierarchy.ts';
 import { aProvider, idOf, referenceFacts } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import { demandFreeRoute } from './endpoint-conflicts.ts';
 import { demandFit, isGatewayManager, providerIdOf } from './provider-rules.ts';
 
@@ -19,7 +18,6 @@ export const API = 'Resource::Api';
 /** D-058, D-059. */
 export const api: ResourceType = {
   name: API,
-  id: typeIdOf(API),
   word: 'apis',
   noun: 'api',
   summary: 'A named group under which endpoints are published; its name is the first segment of their URLs.',

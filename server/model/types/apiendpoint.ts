@@ -6,7 +6,6 @@ import type { Json } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import { idOf } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 import { CONTAINER } from './container.ts';
 import { endpointsOf } from './embedded.ts';
@@ -125,7 +124,6 @@ function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | unde
 /** D-060..D-062. */
 export const apiendpoint: ResourceType = {
   name: API_ENDPOINT,
-  id: typeIdOf(API_ENDPOINT),
   word: 'apiendpoints',
   noun: 'apiendpoint',
   summary: 'A public path of an API and what answers there: a lambda or a port of a container.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
 import { formFacts } from '../form-facts.ts';
+import { newId } from '../ids.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import { aProvider, idOf, referenceFacts, storedOnly } from '../reference-facts.ts';
@@ -112,7 +113,7 @@ function inlineVolume(
   // Unless it says otherwise, the volume is the same provider's as the container.
   const sent = { provider: { id: providerIdOf(draft) ?? '' }, ...(isJsonObject(members) && members) };
   const properties = parseWith(volumeProperties, sent, `${at}/properties`) as JsonObject; // it was JSON before
-  return { id: context.newId(), word: 'volumes', type: VOLUME, parent: context.parent.id, name, properties };
+  return { id: newId(), word: 'volumes', type: VOLUME, parent: context.parent.id, name, properties };
 }
 
 /** The mounts to store, and the volumes to create for those that came with a `volume_resource`. */

@@ -1,5 +1,4 @@
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import { definition, liveProperties, mountedVolumes, presentDefinition } from './container-definition.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { presentPortMappings } from './port-mappings.ts';
@@ -17,7 +16,6 @@ export const CONTAINER = 'Resource::Container';
 export const container: ResourceType = {
   ...definition,
   name: CONTAINER,
-  id: typeIdOf(CONTAINER),
   word: 'containers',
   noun: 'container',
   summary: 'A number of running instances of an image.',

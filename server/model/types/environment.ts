@@ -3,7 +3,6 @@ import { invalid } from '../errors.ts';
 import { formFacts } from '../form-facts.ts';
 import { ENVIRONMENT } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import { demandServes, providerIdOf } from './provider-rules.ts';
 import { environmentTypes } from './reference-lists.ts';
 import { typed, variablesInside } from './schema-parts.ts';
@@ -28,7 +27,6 @@ const properties = z.strictObject({
 /** D-043, D-044. */
 export const environment: ResourceType = {
   name: ENVIRONMENT,
-  id: typeIdOf(ENVIRONMENT),
   word: 'environments',
   noun: 'environment',
   summary: 'Where containers and lambdas are deployed: for development, test, production, or the system itself.',

@@ -5,7 +5,6 @@ import { idIn, type Json } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import { aUser, idOrLinkOf } from '../reference-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 
 declare module '../type-words.ts' {
@@ -42,7 +41,6 @@ export function groupsOf(user: StoredResource, view: WorldView): StoredResource[
 /** D-071, D-073. */
 export const group: ResourceType = {
   name: GROUP,
-  id: typeIdOf(GROUP),
   word: 'groups',
   noun: 'group',
   summary: 'Users who have rights in common.',

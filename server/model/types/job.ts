@@ -1,5 +1,4 @@
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import { definition, liveProperties, presentDefinition } from './container-definition.ts';
 
 declare module '../type-words.ts' {
@@ -14,7 +13,6 @@ const JOB = 'Resource::Job';
 export const job: ResourceType = {
   ...definition,
   name: JOB,
-  id: typeIdOf(JOB),
   word: 'jobs',
   noun: 'job',
   summary: 'A container that runs once: instances that end are not started again.',

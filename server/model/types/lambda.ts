@@ -3,7 +3,6 @@ import { invalid, PlatformError } from '../errors.ts';
 import { formFacts } from '../form-facts.ts';
 import { periodicInfo } from '../period.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { demandMounts, secretMounts } from './mounts.ts';
 import { demandFit, isLambdaProvider, newlyNamedProvider } from './provider-rules.ts';
@@ -89,7 +88,6 @@ const FIRST_CODE = `exports.run = (event, context, callback) => {
 /** D-056, D-057. */
 export const lambda: ResourceType = {
   name: LAMBDA,
-  id: typeIdOf(LAMBDA),
   word: 'lambdas',
   noun: 'lambda',
   summary: 'A function that runs on demand, inline source or a package.',

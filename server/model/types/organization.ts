@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { invalid, PlatformError } from '../errors.ts';
 import { fqonOf, ORGANIZATION } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import { variablesInside } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -28,7 +27,6 @@ export function isReservedName(name: unknown): boolean {
 /** D-040, D-041. */
 export const organization: ResourceType = {
   name: ORGANIZATION,
-  id: typeIdOf(ORGANIZATION),
   word: 'orgs',
   noun: 'org',
   summary:

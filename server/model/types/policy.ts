@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -13,7 +12,6 @@ const POLICY = 'Resource::Policy';
 /** D-075, D-077. */
 export const policy: ResourceType = {
   name: POLICY,
-  id: typeIdOf(POLICY),
   word: 'policies',
   noun: 'policy',
   summary: 'Rules for what happens at its node and below.',

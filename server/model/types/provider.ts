@@ -95,14 +95,13 @@ function withStoredLinks(sent: JsonObject, view: WorldView): JsonObject {
 /** D-063..D-069, D-082. */
 export const provider: ResourceType = {
   name: PROVIDER,
-  id: typeIdOf(PROVIDER),
   word: 'providers',
   noun: 'provider',
   summary: 'Who runs workloads or serves others: a container engine, a lambda runtime, a gateway, logging ...',
   parents: ['orgs', 'workspaces', 'environments'],
   properties,
   serverSet: [],
-  subTypes: Object.fromEntries(concreteTypes(PROVIDER).map((name) => [name, typeIdOf(name)])),
+  subTypes: concreteTypes(PROVIDER),
   patchedAsShown: ['linked_providers'],
   replaceCreates: ['/name', '/properties/environment_types', '/properties/linked_providers'],
 

@@ -88,7 +88,6 @@ function demandLambda(draft: Draft): Uuid {
 /** D-076, D-077, section 8. */
 export const rule: ResourceType = {
   name: RULE,
-  id: typeIdOf(RULE),
   word: 'rules',
   noun: 'rule',
   summary: 'Of a policy: a limit that actions must keep, or a lambda that is invoked around them.',
@@ -96,7 +95,7 @@ export const rule: ResourceType = {
   properties,
   first: { match_actions: [{ action: 'lambda.create.post' }] },
   serverSet: ['defined_at'],
-  subTypes: { [EVENT_RULE]: typeIdOf(EVENT_RULE), [LIMIT_RULE]: typeIdOf(LIMIT_RULE) },
+  subTypes: [EVENT_RULE, LIMIT_RULE],
 
   admit(draft) {
     for (const name of membersOfOthers[draft.type] ?? []) {

@@ -4,7 +4,6 @@ import { formFacts } from '../form-facts.ts';
 import { type Json, type JsonObject, memberOf } from '../json.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { secretFacts } from '../secret-facts.ts';
-import { typeIdOf } from '../type-names.ts';
 import { dnsName, runBy, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -41,7 +40,6 @@ function itemsOf(stored: JsonObject | undefined): Json[] {
 /** D-078. */
 export const secret: ResourceType = {
   name: SECRET,
-  id: typeIdOf(SECRET),
   word: 'secrets',
   noun: 'secret',
   summary: 'Values that containers and lambdas mount and nobody reads back.',

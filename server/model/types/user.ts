@@ -4,7 +4,7 @@ import { formFacts } from '../form-facts.ts';
 import { findOrganization } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { secretFacts } from '../secret-facts.ts';
-import { typeIdOf, USER } from '../type-names.ts';
+import { USER } from '../type-names.ts';
 import { brandKeys, findBrandKey, HOME_KEY } from './brand-keys.ts';
 import { groupsOf, membersOf } from './group.ts';
 import { typed } from './schema-parts.ts';
@@ -45,7 +45,6 @@ const properties = z.looseObject(known).superRefine((sent, context) => {
 /** D-070, D-072, D-083. */
 export const user: ResourceType = {
   name: USER,
-  id: typeIdOf(USER),
   word: 'users',
   noun: 'user',
   summary: 'A person or a service account; also the account of the security service.',

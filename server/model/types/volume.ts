@@ -4,7 +4,6 @@ import { formFacts } from '../form-facts.ts';
 import { memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import type { WorldView } from '../world-view.ts';
 import { dnsName, runBy } from './schema-parts.ts';
 
@@ -57,7 +56,6 @@ function mountedBy(record: StoredResource, view: WorldView): StoredResource[] {
 /** D-079. */
 export const volume: ResourceType = {
   name: VOLUME,
-  id: typeIdOf(VOLUME),
   word: 'volumes',
   noun: 'volume',
   summary: 'Storage that containers mount.',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { WORKSPACE } from '../hierarchy.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { typeIdOf } from '../type-names.ts';
 import { variablesInside } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
@@ -13,7 +12,6 @@ declare module '../type-words.ts' {
 /** D-042. */
 export const workspace: ResourceType = {
   name: WORKSPACE,
-  id: typeIdOf(WORKSPACE),
   word: 'workspaces',
   noun: 'workspace',
   summary: 'A project-level grouping of environments.',
