@@ -9,9 +9,9 @@ import { createControlPlane } from './emulator/control-plane.ts';
 import { openData } from './emulator/data.ts';
 import { documentation } from './emulator/documentation.ts';
 import { makeFirstWorld } from './emulator/first-world.ts';
-import { keptOutboundRules, keptPipelineRuns } from './emulator/kept-parts.ts';
+import { keptPipelineRuns } from './emulator/kept-parts.ts';
 import { coreConfigOf, hostsOf } from './emulator/listeners.ts';
-import { PublishedPasswords } from './emulator/published-passwords.ts';
+import { replacementFor, suspectsIn } from './emulator/published-passwords.ts';
 import { settleRootAccount } from './emulator/root-account.ts';
 import { originsOf } from './emulator/settings-service.ts';
 import { startStandIns } from './emulator/stand-ins.ts';
@@ -36,7 +36,6 @@ import { isGateway } from './model/types/provider-rules.ts';
 import { packageFile } from './package-file.ts';
 import { PipelineService } from './pipelines/pipeline-service.ts';
 import { SAMPLE_DIR } from './pipelines/sample-repository.ts';
-import { createAccountWriter } from './resources/account-writer.ts';
 import { rootAct } from './resources/act.ts';
 import { createCore } from './resources/core.ts';
 import { resourceRoutes } from './resources/routes.ts';
@@ -45,9 +44,11 @@ import { AttemptLimiter } from './security/attempt-limiter.ts';
 import { createAuthenticator } from './security/authenticator.ts';
 import { Credentials } from './security/credentials.ts';
 import { verifyPassword } from './security/passwords.ts';
-import { PastAccounts } from './security/past-accounts.ts';
+import { pastAccountsIn } from './security/past-accounts.ts';
+import { publishedHash } from './security/published-hashes.ts';
 import { followScm } from './standins/scm/scm-place.ts';
 import { windowFiles } from './window/window-files.ts';
+import { outboundRulesIn } from './workbench/outbound-rules.ts';
 import { Terminals } from './workbench/terminals.ts';
 import { createWorkbench } from './workbench/workbench.ts';
 
@@ -119,7 +120,10 @@ async function start(
   const recentCalls = new RecentCalls();
   const standIns = await startStandIns({ config, data, recentCalls, watch, nowMs, onFault }, unwind);
   const pipelines = await keptPipelineRuns({ data, watch, nowMs, onFault });
-  const outboundRules = keptOutboundRules(data, watch, () => lambdas.applyRules());
+  const outboundRules = outboundRulesIn(data.outbound, async (before, after) => {
+    await lambdas.applyRules();
+    watch.onOutboundRules(before, after);
+  });
   const lambdas = new LambdaService({
     view,
     recentCalls,
@@ -142,7 +146,7 @@ async function start(
     outbound: {
       crm: config.outbound.crm,
       crmAddress: standIns.crmAddress,
-      rules: () => outboundRules.kept.rules,
+      rules: () => outboundRules.kept().rules,
     },
     onLog: watch.onLog,
     keptLines: data.keptLines,
@@ -163,7 +167,7 @@ async function start(
     onWarning,
   });
   unwind.add(() => containers.stop());
-  const pastAccounts = new PastAccounts(data.pastAccounts);
+  const pastAccounts = pastAccountsIn(data.pastAccounts);
   await pastAccounts.learn(view);
   const core = createCore({
     store,
@@ -195,10 +199,11 @@ async function start(
   });
   const workbench = createWorkbench({ data, service, lambdas, nowMs, onChange: watch.onWorkbench, onFault });
   unwind.add(() => workbench.stop());
-  const published = isLoopbackHost(config.host) ? undefined : await PublishedPasswords.read();
+  /** Are other machines let in, so that what everybody knows must open nothing? */
+  const isOpen = !isLoopbackHost(config.host);
   /** Gives a user whose password everybody knows another one, and tells it. */
   const closePublished = async (user: StoredResource): Promise<void> => {
-    const password = await published?.replacementFor(user);
+    const password = isOpen ? await replacementFor(user) : undefined;
     if (password === undefined) return;
     const replace = { op: 'replace', path: '/properties/password', value: password } as const;
     await service.patch(rootAct(view.root, 'startup'), user.id, [replace]);
@@ -224,13 +229,13 @@ async function start(
   });
   unwind.add(stopFollowing);
   await credentials.forgetStrangers((id) => view.find(id) !== undefined);
-  for (const user of published?.suspects(view) ?? []) await closePublished(user);
+  for (const user of isOpen ? suspectsIn(view) : []) await closePublished(user);
   const signIns = {
     attempts: new AttemptLimiter(config.limits.tokenRequestsPerMinute, nowMs),
     async isPassword(password: string, user: StoredResource | undefined) {
       const stored = user?.properties.password;
       const isRight = await verifyPassword(password, typeof stored === 'string' ? stored : undefined);
-      return isRight && !published?.has(password);
+      return isRight && !(isOpen && publishedHash(password) !== undefined);
     },
   };
   const sessions = new WindowSessions({ view, credentials, ...signIns }, nowMs, data.sessions);
@@ -272,13 +277,16 @@ async function start(
     });
   });
   const security = lazy(async () => {
-    const { securityRoutes } = await import('./security/routes.ts');
+    const [{ securityRoutes }, { accountChanges }] = await Promise.all([
+      import('./security/routes.ts'),
+      import('./resources/account-routes.ts'),
+    ]);
     return securityRoutes({
       view,
       credentials,
       authenticator,
       judge,
-      accounts: createAccountWriter(service),
+      accountChanges: (parts) => accountChanges(service, parts),
       prefix: config.typePrefix,
       addresses: addresses.seenBy,
       version: manifest.version,

@@ -1,21 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { PipelineRuns } from '../delivery/pipeline-runs.ts';
 import type { ScmProject } from '../standins/scm/scm-state.ts';
-import { OutboundRules } from '../workbench/outbound-rules.ts';
 import type { Data } from './data.ts';
 import type { Watch } from './watch.ts';
-
-/** Rules about the calls of lambdas, as they are kept; `apply` makes each change hold. */
-export function keptOutboundRules(data: Data, watch: Watch, apply: () => Promise<void>): OutboundRules {
-  return new OutboundRules({
-    log: data.outbound,
-    newId: randomUUID,
-    onChange: async (before, after) => {
-      await apply();
-      watch.onOutboundRules(before, after);
-    },
-  });
-}
 
 /** Values that no log shows. */
 export const maskedValues = (project: ScmProject | undefined) =>

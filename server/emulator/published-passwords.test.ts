@@ -1,16 +1,21 @@
 import { scryptSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { DEFAULT_ROOT_PASSWORD } from '../config-schema.ts';
 import { packageFile } from '../package-file.ts';
 import { verifyPassword } from '../security/passwords.ts';
-import { publishedHash } from '../security/published-hashes.ts';
+import { PUBLISHED, publishedHash } from '../security/published-hashes.ts';
 
 const seed = readFileSync(packageFile('fixtures/worlds/demo.yaml'), 'utf8');
-const published = [
-  DEFAULT_ROOT_PASSWORD,
-  ...Array.from(seed.matchAll(/password: (\S+)/g), ([, password = '']) => password),
-];
+const users: Record<string, { properties: { password: string } }> = parse(seed).users;
+const published = [DEFAULT_ROOT_PASSWORD, ...Array.from(seed.matchAll(/password: (\S+)/g), ([, one = '']) => one)];
+
+test('they are those of root and of the users of the demo', () => {
+  expect(PUBLISHED.map(({ password }) => password)).toEqual(published);
+  const ofUsers = Object.entries(users).map(([user, { properties }]) => [user, properties.password]);
+  expect(PUBLISHED.slice(1).map(({ user, password }) => [user, password])).toEqual(ofUsers);
+});
 
 test.each(published)("'%s' is what its hash was made of, by the parameters in it", async (password) => {
   const encoded = publishedHash(password) ?? '';

@@ -30,6 +30,7 @@ export function securityRoutes(options: SecurityOptions): Router {
     tokenRoutes(parts),
     keyRoutes(parts),
     accountRoutes(parts),
+    options.accountChanges(parts),
   );
   // Last, since it takes any first segment for an organization's name.
   router.use(organizationRoutes(parts));

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { Request, Router } from 'express';
 import { authenticate } from '../http/authenticate.ts';
 import type { Gate } from '../http/serve.ts';
 import type { Authenticator, Caller, Judge } from '../model/caller.ts';
@@ -7,8 +7,7 @@ import { findOrganization } from '../model/hierarchy.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { AccountForms } from './account-forms.ts';
-import type { AccountWriter } from './account-writer.ts';
+import { type AccountForms, accountForms } from './account-forms.ts';
 import { findGroup, findUser } from './accounts.ts';
 import type { AttemptLimiter } from './attempt-limiter.ts';
 import type { Credentials } from './credentials.ts';
@@ -19,7 +18,8 @@ export interface SecurityOptions {
   credentials: Credentials;
   authenticator: Authenticator;
   judge: Judge;
-  accounts: AccountWriter;
+  /** Serves the rows that change accounts and groups: through the resource service, as any other change (D-072). */
+  accountChanges(parts: SecurityParts): Router;
   /** Prefix of type names (D-080); in lower case it begins the platform's own token members (D-170, D-176). */
   prefix: string;
   /** `{security_url}` as this client sees it (D-011), without trailing slash. */
@@ -82,7 +82,7 @@ export function securityParts(options: SecurityOptions): SecurityParts {
       account_id: named('account', findUser),
       group_id: named('group', findGroup),
     },
-    forms: (req) => new AccountForms(view, options.addresses(req).securityUrl),
+    forms: (req) => accountForms(view, options.addresses(req).securityUrl),
     self({ userId }) {
       const user = findUser(view, userId);
       if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);

@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { applyPatch } from 'fast-json-patch';
 import type { StoredResource } from '../model/record.ts';
-import type { AccountWriter } from './account-writer.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { Credentials } from './credentials.ts';
@@ -26,31 +24,7 @@ export interface Answer {
   headers: Headers;
 }
 
-/** Writes accounts into the test's world as the resource service would, without its validation. */
-function writerInto(world: TestWorld, credentials: Credentials): AccountWriter {
-  const present = (id: string): StoredResource => {
-    const found = world.find(id);
-    if (!found) throw new Error(`${id} is not in the test's world`);
-    return found;
-  };
-  return {
-    async patchUser(_caller, userId, operations) {
-      world.change(userId, applyPatch(structuredClone(present(userId)), operations).newDocument);
-    },
-    async deleteUser(_caller, userId) {
-      world.remove(userId);
-      await credentials.forgetUser(userId);
-    },
-    async setDisabled(_caller, userId, disabled) {
-      world.change(userId, { properties: { ...present(userId).properties, disabled } });
-    },
-    async setMembers(_caller, groupId, userIds) {
-      world.change(groupId, { properties: { ...present(groupId).properties, users: [...userIds] } });
-    },
-  };
-}
-
-/** The security service on a port of its own, over a world in memory. Ask it to `stop`. */
+/** The security service on a port of its own, over a world in memory that no request changes. Ask it to `stop`. */
 export class TestService {
   readonly world = new TestWorld();
   nowMs = Date.parse('2026-01-01T00:00:00.000Z');
@@ -68,7 +42,7 @@ export class TestService {
       credentials,
       authenticator: createAuthenticator(world, credentials),
       judge: createJudge(world),
-      accounts: writerInto(world, credentials),
+      accountChanges: () => express.Router(),
       prefix: 'Platform',
       addresses: () => ({ securityUrl: service.url }),
       version: '1.2.3',

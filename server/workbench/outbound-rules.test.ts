@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { outboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import { openKeyedLog } from '../store/keyed-log.ts';
 import { MemoryFiles } from '../store/memory-files.ts';
-import { type KeptOutboundRules, OutboundRules } from './outbound-rules.ts';
+import { type KeptOutboundRules, outboundRulesIn } from './outbound-rules.ts';
 
 async function open() {
   let changes = 0;
@@ -11,13 +10,13 @@ async function open() {
   const onChange = async () => {
     changes += 1;
   };
-  return { rules: new OutboundRules({ log, newId: randomUUID, onChange }), changes: () => changes };
+  return { rules: outboundRulesIn(log, onChange), changes: () => changes };
 }
 const asked = (...rules: object[]) => outboundRulesRequest.parse({ rules });
 
 it('gives every rule an id of its own and keeps those that they have', async () => {
   const { rules, changes } = await open();
-  expect(rules.kept).toEqual({ revision: 0, rules: [] });
+  expect(rules.kept()).toEqual({ revision: 0, rules: [] });
   const {
     rules: [first],
   } = await rules.replace(asked({ host: '{crm}', action: 'fail', status: 500 }));
@@ -32,6 +31,6 @@ it('refuses a change of rules that were changed meanwhile, and leaves them alone
   const { rules } = await open();
   const kept = await rules.replace(asked({ host: 'a', action: 'pass' }));
   await expect(rules.replace({ ...asked(), revision: 0 })).rejects.toMatchObject({ status: 409 });
-  expect(rules.kept).toEqual(kept);
+  expect(rules.kept()).toEqual(kept);
   expect(await rules.replace({ ...asked(), revision: 1 })).toEqual({ revision: 2, rules: [] });
 });

@@ -1,10 +1,9 @@
 import type { Router } from 'express';
-import { type Debugging, type FileLink, workbenchRows } from '../contract/workbench.ts';
+import { type Debugging, type FileLink, type TestEvent, workbenchRows } from '../contract/workbench.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import type { Uuid } from '../model/ids.ts';
 import { timeOf } from '../model/iso-time.ts';
 import type { LinkedFiles, LinkState } from './linked-files.ts';
-import type { TestEvents } from './test-events.ts';
 
 /** A lambda that is being debugged. */
 export interface Debugged {
@@ -18,7 +17,9 @@ export interface Debugged {
 /** What a person works on a lambda with. */
 export interface Workbench {
   links: LinkedFiles;
-  events: TestEvents;
+  testEvents(lambdaId: Uuid): TestEvent[];
+  /** Rejects with 503 when they cannot be kept. */
+  replaceTestEvents(lambdaId: Uuid, events: TestEvent[]): Promise<void>;
   debugger: {
     debugState(lambdaId: Uuid): Debugged | undefined;
     /** Throws 409 while too many others are debugged. */
@@ -42,10 +43,10 @@ export function workbenchRoutes(workbench: Workbench, gate: Gate): Router {
       const [link, debug] = [workbench.links.find(id), debugOf(id)];
       const own = caller.isRoot ? { ...(link && { link: shownLink(link) }), ...(debug && { debug }) } : {};
       const schedule = workbench.debugger.schedule(id);
-      return { events: workbench.events.list(id), ...own, ...(schedule && { schedule: shownSchedule(schedule) }) };
+      return { events: workbench.testEvents(id), ...own, ...(schedule && { schedule: shownSchedule(schedule) }) };
     },
     async replaceTestEvents({ resource, body }) {
-      await workbench.events.replace(resource.id, body.events);
+      await workbench.replaceTestEvents(resource.id, body.events);
       return body;
     },
     linkFile: async ({ resource, body }) => shownLink(await workbench.links.link(resource.id, body.path)),

@@ -8,7 +8,6 @@ import { LAMBDA } from '../model/types/lambda.ts';
 import { rootAct } from '../resources/act.ts';
 import type { ResourceService } from '../resources/resource-service.ts';
 import { type FileLink, LinkedFiles } from './linked-files.ts';
-import { TestEvents } from './test-events.ts';
 import type { Workbench } from './workbench-routes.ts';
 
 export interface WorkbenchOptions {
@@ -25,7 +24,6 @@ export interface WorkbenchOptions {
 /** Joins what a person works on a lambda with. */
 export function createWorkbench({ data, service, lambdas, nowMs, onChange, onFault }: WorkbenchOptions) {
   const { view } = service;
-  const events = new TestEvents(data.testEvents, onChange);
   const links = new LinkedFiles({
     log: data.linkedFiles,
     sourceOf(lambdaId) {
@@ -43,11 +41,15 @@ export function createWorkbench({ data, service, lambdas, nowMs, onChange, onFau
   });
   const forget = async (lambdaId: Uuid): Promise<void> => {
     await links.unlink(lambdaId);
-    await events.forget(lambdaId);
+    await data.testEvents.remove(lambdaId);
   };
   return {
     links,
-    events,
+    testEvents: (lambdaId: Uuid) => data.testEvents.get(lambdaId)?.events ?? [],
+    async replaceTestEvents(lambdaId: Uuid, events: TestEvent[]) {
+      await data.testEvents.put(lambdaId, { events });
+      onChange();
+    },
     debugger: lambdas,
     start: () => links.start(),
     stop: () => links.stop(),
