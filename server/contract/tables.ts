@@ -48,7 +48,7 @@ export const refusingTables: readonly Rows[] = [
 const securityTables: readonly Rows[] = [tokenRows, keyRows, accountRows, directoryRows, statusRows];
 
 /** What the emulator adds to the contract: all rows below `/inspect` and `/log`, in the order in which the document tells of them. */
-const emulatorTables: readonly Rows[] = [
+export const emulatorTables = [
   plainLogRows,
   logRows,
   lineListRows,
@@ -72,7 +72,7 @@ const emulatorTables: readonly Rows[] = [
   workbenchRows,
   treeRows,
   containerRows,
-];
+] as const satisfies readonly Rows[];
 
 /** All that is served at `{base_url}`, in the order in which the document tells of it. */
-export const controlPlaneTables = [...resourceTables, ...securityTables, ...emulatorTables];
+export const controlPlaneTables: readonly Rows[] = [...resourceTables, ...securityTables, ...emulatorTables];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
-import { EventStream, type StreamEvent } from './event-stream.ts';
+import { listenTo, type StreamEvent } from './event-stream.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(() => {
@@ -19,24 +19,26 @@ async function streamOf(...answers: Answer[]) {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // a server on a TCP port has one
-  const stream = new EventStream(`http://127.0.0.1:${port}/`);
   const heard: StreamEvent[] = [];
-  const errors: number[] = [];
-  stream.addEventListener('lines', (event) => heard.push(event));
-  stream.onerror = () => errors.push(stream.readyState);
+  const told: string[] = [];
+  const end = listenTo(`http://127.0.0.1:${port}/`, {
+    onOpen: () => told.push('open'),
+    onEvent: (event) => heard.push(event),
+    onEnd: (isRefused) => told.push(isRefused ? 'refused' : 'broken'),
+  });
   cleanUps.push(() => {
-    stream.close();
+    end();
     server.closeAllConnections();
     server.close();
   });
-  return { stream, heard, errors, requests };
+  return { heard, told, requests };
 }
 
 const begin = (response: ServerResponse) =>
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
 
 it('tells events, however they are cut on their way', async () => {
-  const { heard, stream } = await streamOf(async (_request, response) => {
+  const { heard, told } = await streamOf(async (_request, response) => {
     begin(response);
     const bytes = Buffer.from(
       ': hello\n\nid: a-1\nevent: lines\ndata: grün\ndata: and more\n\nevent: other\ndata: x\n\n',
@@ -47,28 +49,24 @@ it('tells events, however they are cut on their way', async () => {
     }
     response.write('event: lines\ndata: second\n\nevent: lines\ndata: no end');
   });
-  await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 20_000 });
+  await vi.waitFor(() => expect(heard).toHaveLength(3), { timeout: 20_000 });
   expect(heard).toEqual([
-    { data: 'grün\nand more', lastEventId: 'a-1' },
-    { data: 'second', lastEventId: 'a-1' },
+    { name: 'lines', data: 'grün\nand more' },
+    { name: 'other', data: 'x' },
+    { name: 'lines', data: 'second' },
   ]);
-  expect(stream.readyState).toBe(1);
+  expect(told).toEqual(['open']);
 });
 
-it('goes on behind the last event when the line breaks', async () => {
-  const { heard, errors, requests } = await streamOf(
+it('goes on behind the last event when the line breaks, and after it was refused for a while', async () => {
+  const { heard, told, requests } = await streamOf(
     (_request, response) => {
       begin(response).write('retry: 1\n\nid: 7\nevent: lines\ndata: one\n\n', () => response.destroy());
     },
+    (_request, response) => void response.writeHead(503).end('{}'),
     (_request, response) => void begin(response).write('id: 8\nevent: lines\ndata: two\n\n'),
   );
   await expect.poll(() => heard.map(({ data }) => data)).toEqual(['one', 'two']);
-  expect(errors).toEqual([0]);
-  expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7']);
-});
-
-it('ends with an answer that is no stream', async () => {
-  const { errors, requests } = await streamOf((_request, response) => void response.writeHead(503).end());
-  await expect.poll(() => errors).toEqual([2]);
-  expect(requests).toHaveLength(1);
+  expect(told).toEqual(['open', 'broken', 'refused', 'open']);
+  expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '7', '7']);
 });

@@ -1,97 +1,37 @@
 import { sessionHeaders } from './window-key.ts';
 
-const [CONNECTING, OPEN, CLOSED] = [0, 1, 2];
-/** Until the server says otherwise. */
+/** How soon a line that broke is tried again, until the server says otherwise. */
 const RETRY_MS = 3_000;
+/** How soon after an answer that was no stream. */
+const REFUSED_MS = 4_000;
 
 /** One event as it is told to those who listen. */
 export interface StreamEvent {
+  name: string;
   data: string;
-  /** Of this event, or of the last one that had an id. */
-  lastEventId: string;
+}
+
+/** What becomes of a stream. */
+export interface StreamListener {
+  onOpen(): void;
+  onEvent(event: StreamEvent): void;
+  /** The line broke, or the answer was no stream; it is tried again. */
+  onEnd(isRefused: boolean): void;
 }
 
 /**
- * Server-sent events as EventSource gives them, which cannot send the key of the session. A line that breaks is tried again with
- * the id of the last event; an answer that is no stream ends it.
+ * Listens to server-sent events as EventSource does, which cannot send the key of the session. Whatever ends the stream, it is
+ * tried again from the last event that had an id.
+ *
+ * @returns ends it
  */
-export class EventStream {
-  readyState = CONNECTING;
-  onopen: (() => void) | null = null;
-  onerror: (() => void) | null = null;
-  readonly #address: string;
-  readonly #listeners = new Map<string, (event: StreamEvent) => void>();
-  readonly #abort = new AbortController();
-  #lastId = '';
-  #retryMs = RETRY_MS;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(address: string) {
-    this.#address = address;
-    void this.#connect();
-  }
-
-  /** One listener an event name. */
-  addEventListener(name: string, listener: (event: StreamEvent) => void): void {
-    this.#listeners.set(name, listener);
-  }
-
-  close(): void {
-    this.readyState = CLOSED;
-    clearTimeout(this.#timer);
-    this.#abort.abort();
-  }
-
-  async #connect(): Promise<void> {
-    try {
-      const response = await fetch(this.#address, {
-        headers: {
-          Accept: 'text/event-stream',
-          ...sessionHeaders(),
-          ...(this.#lastId !== '' && { 'Last-Event-ID': this.#lastId }),
-        },
-        cache: 'no-store',
-        signal: this.#abort.signal,
-      });
-      const isStream = response.ok && response.headers.get('Content-Type')?.startsWith('text/event-stream');
-      if (!isStream || !response.body) {
-        this.close();
-        this.onerror?.();
-        return;
-      }
-      this.readyState = OPEN;
-      this.onopen?.();
-      await this.#read(response.body);
-    } catch {
-      // The line broke, or it was closed.
-    }
-    if (this.readyState === CLOSED) return;
-    this.readyState = CONNECTING;
-    this.#timer = setTimeout(() => void this.#connect(), this.#retryMs);
-    this.onerror?.();
-  }
-
-  async #read(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
-    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
-    let fields: string[] = [];
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done || this.readyState === CLOSED) return;
-      const lines = (rest + value).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        if (line !== '') fields.push(line);
-        else {
-          this.#take(fields);
-          fields = [];
-        }
-      }
-    }
-  }
-
+export function listenTo(address: string, { onOpen, onEvent, onEnd }: StreamListener): () => void {
+  const abort = new AbortController();
+  const { signal } = abort;
+  let lastId = '';
+  let retryMs = RETRY_MS;
   /** The lines of one event. */
-  #take(lines: readonly string[]): void {
+  const take = (lines: readonly string[]) => {
     let name = 'message';
     const data: string[] = [];
     for (const line of lines) {
@@ -100,11 +40,45 @@ export class EventStream {
       const field = line.slice(0, at);
       if (field === 'event') name = value;
       else if (field === 'data') data.push(value);
-      else if (field === 'id') this.#lastId = value;
-      else if (field === 'retry') this.#retryMs = Number(value);
+      else if (field === 'id') lastId = value;
+      else if (field === 'retry') retryMs = Number(value);
     }
-    if (data.length > 0 && this.readyState !== CLOSED) {
-      this.#listeners.get(name)?.({ data: data.join('\n'), lastEventId: this.#lastId });
+    if (data.length > 0 && !signal.aborted) onEvent({ name, data: data.join('\n') });
+  };
+  /** Resolves when the stream has ended: was there none? */
+  const read = async () => {
+    const response = await fetch(address, {
+      headers: {
+        Accept: 'text/event-stream',
+        ...sessionHeaders(),
+        ...(lastId !== '' && { 'Last-Event-ID': lastId }),
+      },
+      cache: 'no-store',
+      signal,
+    });
+    const isStream = response.ok && response.headers.get('Content-Type')?.startsWith('text/event-stream');
+    if (!isStream || !response.body) {
+      await response.body?.cancel();
+      return true;
     }
-  }
+    onOpen();
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      const events = (rest + piece.value).split('\n\n');
+      rest = events.pop() ?? '';
+      for (const event of events) take(event.split('\n'));
+    }
+    return false;
+  };
+  const keepReading = async () => {
+    while (!signal.aborted) {
+      const isRefused = await read().catch(() => false); // the line broke, or it was ended
+      if (signal.aborted) return;
+      onEnd(isRefused);
+      await new Promise((resolve) => setTimeout(resolve, isRefused ? REFUSED_MS : retryMs));
+    }
+  };
+  void keepReading();
+  return () => abort.abort();
 }

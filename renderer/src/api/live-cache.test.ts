@@ -15,7 +15,7 @@ async function watchedList() {
   await vi.advanceTimersByTimeAsync(0);
   read.mockClear();
   const cache = new LiveCache(client);
-  const tell = (name: string) => cache.apply([{ name, id: '1', data: [] }]);
+  const tell = (name: string) => cache.apply(new Set([name]));
   return { read, tell, leave };
 }
 

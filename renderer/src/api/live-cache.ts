@@ -1,5 +1,4 @@
 import type { QueryClient } from '@tanstack/react-query';
-import type { LiveMessage } from './live-stream.ts';
 import { keys } from './query-client.ts';
 
 /** After one reading of a topic's lists the next may come when these have passed: nobody sees more pictures of a list in a second. */
@@ -26,10 +25,9 @@ export class LiveCache {
     this.#client = client;
   }
 
-  /** Takes in the events of one picture. */
-  apply(events: readonly LiveMessage[]): void {
-    const topics = events.flatMap(({ name }) => [name, ...(ALSO[name] ?? [])]);
-    for (const topic of new Set(topics)) this.#read(topic);
+  /** Takes in what something happened to. */
+  apply(topics: ReadonlySet<string>): void {
+    for (const topic of new Set([...topics].flatMap((name) => [name, ...(ALSO[name] ?? [])]))) this.#read(topic);
   }
 
   #read(topic: string): void {

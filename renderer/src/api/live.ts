@@ -1,26 +1,27 @@
-import { addressOf } from './client.ts';
-import { EventStream } from './event-stream.ts';
+import { announce } from '../parts/toasts.tsx';
+import { listenTo } from './event-stream.ts';
 import { LiveCache } from './live-cache.ts';
 import { LiveStream } from './live-stream.ts';
-import { keys, queryClient } from './query-client.ts';
+import { queryClient } from './query-client.ts';
 import { checkSession } from './session.ts';
-
-/** The kinds of events that the server sends; each updates what was read under the same name. */
-const NAMES = Object.values(keys);
 
 const cache = new LiveCache(queryClient);
 
-/** The window's one stream of events. */
+/** The window's one stream of events: each makes old what was read under its name, one of `keys`. */
 export const live = new LiveStream({
-  open: (after) => new EventStream(addressOf('/inspect/events', { after })),
-  names: NAMES,
+  listen: (listener) => listenTo('/inspect/events', listener),
   schedule: (callback) => {
     // A hidden page draws nothing, yet its lists shall not pile up.
     if (document.hidden) setTimeout(callback, 500);
     else requestAnimationFrame(callback);
   },
-  nowMs: () => performance.now(),
-  onEvents: (events) => cache.apply(events),
+  onNews: (topics) => cache.apply(topics),
   onReset: () => void queryClient.invalidateQueries(),
   isServerThere: async () => (await checkSession()) === 'there',
 });
+
+/** Holds everything as it is, or lets it go on, and says so. */
+export function togglePause(): void {
+  live.togglePause();
+  announce(live.isPaused.value ? 'Paused' : 'Live again');
+}

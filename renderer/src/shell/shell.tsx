@@ -1,7 +1,7 @@
 import { Outlet } from '@tanstack/react-router';
 import { CircleHelp, Copy, LogOut, Moon, Pause, PlugZap, Sun, SunMoon } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
-import { live } from '../api/live.ts';
+import { live, togglePause } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { signOut } from '../api/session.ts';
 import { useKeys } from '../keys/use-keys.ts';
@@ -18,7 +18,6 @@ import { useCreateCommands, usePlaceCommands } from './place-commands.ts';
 import { Presenter } from './presenter.tsx';
 import { Rail } from './rail.tsx';
 import { StatusBar } from './status-bar.tsx';
-import { togglePause } from './toggle-pause.ts';
 import { type Address, TopBar } from './top-bar.tsx';
 
 /** The window around every screen. */

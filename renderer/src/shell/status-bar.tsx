@@ -1,12 +1,11 @@
 import { Pause, Play } from 'lucide-react';
 import { Button } from 'react-aria-components';
-import { live } from '../api/live.ts';
+import { live, togglePause } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { counted } from '../parts/amounts.ts';
 import { State } from '../parts/state.tsx';
 import { useValue } from '../value-store.ts';
 import { PlaceLink } from './place-link.tsx';
-import { togglePause } from './toggle-pause.ts';
 
 /** The line at the foot: what holds for the whole platform. */
 export function StatusBar() {

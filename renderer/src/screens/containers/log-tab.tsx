@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'react';
-import { addressOf, ask } from '../../api/client.ts';
-import { EventStream } from '../../api/event-stream.ts';
+import { ask } from '../../api/client.ts';
+import { listenTo } from '../../api/event-stream.ts';
 import { live } from '../../api/live.ts';
 import { SearchedLog } from '../../parts/searched-log.tsx';
 import { State } from '../../parts/state.tsx';
@@ -39,7 +39,7 @@ function useLog(id: string): LogState {
   const feed = useMemo(() => {
     const path = `/inspect/logs/${id}`;
     return new LogFeed({
-      open: (after) => new EventStream(addressOf(`${path}/stream`, { after })),
+      listen: (listener) => listenTo(`${path}/stream`, listener),
       whyRefused: async () => {
         const answer = await ask('GET', path, { query: { time: '1s' } });
         return answer.ok ? undefined : answer.failure.message;
