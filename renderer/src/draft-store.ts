@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from 'react';
 import { ValueStore } from './value-store.ts';
 
 /** What is written and not saved, by id of what it is for: it outlasts a look at something else in the window. */
@@ -19,4 +20,14 @@ export class DraftStore<T> extends ValueStore<ReadonlyMap<string, T>> {
     else next.set(id, draft);
     this.set(next);
   }
+}
+
+/** The draft of something; the component is drawn again when that one changes, and not with others. */
+export function useDraftOf<T>(store: DraftStore<T>, id: string): T | undefined {
+  return useSyncExternalStore(store.watch, () => store.value.get(id));
+}
+
+/** Is there one? */
+export function useHasDraft(store: DraftStore<unknown>, id: string): boolean {
+  return useSyncExternalStore(store.watch, () => store.value.has(id));
 }

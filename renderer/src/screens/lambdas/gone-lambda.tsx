@@ -1,18 +1,18 @@
 import { failureOf } from '../../api/failure.ts';
 import { usePlace } from '../../api/tree.ts';
+import { useDraftOf } from '../../draft-store.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { EmptyState, ErrorState } from '../../parts/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useValue } from '../../value-store.ts';
 import { codeDrafts } from './drafts.ts';
 
 /** A lambda that is not there any more, or was never; what one had written for it is not lost. */
 export function GoneLambda({ id, name }: { id: string; name: string | undefined }) {
   const place = usePlace(id);
   const isTaken = place.error !== null && failureOf(place.error).code === 403;
-  const draft = useValue(codeDrafts).get(id);
+  const draft = useDraftOf(codeDrafts, id);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       {isTaken ? (

@@ -1,10 +1,10 @@
 import type { LambdaUse } from '../../../../server/contract/recorded.ts';
 import type { PlatformRecord } from '../../api/world.ts';
+import { useHasDraft } from '../../draft-store.ts';
 import { Time } from '../../parts/amount.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useValue } from '../../value-store.ts';
 import { codeDrafts, variableDrafts } from './drafts.ts';
 
 /** A lambda, with how it fared of late; without that it did not run. */
@@ -119,8 +119,8 @@ function LastCall({ use }: Pick<LambdaRow, 'use'>) {
 
 /** Its name, and whether something of it is not saved. */
 function Name({ lambda: { id, name } }: { lambda: PlatformRecord }) {
-  const isCode = useValue(codeDrafts).has(id);
-  const isEnv = useValue(variableDrafts).has(id);
+  const isCode = useHasDraft(codeDrafts, id);
+  const isEnv = useHasDraft(variableDrafts, id);
   return (
     <>
       <span className="font-medium">{name}</span>

@@ -10,7 +10,7 @@ import { Select, TextField } from '../../parts/fields.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo } from '../../url.ts';
-import { useProviders } from '../resources/providers-for.ts';
+import { useProviders } from '../resources/provider-field.tsx';
 import { ResourcePicker } from '../resources/resource-picker.tsx';
 import { AddressField } from './address-dialog.tsx';
 import { codeOf } from './code-text.ts';

@@ -2,7 +2,6 @@ import { load, send } from '../../api/client.ts';
 import { createPath } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import type { ParentPlace } from '../resources/providers-for.ts';
 
 /** What a new endpoint of a lambda is like, besides its path. */
 export interface Answering {
@@ -45,7 +44,7 @@ export async function makePublic({ lambda, place, path, answering }: PublicReque
       name: firstApiName(place),
       properties: {},
     }));
-  const parent: ParentPlace = { word: 'apis', id: api.id, fqon: place.resource.fqon };
+  const parent = { word: 'apis', id: api.id, fqon: place.resource.fqon } as const;
   return send('POST', `/meta${createPath(parent, 'apiendpoints')}`, {
     name: lambda.name,
     properties: { resource: path, implementation_type: 'lambda', implementation_id: lambda.id, ...answering },

@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useMemo, useRef } from 'react';
-import { useValue } from '../../value-store.ts';
+import { useEffect, useMemo } from 'react';
+import { useDraftOf } from '../../draft-store.ts';
 import { sourceOf } from './code-text.ts';
 import { codeDrafts } from './drafts.ts';
 
@@ -11,9 +11,8 @@ import { codeDrafts } from './drafts.ts';
  */
 export function useCodeDraft(lambdaId: string, code: unknown) {
   const stored = useMemo(() => sourceOf(code), [code]);
-  const draft = useValue(codeDrafts).get(lambdaId);
-  const latest = useRef({ code, stored, draft });
-  latest.current = { code, stored, draft };
+  const draft = useDraftOf(codeDrafts, lambdaId);
+  const { base, baseSource, source } = draft ?? { base: code, baseSource: stored, source: stored };
 
   // What is stored is what one has written: it was oneself who saved it, or somebody else did the same.
   const isSaved = draft !== undefined && draft.source === stored;
@@ -21,26 +20,18 @@ export function useCodeDraft(lambdaId: string, code: unknown) {
     if (isSaved) codeDrafts.keep(lambdaId, undefined);
   }, [isSaved, lambdaId]);
 
-  const edit = useCallback(
-    (source: string) => {
-      const now = latest.current;
-      const base = now.draft?.base ?? now.code;
-      const baseSource = now.draft?.baseSource ?? now.stored;
-      codeDrafts.keep(lambdaId, source === baseSource ? undefined : { base, baseSource, source });
-    },
-    [lambdaId],
-  );
   const isDirty = draft !== undefined && !isSaved;
   return {
     /** What one began with, as it is stored. */
-    base: draft?.base ?? code,
-    baseSource: draft?.baseSource ?? stored,
-    source: draft?.source ?? stored,
+    base,
+    baseSource,
+    source,
     stored,
     isDirty,
     /** Did somebody else save other code meanwhile? */
     isOvertaken: isDirty && draft.base !== code,
-    edit,
+    edit: (next: string) =>
+      codeDrafts.keep(lambdaId, next === baseSource ? undefined : { base, baseSource, source: next }),
     discard: () => codeDrafts.keep(lambdaId, undefined),
     /** Goes on from what is stored now, with what one has written oneself. */
     rebase: () => draft && codeDrafts.keep(lambdaId, { ...draft, base: code, baseSource: stored }),

@@ -2,14 +2,14 @@ import type { Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { pointerTo } from '../../../../server/model/pointer.ts';
 import type { PlatformRecord } from '../../api/world.ts';
-import { useValue } from '../../value-store.ts';
+import { useDraftOf } from '../../draft-store.ts';
 import { type VariableChange, variableDrafts } from './drafts.ts';
 
 const NONE: ReadonlyMap<string, VariableChange> = new Map();
 
 /** The lambda's own variables while they are changed. */
 export function useVariableDraft(lambda: PlatformRecord) {
-  const changes = useValue(variableDrafts).get(lambda.id) ?? NONE;
+  const changes = useDraftOf(variableDrafts, lambda.id) ?? NONE;
   const own = ownVariables(lambda);
   const keep = (next: ReadonlyMap<string, VariableChange>) =>
     variableDrafts.keep(lambda.id, next.size === 0 ? undefined : next);

@@ -2,6 +2,7 @@ import { Bug, Play, Save } from 'lucide-react';
 import { useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { storedText, storeText } from '../../browser-storage.ts';
+import { useHasDraft } from '../../draft-store.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Time } from '../../parts/amount.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -11,7 +12,6 @@ import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
-import { useValue } from '../../value-store.ts';
 import { CodeTab, isPackage } from './code-tab.tsx';
 import { ConsolePane } from './console-pane.tsx';
 import { DebugTab } from './debug-tab.tsx';
@@ -58,7 +58,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
     { keys: 'mod+s', does: 'Save the code', run: save },
   ]);
 
-  const isEnvChanged = useValue(variableDrafts).has(lambda.id);
+  const isEnvChanged = useHasDraft(variableDrafts, lambda.id);
   const tabs = [
     {
       id: 'code',

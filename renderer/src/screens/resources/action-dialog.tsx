@@ -6,7 +6,7 @@ import { type PlatformRecord, referenceId } from '../../api/world.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { NumberField, Select } from '../../parts/fields.tsx';
 import { CurlNote } from './curl-note.tsx';
-import { useProviders } from './providers-for.ts';
+import { useProviders } from './provider-field.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
 
 export type ActionName = 'scale' | 'migrate' | 'promote' | 'disable' | 'enable' | 'redeploy' | 'initialize';

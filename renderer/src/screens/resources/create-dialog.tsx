@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { useChange } from '../../api/change.ts';
 import { type RecordPath, send } from '../../api/client.ts';
@@ -33,6 +34,8 @@ interface Begun {
   /** Undefined until something is written. */
   value: Editable | undefined;
 }
+
+const NONE: readonly ErrorDetail[] = [];
 
 /** Outlasts a session that ends meanwhile; forgotten when one closes the dialog. */
 const begun = new ValueStore<Begun | undefined>(undefined);
@@ -140,10 +143,9 @@ function Create({ word, place, onClose }: { word: TypeWord; place: TreePlace | u
           </Row>
         )}
         <PropertyForm
-          word={word}
           subType={subType}
-          place={parent}
-          errors={failure?.details ?? []}
+          placeId={parentId}
+          errors={failure?.details ?? NONE}
           schema={schema}
           value={value}
           onChange={(next) => write({ value: next })}

@@ -22,7 +22,7 @@ export interface EditorFrameProps {
 }
 
 /** What each of the editors of a resource is given. */
-export interface EditorProps extends Omit<EditorFrameProps, 'fault' | 'children'> {
+export interface EditorProps extends Omit<EditorFrameProps, 'draft' | 'fault' | 'children'> {
   schema: Schema;
   /** What the server said of it, by place. */
   errors: readonly ErrorDetail[];

@@ -1,7 +1,5 @@
 import { createContext, useContext } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
-import type { TypeWord } from '../../../../server/model/type-words.ts';
-import type { ParentPlace } from './providers-for.ts';
 import type { Schema } from './use-type-schema.ts';
 
 /** One field of a form. */
@@ -10,45 +8,35 @@ export interface FieldProps {
   label: string;
   /** Into the record. */
   pointer: string;
+  /** The last step of the pointer: a member's name, or a place in a list. */
+  name: string;
   schema: Schema;
   value: unknown;
+  /** What stands beside it and decides what can be meant by it (`deciderIn`). */
+  decider?: unknown;
   /** It has to be there; an optional one can be taken away again. */
   isRequired?: boolean;
-  /** Undefined takes the member away. */
-  onChange(value: unknown): void;
+  /** Undefined takes it away. The same function each time: who types in one field draws no other one again. */
+  set(name: string, value: unknown): void;
 }
 
-/** What the fields of a form have to know of the whole. */
+/** What the fields of a form have to know of the whole; none of it changes while one types. */
 export interface FormContextValue {
-  word: TypeWord;
-  /** Full name of the type, where it has sub-types; undefined while none is chosen. */
-  subType?: string | undefined;
-  /** Where the resource is, or will be; undefined while that is not known. */
-  place: ParentPlace | undefined;
-  /** The properties as they are in the form. */
-  properties: Readonly<Record<string, unknown>>;
+  /** Id of the place that the resource is in, or will be; undefined while that is not known. */
+  placeId: string | undefined;
   /** Nothing is stored yet: what is never shown has to be written. */
   isNew: boolean;
   /** What the server said of it, by pointer into the record. */
   errors: readonly ErrorDetail[];
 }
 
-export const FormContext = createContext<FormContextValue>({
-  word: 'orgs',
-  place: undefined,
-  properties: {},
-  isNew: true,
-  errors: [],
-});
+export const FormContext = createContext<FormContextValue>({ placeId: undefined, isNew: true, errors: [] });
 
 /** What is wrong at a place of the record; `isLeaf`: also with what is inside, which has no field of its own. */
-function errorAt(errors: readonly ErrorDetail[], pointer: string, isLeaf: boolean): string | undefined {
+export function useErrorAt(pointer: string, isLeaf = true): string | undefined {
+  const { errors } = useContext(FormContext);
   const found = errors.filter((one) => one.pointer === pointer || (isLeaf && one.pointer.startsWith(`${pointer}/`)));
   return found.length === 0 ? undefined : found.map(({ message }) => message).join('; ');
-}
-
-export function useErrorAt(pointer: string, isLeaf = true): string | undefined {
-  return errorAt(useContext(FormContext).errors, pointer, isLeaf);
 }
 
 /** Says aloud that a field has to be filled; whether it is, the server says. */

@@ -9,6 +9,7 @@ import type { Lint } from './json-lint.ts';
 import { nearestPlace, placesIn } from './json-places.ts';
 import { isEditable } from './resource-patch.ts';
 import { isSame } from './three-way-merge.ts';
+import { useDraft } from './use-draft.ts';
 import type { Schema } from './use-type-schema.ts';
 
 /** Past this a text is only shown: to read, compare and check so much with every key would make typing stutter. */
@@ -16,7 +17,8 @@ const MAX_EDITED_CHARS = 1_000_000;
 
 /** The resource as JSON: what the type's schema forbids is marked in its line, and so is what the server complained of. */
 export function JsonTab({ schema, errors, ...frame }: EditorProps) {
-  const { record, draft } = frame;
+  const { record } = frame;
+  const draft = useDraft(record, schema);
   const { mine, unreadable, set, setUnreadable } = draft;
   const [text, setText] = useState(() => unreadable ?? printed(mine));
   const [fault, setFault] = useState<string>();
@@ -55,6 +57,7 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
   return (
     <EditorFrame
       {...frame}
+      draft={draft}
       fault={unreadable === undefined ? undefined : (fault ?? 'This is no JSON yet: see the marked line.')}
     >
       {text.length > MAX_EDITED_CHARS ? (

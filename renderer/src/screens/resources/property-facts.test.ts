@@ -67,9 +67,9 @@ it('leaves behind what the server had filled in of the old one', () => {
 
 it('offers what a property can name, as an id or as a link, whatever it is while that is not decided', () => {
   const to = namedBy(endpoint.properties?.implementation_id ?? {});
-  const words = (properties: Record<string, unknown>) => to && targetsOf(to, properties).map(({ word }) => word);
-  expect(words({ implementation_type: 'container' })).toEqual(['containers']);
-  expect(words({})).toEqual(['lambdas', 'containers']);
+  const words = (decider?: string) => to && targetsOf(to, decider).map(({ word }) => word);
+  expect(words('container')).toEqual(['containers']);
+  expect(words()).toEqual(['lambdas', 'containers']);
   const user = { 'x-terrarium-reference': { word: 'users', right: 'view' } } as const;
   expect(namedBy({ anyOf: [user, { type: 'object' }] })).toBe(user['x-terrarium-reference']);
   expect(namedBy({ type: 'string' })).toBeUndefined();

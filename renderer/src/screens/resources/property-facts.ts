@@ -48,12 +48,19 @@ export function withMember(schema: Schema, object: Properties, name: string, nex
 /** The members that tell of what a member names: of which type it is, which entry of it is meant, what the server filled in. */
 function saidOf(name: string, properties: Readonly<Record<string, Schema>>): string[] {
   return Object.entries(properties).flatMap(([one, schema]) => {
-    const form = schema['x-terrarium-form'];
-    const to = schema['x-terrarium-reference'];
-    const isDecided = to !== undefined && 'decidedBy' in to && to.decidedBy === name;
-    if (isDecided) return [one, ...saidOf(one, properties)];
-    return form?.entryOf?.property === name || (name === 'id' && form?.isFilledIn) ? [one] : [];
+    if (deciderOf(schema) === name) return [one, ...saidOf(one, properties)];
+    return name === 'id' && schema['x-terrarium-form']?.isFilledIn ? [one] : [];
   });
+}
+
+/** The value in an object that decides what can be meant by a member of this schema. */
+export function deciderIn(object: Properties, schema: Schema): unknown {
+  const name = deciderOf(schema);
+  return name === undefined ? undefined : object[name];
+}
+
+function deciderOf({ 'x-terrarium-form': form, 'x-terrarium-reference': to }: Schema): string | undefined {
+  return form?.entryOf?.property ?? (to && 'decidedBy' in to ? to.decidedBy : undefined);
 }
 
 /** What a property names, whether it is written as an id or as a link. */
@@ -61,9 +68,9 @@ export function namedBy({ 'x-terrarium-reference': own, anyOf = [] }: Schema): R
   return own ?? anyOf.map((one) => one['x-terrarium-reference']).find((one) => one !== undefined);
 }
 
-/** What may be chosen, as the record has it; all that it could be while that is not decided. */
-export function targetsOf(to: ReferenceFact['to'], properties: Properties): ReferenceTarget[] {
+/** What may be chosen, as what decides that says; all that it could be while it says nothing. */
+export function targetsOf(to: ReferenceFact['to'], decider: unknown): ReferenceTarget[] {
   if ('word' in to) return [to];
-  const decided = to.targets[String(properties[to.decidedBy])];
+  const decided = to.targets[String(decider)];
   return decided ? [decided] : Object.values(to.targets);
 }

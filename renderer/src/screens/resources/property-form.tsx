@@ -1,29 +1,39 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { stepTo } from '../../../../server/model/pointer.ts';
-import { TextField } from '../../parts/fields.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { FormContext, type FormContextValue, needed, useErrorAt } from './form-context.ts';
-import { conditionOf, inFormOrder, isLeading, labelOf, withMember } from './property-facts.ts';
+import { useSteady } from '../../use-steady.ts';
+import { FormContext, type FormContextValue } from './form-context.ts';
+import { conditionOf, deciderIn, inFormOrder, isLeading, labelOf, withMember } from './property-facts.ts';
 import type { Editable } from './resource-patch.ts';
 import { SchemaField } from './schema-field.tsx';
 import { isSame } from './three-way-merge.ts';
 import type { Schema } from './use-type-schema.ts';
 
-export interface PropertyFormProps extends Omit<FormContextValue, 'properties' | 'isNew'> {
+export interface PropertyFormProps extends Omit<FormContextValue, 'isNew'> {
   schema: Schema | undefined;
+  /** Full name of the type, where it has sub-types; undefined while none is chosen. */
+  subType: string | undefined;
   value: Editable;
   /** As it was, to mark what is changed; undefined where all is new. */
   before?: Editable | undefined;
   onChange(value: Editable): void;
 }
 
+const TEXT: Schema = { type: 'string' };
+
 /** A form made from the type's schema: one field a property. */
-export function PropertyForm({ schema, value, before, onChange, ...context }: PropertyFormProps) {
-  if (!schema) return <Skeleton label="Loading the form" />;
-  const { properties: schemas = {} } = schema;
-  const set = (name: string, next: unknown) =>
-    onChange({ ...value, properties: withMember(schema, value.properties, name, next) });
-  const beside = { ...value.properties, resource_type: context.subType };
+export function PropertyForm({ schema, subType, value, before, onChange, placeId, errors }: PropertyFormProps) {
+  const isNew = before === undefined;
+  const context = useMemo(() => ({ placeId, isNew, errors }), [placeId, isNew, errors]);
+  const set = useSteady((name: string, next: unknown) =>
+    onChange({ ...value, properties: withMember(schema ?? {}, value.properties, name, next) }),
+  );
+  const setOwn = useSteady((name: string, next: unknown) => {
+    const nothing = name === 'name' ? '' : undefined;
+    onChange(withMember({}, { ...value }, name, next ?? nothing) as unknown as Editable); // a text in place of a text
+  });
+  const { properties: schemas = {} } = schema ?? {};
+  const beside = { ...value.properties, resource_type: subType };
   const condition = (name: string) => conditionOf(schemas[name] ?? {}, beside);
   const names = inFormOrder(schemas).filter(
     (name) => !schemas[name]?.readOnly && (condition(name) !== 'unused' || name in value.properties),
@@ -31,9 +41,8 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
   // What nobody reads back is there already.
   const isRequired = (name: string) =>
     condition(name) === 'required' ||
-    (schema.required?.includes(name) === true && (before === undefined || !schemas[name]?.writeOnly));
-  const hasError = (name: string) =>
-    context.errors.some(({ pointer }) => pointer.startsWith(`/properties${stepTo(name)}`));
+    (schema?.required?.includes(name) === true && (isNew || !schemas[name]?.writeOnly));
+  const hasError = (name: string) => errors.some(({ pointer }) => pointer.startsWith(`/properties${stepTo(name)}`));
   // What leads, is set, or has to be, comes first, then what could be.
   const isFirst = (name: string) =>
     isLeading(schemas[name] ?? {}) ||
@@ -42,6 +51,19 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
     isRequired(name) ||
     hasError(name);
   const rest = names.filter((name) => !isFirst(name));
+  const own = (name: 'name' | 'description') => (
+    <Row name={name} isRequired={name === 'name'} isChanged={before !== undefined && before[name] !== value[name]}>
+      <SchemaField
+        label={name}
+        pointer={stepTo(name)}
+        name={name}
+        schema={TEXT}
+        value={value[name]}
+        isRequired={name === 'name'}
+        set={setOwn}
+      />
+    </Row>
+  );
   const field = (name: string) => (
     <Row
       key={name}
@@ -53,34 +75,21 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
       <SchemaField
         label={name}
         pointer={`/properties${stepTo(name)}`}
+        name={name}
         schema={schemas[name] ?? {}}
         value={value.properties[name]}
+        decider={deciderIn(value.properties, schemas[name] ?? {})}
         isRequired={isRequired(name)}
-        onChange={(next) => set(name, next)}
+        set={set}
       />
     </Row>
   );
   return (
-    <FormContext value={{ ...context, properties: value.properties, isNew: before === undefined }}>
+    <FormContext value={context}>
       <div className="flex max-w-3xl flex-col gap-2">
-        <TextRow
-          name="name"
-          isRequired
-          autoFocus={before === undefined}
-          isChanged={before !== undefined && before.name !== value.name}
-          value={value.name}
-          onChange={(name) => onChange({ ...value, name })}
-        />
-        <TextRow
-          name="description"
-          isChanged={before !== undefined && before.description !== value.description}
-          value={value.description ?? ''}
-          onChange={(description) => {
-            if (description !== '') return onChange({ ...value, description });
-            const { description: _old, ...others } = value;
-            onChange(others);
-          }}
-        />
+        {own('name')}
+        {own('description')}
+        {!schema && <Skeleton label="Loading the form" />}
         {names.filter(isFirst).map(field)}
         {rest.length > 0 && (
           <details className="mt-2">
@@ -90,33 +99,6 @@ export function PropertyForm({ schema, value, before, onChange, ...context }: Pr
         )}
       </div>
     </FormContext>
-  );
-}
-
-interface TextRowProps {
-  name: string;
-  /** Of something new it is what one begins with. */
-  autoFocus?: boolean;
-  isRequired?: boolean;
-  isChanged: boolean;
-  value: string;
-  onChange(value: string): void;
-}
-
-function TextRow({ name, value, onChange, autoFocus = false, ...row }: TextRowProps) {
-  const error = useErrorAt(stepTo(name));
-  return (
-    <Row name={name} {...row}>
-      <TextField
-        label={name}
-        isLabelHidden
-        {...needed(row.isRequired)}
-        autoFocus={autoFocus}
-        value={value}
-        onChange={onChange}
-        error={error}
-      />
-    </Row>
   );
 }
 

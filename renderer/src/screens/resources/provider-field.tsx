@@ -1,48 +1,53 @@
-import { useContext, useEffect, useRef } from 'react';
-import { isJsonObject } from '../../../../server/model/json.ts';
-import { Select } from '../../parts/fields.tsx';
+import { useContext, useEffect, useEffectEvent, useMemo } from 'react';
+import { memberOf } from '../../../../server/model/json.ts';
+import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
+import { referenceId } from '../../api/world.ts';
+import { type Option, Select } from '../../parts/fields.tsx';
 import { FormContext } from './form-context.ts';
-import { useProviders } from './providers-for.ts';
+import type { ValueFieldProps } from './value-fields.tsx';
 
 /** Stands among the choices for none of them. */
 const NONE = 'none';
 
-export interface ProviderFieldProps {
-  label: string;
+export interface ProviderFieldProps extends ValueFieldProps {
   /** `?type=` of the list of providers. */
   type: string;
-  /** `{id, ...}` */
-  value: unknown;
-  onChange(value: unknown): void;
-  error?: string | undefined;
   isRequired: boolean;
 }
 
 /** Chooses among the providers that the place can use. */
-export function ProviderField({ label, type, value, onChange, error, isRequired }: ProviderFieldProps) {
-  const { place, isNew } = useContext(FormContext);
-  const providers = useProviders(place?.id, type);
-  const id = isJsonObject(value) && typeof value.id === 'string' ? value.id : undefined;
+export function ProviderField({ type, value, onChange, isRequired, ...field }: ProviderFieldProps) {
+  const { placeId, isNew } = useContext(FormContext);
+  const providers = useProviders(placeId, type);
+  const id = referenceId(value);
   // Where there is no choice there is nothing to ask.
   const only = isNew && isRequired && value === undefined && providers?.length === 1 ? providers[0]?.id : undefined;
-  const latest = useRef(onChange);
-  latest.current = onChange;
+  const choose = useEffectEvent(onChange);
   useEffect(() => {
-    if (only !== undefined) latest.current({ id: only });
+    if (only !== undefined) choose({ id: only });
   }, [only]);
   const options = [...(providers ?? [])];
   if (id !== undefined && !options.some((option) => option.id === id)) {
-    options.unshift({ id, text: isJsonObject(value) && typeof value.name === 'string' ? value.name : id, note: '' });
+    options.unshift({ id, text: String(memberOf(value, 'name') ?? id), note: '' });
   }
   return (
     <Select
-      label={label}
-      isLabelHidden
+      {...field}
       options={isRequired ? options : [...options, { id: NONE, text: 'not set', note: 'the server chooses' }]}
       value={id}
       onChange={(next) => onChange(next === NONE ? undefined : id === next ? value : { id: next })}
-      error={error}
       description={providers?.length === 0 ? `There is no provider of type ${type} here yet.` : undefined}
     />
+  );
+}
+
+/** The providers of a kind that a place can use, to choose from: its own and those above it, whether one may view them or not. */
+export function useProviders(placeId: string | undefined, type: string): readonly Required<Option>[] | undefined {
+  const isKnown = placeId !== undefined;
+  const { data } = useRead(keys.world, `/inspect/tree/${placeId}/providers`, { type }, { enabled: isKnown });
+  return useMemo(
+    () => data?.rows.map((one) => ({ id: one.id, text: one.name, note: one.type.replace(/^.*Provider::/, '') })),
+    [data],
   );
 }

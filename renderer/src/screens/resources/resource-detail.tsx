@@ -1,10 +1,11 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
-import type { TreeNode, TreePlace } from '../../api/tree.ts';
+import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type TabEntry, Tabs } from '../../parts/tabs.tsx';
+import { useHasDraft } from '../../draft-store.ts';
 import { useSearch } from '../../url.ts';
 import { CallsTab } from './calls-tab.tsx';
 import { ChildrenTable } from './children-table.tsx';
@@ -16,10 +17,9 @@ import { KeysTab } from './keys-tab.tsx';
 import { MembersTab } from './members-tab.tsx';
 import { PropertyForm } from './property-form.tsx';
 import { RelationsTab } from './relations-tab.tsx';
-import { editableOf } from './resource-patch.ts';
 import { RightsTab } from './rights-tab.tsx';
-import { useDraft } from './use-draft.ts';
-import { readOnlyIn, useTypeSchema } from './use-type-schema.ts';
+import { drafts, useDraft } from './use-draft.ts';
+import { useTypeSchema } from './use-type-schema.ts';
 
 export interface ResourceDetailProps {
   place: TreePlace;
@@ -36,13 +36,9 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
   const [{ tab }, change] = useSearch();
   const kind = kindOf(record);
   const schema = useTypeSchema(kind.schema);
-  const readOnly = useMemo(() => readOnlyIn(schema), [schema]);
-  const current = useMemo(() => editableOf(record, readOnly), [record, readOnly]);
-  const draft = useDraft(record.id, current);
-  const [errors, setErrors] = useState<readonly ErrorDetail[]>([]);
-  const onRefused = useCallback((details: readonly ErrorDetail[]) => setErrors(details), []);
-
-  const editor = { record, draft, errors, refresh, onRefused };
+  const isDirty = useHasDraft(drafts, record.id);
+  const [errors, onRefused] = useState<readonly ErrorDetail[]>([]);
+  const editor = { record, errors, refresh, onRefused };
   const { word } = kind;
   const tabs: (TabEntry | false)[] = [
     PLACES.has(word) && {
@@ -53,8 +49,8 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
     },
     {
       id: 'form',
-      title: draft.isDirty ? 'Form •' : 'Form',
-      content: schema ? <FormTab {...editor} schema={schema} parent={place.path.at(-1)} /> : <Skeleton />,
+      title: isDirty ? 'Form •' : 'Form',
+      content: schema ? <FormTab {...editor} schema={schema} placeId={place.path.at(-1)?.id} /> : <Skeleton />,
     },
     { id: 'json', title: 'JSON', content: schema ? <JsonTab {...editor} schema={schema} /> : <Skeleton /> },
     word === 'groups' && { id: 'members', title: 'Members', content: <MembersTab group={place.resource} /> },
@@ -83,16 +79,16 @@ export function ResourceDetail({ place, record, refresh, onDeleting }: ResourceD
 }
 
 /** The resource as a form. */
-function FormTab({ parent, schema, errors, ...frame }: EditorProps & { parent: TreeNode | undefined }) {
-  const { record, draft } = frame;
+function FormTab({ placeId, schema, errors, ...frame }: EditorProps & { placeId: string | undefined }) {
+  const { record } = frame;
+  const draft = useDraft(record, schema);
   const fault = draft.unreadable === undefined ? undefined : 'The JSON cannot be read yet: see there, or discard it.';
   return (
-    <EditorFrame {...frame} fault={fault}>
+    <EditorFrame {...frame} draft={draft} fault={fault}>
       <div className="p-4">
         <PropertyForm
-          word={kindOf(record).word}
           subType={record.resource_type}
-          place={parent}
+          placeId={placeId}
           errors={errors}
           schema={schema}
           value={draft.mine}

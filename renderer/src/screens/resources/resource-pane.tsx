@@ -1,11 +1,12 @@
 import { Trash2 } from 'lucide-react';
 import { useRef } from 'react';
 import { usePlace } from '../../api/tree.ts';
+import { useHasDraft } from '../../draft-store.ts';
 import { EmptyState, ErrorState, TakenNote } from '../../parts/empty-state.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { HistoryTab } from './history-tab.tsx';
 import { ResourceDetail } from './resource-detail.tsx';
-import { useHasDraft } from './use-draft.ts';
+import { drafts } from './use-draft.ts';
 import { useRecord } from './use-record.ts';
 
 /** The resource of an id, whatever has become of it. */
@@ -53,7 +54,7 @@ export function ResourcePane({ id }: { id: string }) {
 
 /** A resource that is not there: deleted while one looked at it, or named by an old address. The history brings it back. */
 function GoneResource({ id, name }: { id: string; name: string | undefined }) {
-  const hasDraft = useHasDraft(id);
+  const hasDraft = useHasDraft(drafts, id);
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-auto">
       <div role="status">

@@ -1,22 +1,19 @@
-import { useContext, useEffect, useRef, useState } from 'react';
-import type { FormFact } from '../../../../server/model/form-facts.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../../../../server/model/json.ts';
-import { segmentsOf } from '../../../../server/model/pointer.ts';
-import { reasonOf } from '../../../../server/model/reason.ts';
-import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
+import { Plus, X } from 'lucide-react';
+import { memo, useContext } from 'react';
+import { isJsonObject } from '../../../../server/model/json.ts';
+import { stepTo } from '../../../../server/model/pointer.ts';
+import { referenceId } from '../../api/world.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
 import { NumberField, Select, Switch, TextField } from '../../parts/fields.tsx';
-import { codeOf, sourceOf } from '../lambdas/code-text.ts';
+import { useSteady } from '../../use-steady.ts';
 import { type FieldProps, FormContext, needed, useErrorAt } from './form-context.ts';
-import { ListField } from './list-field.tsx';
-import { ObjectField } from './object-field.tsx';
-import { namedBy, targetsOf } from './property-facts.ts';
+import { deciderIn, labelOf, namedBy, targetsOf, withMember } from './property-facts.ts';
 import { ProviderField } from './provider-field.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
 import { SecretField } from './secret-field.tsx';
-import { isTexts, TextMap } from './text-map.tsx';
-import { isSame } from './three-way-merge.ts';
-import { useRecord } from './use-record.ts';
+import { FieldFoot, isTexts, TextMap } from './text-map.tsx';
 import type { Schema } from './use-type-schema.ts';
+import { CodeField, EntryField, FqonField, JsonField } from './value-fields.tsx';
 
 /** Longer texts are not for a form. */
 const MAX_FIELD_CHARS = 5000;
@@ -27,31 +24,25 @@ const MAX_ENTRIES = 200;
 const NONE = 'not set';
 
 /** The field that fits a schema and a value; JSON in a small field where none does. */
-export function SchemaField(props: FieldProps) {
-  const { label, pointer, value, onChange, isRequired = false } = props;
-  const { properties, isNew } = useContext(FormContext);
-  const error = useErrorAt(pointer);
+export const SchemaField = memo(function SchemaField(props: FieldProps) {
+  const { label, pointer, name, value, decider, isRequired = false, set } = props;
+  const { isNew } = useContext(FormContext);
   const schema = alternativeFor(props.schema, value);
   const description = [schema.description, defaultText(schema)].filter(Boolean).join('; ') || undefined;
-  const common = { label, isLabelHidden: true, description, error };
+  const error = useErrorAt(pointer);
+  const common = { label, isLabelHidden: true, description, error } as const;
+  const onChange = (next: unknown) => set(name, next);
+  const onText = (next: string) => onChange(next === '' ? undefined : next);
 
   const { kind, unit, entryOf } = schema['x-terrarium-form'] ?? {};
   if (kind === 'fqon') return <FqonField {...common} value={value} onChange={onChange} />;
   if (entryOf) {
-    const owner = besideOf(pointer, properties)?.[entryOf.property];
-    return <EntryField {...common} of={idOf(owner)} list={entryOf.list} value={value} onChange={onChange} />;
+    return <EntryField {...common} of={idOf(decider)} list={entryOf.list} value={value} onChange={onChange} />;
   }
   const link = namedBy(schema.properties?.id ?? {});
   if (link && 'word' in link && link.kind) {
     return (
-      <ProviderField
-        label={label}
-        type={link.kind}
-        value={value}
-        onChange={onChange}
-        error={error}
-        isRequired={isRequired}
-      />
+      <ProviderField {...common} type={link.kind} value={value} onChange={onChange} isRequired={isRequired} />
     );
   }
   const named = namedBy(props.schema);
@@ -60,7 +51,7 @@ export function SchemaField(props: FieldProps) {
       <ResourcePicker
         label={label}
         isLabelHidden
-        words={targetsOf(named, properties).map(({ word }) => word)}
+        words={targetsOf(named, decider).map(({ word }) => word)}
         value={idOf(value)}
         onChange={(node) => onChange(node?.id)}
         isClearable={!isRequired}
@@ -107,13 +98,8 @@ export function SchemaField(props: FieldProps) {
     if (value !== undefined && value.length > (isCode ? MAX_CODE_CHARS : MAX_FIELD_CHARS)) {
       return <p className="pt-1 text-muted">{value.length.toLocaleString('en')} characters: see JSON.</p>;
     }
-    if (isCode) return <CodeField label={label} error={error} value={value} onChange={onChange} />;
-    const text = {
-      ...common,
-      ...needed(isRequired),
-      value: value ?? '',
-      onChange: (next: string) => onChange(next === '' ? undefined : next),
-    };
+    if (isCode) return <CodeField {...common} value={value} onChange={onChange} />;
+    const text = { ...common, ...needed(isRequired), value: value ?? '', onChange: onText };
     if (schema.writeOnly) return <SecretField {...text} description={isNew ? description : KEPT} />;
     return <TextField {...text} {...(value?.includes('\n') && { lines: 8, isMono: true })} />;
   }
@@ -133,19 +119,14 @@ export function SchemaField(props: FieldProps) {
       />
     );
   }
-  if (
-    schema.type === 'array' &&
-    schema.items &&
-    hasForm(schema.items) &&
-    (value === undefined || Array.isArray(value))
-  ) {
-    return <ListField {...props} items={schema.items} value={value ?? []} Field={SchemaField} />;
+  if (schema.type === 'array' && schema.items && hasForm(schema.items) && (value === undefined || Array.isArray(value))) {
+    return <ListField {...props} schema={schema} items={schema.items} value={value ?? []} />;
   }
   if (schema.type === 'object' && hasMembers(schema) && (value === undefined || isJsonObject(value))) {
-    return <ObjectField {...props} value={value} Field={SchemaField} />;
+    return <ObjectField {...props} schema={schema} />;
   }
   return <JsonField {...common} value={value} onChange={onChange} />;
-}
+});
 
 const KEPT = 'Never shown; what is stored is kept unless you write another';
 
@@ -183,166 +164,131 @@ function isTextMap({ type, additionalProperties, properties }: Schema): boolean 
   return typeof additionalProperties === 'object' && additionalProperties.type === 'string';
 }
 
-/** The object, somewhere in the properties, that has the member at a pointer. */
-function besideOf(pointer: string, properties: Readonly<Record<string, unknown>>): JsonObject | undefined {
-  const above = segmentsOf(pointer).slice(1, -1);
-  const found = above.reduce<Json | undefined>(
-    (at, segment) => (Array.isArray(at) ? at[Number(segment)] : memberOf(at, segment)),
-    properties as JsonObject, // a record is JSON
-  );
-  return isJsonObject(found) ? found : undefined;
-}
-
 /** The id in what is written as an id, or as a link; of an empty text none. */
 function idOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value === '' ? undefined : value;
-  return isJsonObject(value) && typeof value.id === 'string' ? value.id : undefined;
+  return referenceId(value) || undefined;
 }
 
-/** A field of a kind of its own, whatever the schema says besides. */
-interface ValueFieldProps {
-  label: string;
-  description?: string | undefined;
-  error?: string | undefined;
-  value: unknown;
-  onChange(value: unknown): void;
-}
-
-const LINES = 12;
-
-/** The source of a lambda to read, however it is stored; it is stored as it was: packed or plain. */
-function CodeField({ value = '', onChange, ...field }: ValueFieldProps & { value: string | undefined }) {
-  const source = sourceOf(value);
-  const isPacked = source !== value;
+/** The members of an object, small ones side by side; what the schema does not name stays as it is. */
+function ObjectField({ label, pointer, name, schema, value, set }: FieldProps) {
+  const object = isJsonObject(value) ? value : {};
+  const error = useErrorAt(pointer, false);
+  const members = Object.entries(schema.properties ?? {}).filter(([, one]) => !one['x-terrarium-form']?.isFilledIn);
+  const setMember = useSteady((member: string, next: unknown) => {
+    const changed = withMember(schema, object, member, next);
+    set(name, Object.keys(changed).length === 0 ? undefined : changed);
+  });
   return (
-    <TextField
-      {...field}
-      isLabelHidden
-      isMono
-      lines={LINES}
-      spellCheck="false"
-      description={isPacked ? 'Stored as base64; shown as the source that it is' : undefined}
-      value={source}
-      onChange={(next) => {
-        // A source that looks like base64 would be taken for it.
-        const isSafe = !isPacked && sourceOf(next) === next;
-        onChange(next === '' ? undefined : isSafe ? next : codeOf(next));
-      }}
-    />
+    <fieldset aria-label={label} className="grid grid-cols-2 items-start gap-x-3 gap-y-2 border-l border-line pl-3">
+      {(schema.description || error) && (
+        <div className="col-span-2">
+          <FieldFoot description={schema.description} error={error} />
+        </div>
+      )}
+      {members.map(([member, itsSchema]) => {
+        const words = labelOf(member, itsSchema);
+        const isRequired = schema.required?.includes(member) ?? false;
+        return (
+          <div key={member} className={`flex min-w-0 flex-col gap-1 ${isSmall(itsSchema) ? '' : 'col-span-2'}`}>
+            <span aria-hidden className="text-[12px] text-muted">
+              {words}
+              {isRequired && <span className="text-faint"> *</span>}
+              {words.toLowerCase() !== member && <code className="ml-1.5 text-[11px] text-faint">{member}</code>}
+            </span>
+            <SchemaField
+              label={`${label} ${member}`}
+              pointer={`${pointer}${stepTo(member)}`}
+              name={member}
+              schema={itsSchema}
+              value={object[member]}
+              decider={deciderIn(object, itsSchema)}
+              isRequired={isRequired}
+              set={setMember}
+            />
+          </div>
+        );
+      })}
+    </fieldset>
   );
 }
 
-/** More organizations are not for a list to choose from. */
-const MAX_LISTED = 200;
+/** Does a member do with half of the width? */
+function isSmall({ type, anyOf }: Schema): boolean {
+  return (type !== undefined && type !== 'object' && type !== 'array') || anyOf?.some(isSmall) === true;
+}
 
-/** An organization by its fully qualified name. */
-function FqonField({ value, onChange, ...field }: ValueFieldProps) {
-  const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data ?? [];
-  const fqon = typeof value === 'string' && value !== '' ? value : undefined;
-  if (orgs.length > MAX_LISTED) {
+interface ListFieldProps extends FieldProps {
+  items: Schema;
+  value: readonly unknown[];
+}
+
+/** A list, entry by entry; words that there are only a few of as switches. */
+function ListField({ label, pointer, name, schema, items, value, set }: ListFieldProps) {
+  const error = useErrorAt(pointer, false);
+  const words = items.enum ?? items.examples;
+  const setAll = (next: readonly unknown[]) => set(name, next.length === 0 ? undefined : next);
+  const setEntry = useSteady((index: string, next: unknown) =>
+    setAll(value.map((old, at) => (at === Number(index) ? (next ?? emptyOf(items)) : old))),
+  );
+  if (words && value.every((entry) => words.includes(entry))) {
     return (
-      <TextField
-        {...field}
-        {...needed(false)}
-        isLabelHidden
-        value={fqon ?? ''}
-        onChange={(next) => onChange(next === '' ? undefined : next)}
-      />
+      <fieldset aria-label={label} className="flex flex-wrap gap-x-4 gap-y-1">
+        {words.map((entry) => (
+          <label key={String(entry)} className="flex min-h-6 items-center gap-1.5">
+            <input
+              type="checkbox"
+              className="size-4 accent-(--accent)"
+              checked={value.includes(entry)}
+              onChange={({ target }) =>
+                setAll(words.filter((one) => (one === entry ? target.checked : value.includes(one))))
+              }
+            />
+            {String(entry)}
+          </label>
+        ))}
+        <FieldFoot description={schema.description} error={error} />
+      </fieldset>
     );
   }
-  const known = orgs.map(fqonOf);
-  const options = fqon === undefined || known.includes(fqon) ? known : [fqon, ...known];
   return (
-    <Select
-      {...field}
-      isLabelHidden
-      options={options.map((one) => ({ id: one, text: one }))}
-      value={fqon}
-      onChange={onChange}
-    />
+    <fieldset aria-label={label} className="flex flex-col gap-2">
+      {value.map((entry, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: entries have nothing else that tells them apart
+        <div key={index} className="grid grid-cols-[minmax(0,1fr)_28px] items-start gap-1.5">
+          <SchemaField
+            label={`${label} ${index + 1}`}
+            pointer={`${pointer}${stepTo(index)}`}
+            name={String(index)}
+            schema={items.anyOf?.[0] ?? items}
+            value={entry}
+            isRequired
+            set={setEntry}
+          />
+          <IconButton
+            icon={X}
+            label={`Remove ${label} ${index + 1}`}
+            onPress={() => setAll(value.filter((_, at) => at !== index))}
+          />
+        </div>
+      ))}
+      <FieldFoot description={schema.description} error={error} />
+      <Button
+        icon={Plus}
+        look="quiet"
+        className="self-start"
+        aria-label={`Add to ${label}`}
+        onPress={() => setAll([...value, emptyOf(items)])}
+      >
+        Add
+      </Button>
+    </fieldset>
   );
 }
 
-/** Lists whose entries others name. */
-type EntryList = NonNullable<FormFact['entryOf']>['list'];
-
-interface EntryFieldProps extends ValueFieldProps {
-  /** Id of the resource that has the list. */
-  of: string | undefined;
-  list: EntryList;
-}
-
-/** Chooses an exposed port of a container, or an item of a secret. */
-function EntryField({ of, list, value, ...field }: EntryFieldProps) {
-  const record = useRecord(of, 'root').data;
-  const entries = record?.properties[list];
-  const names = (Array.isArray(entries) ? entries : []).flatMap((entry) => nameOf(entry, list) ?? []);
-  const name = typeof value === 'string' && value !== '' ? value : undefined;
-  if (name !== undefined && !names.includes(name)) names.unshift(name);
-  const owner = list === 'items' ? 'secret' : 'container';
-  const missing =
-    of === undefined
-      ? `Choose the ${owner} first.`
-      : record && names.length === 0
-        ? `${record.name} has no ${list === 'items' ? 'items' : 'named port with expose_endpoint'}.`
-        : undefined;
-  return (
-    <Select
-      {...field}
-      isLabelHidden
-      description={missing ?? field.description}
-      isDisabled={names.length === 0}
-      options={names.map((one) => ({ id: one, text: one }))}
-      value={name}
-    />
+/** A new entry: where a member has to be one of a few words, the first. */
+function emptyOf({ type, required = [], properties = {} }: Schema): unknown {
+  if (type !== 'object') return '';
+  return Object.fromEntries(
+    required.flatMap((name) => (properties[name]?.enum?.slice(0, 1) ?? []).map((word) => [name, word])),
   );
-}
-
-function nameOf(entry: unknown, list: EntryList): string | undefined {
-  if (!isJsonObject(entry) || (list === 'port_mappings' && entry.expose_endpoint !== true)) return undefined;
-  const name = list === 'items' ? entry.key : entry.name;
-  return typeof name === 'string' ? name : undefined;
-}
-
-const MAX_LINES = 10;
-
-/** Any value: JSON in a small field, taken while it can be read. */
-function JsonField({ label, description, error, value, onChange }: ValueFieldProps) {
-  const [text, setText] = useState(() => printed(value));
-  const [fault, setFault] = useState<string>();
-  const sent = useRef(value);
-  // A value from elsewhere, such as a discarded change.
-  useEffect(() => {
-    if (isSame(sent.current, value)) return;
-    sent.current = value;
-    setText(printed(value));
-    setFault(undefined);
-  }, [value]);
-  const take = (next: string) => {
-    setText(next);
-    try {
-      sent.current = next.trim() === '' ? undefined : JSON.parse(next);
-      setFault(undefined);
-      onChange(sent.current);
-    } catch (thrown) {
-      setFault(reasonOf(thrown));
-    }
-  };
-  const lines = Math.min(MAX_LINES, Math.max(1, text.split('\n').length));
-  return (
-    <TextField
-      label={label}
-      isLabelHidden
-      description={description ?? 'JSON'}
-      error={fault ?? error}
-      isMono
-      lines={lines}
-      value={text}
-      onChange={take}
-    />
-  );
-}
-
-function printed(value: unknown): string {
-  return value === undefined ? '' : JSON.stringify(value, null, 2);
 }

@@ -48,8 +48,7 @@ export function TextMap({ label, value, onChange, error, description, isAllSecre
           </div>
         );
       })}
-      {description && <p className="text-[11.5px] text-faint">{description}</p>}
-      {error && <p className="text-[12px] text-error">{error}</p>}
+      <FieldFoot description={description} error={error} />
       <Button
         icon={Plus}
         look="quiet"
@@ -60,6 +59,16 @@ export function TextMap({ label, value, onChange, error, description, isAllSecre
         Add
       </Button>
     </div>
+  );
+}
+
+/** What is said of several fields together. */
+export function FieldFoot({ description, error }: Pick<TextMapProps, 'description' | 'error'>) {
+  return (
+    <>
+      {description && <p className="w-full text-[11.5px] text-faint">{description}</p>}
+      {error && <p className="w-full text-[12px] text-error">{error}</p>}
+    </>
   );
 }
 

@@ -56,8 +56,8 @@ export function useSubTypes(propertiesName: string): readonly string[] {
   }, [components, propertiesName]);
 }
 
-/** Properties that only the server sets; those that are always its own when there is no schema yet. */
-export function readOnlyIn(schema: Schema | undefined): ReadonlySet<string> {
-  const names = Object.entries(schema?.properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [name] : []));
+/** Properties that only the server sets. */
+export function readOnlyIn(schema: Schema): ReadonlySet<string> {
+  const names = Object.entries(schema.properties ?? {}).flatMap(([name, { readOnly }]) => (readOnly ? [name] : []));
   return new Set(['parent', ...names]);
 }
