@@ -1,6 +1,7 @@
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { kindOfWord, typeWords } from '../../api/resource-kinds.ts';
 import type { TreeNode, TypeCounts } from '../../api/tree.ts';
+import { movedIndex } from '../../parts/grid-layout.ts';
 
 /** Long lists of what is no place stand behind a row of their own, e.g. `Providers`. */
 const GATHERED: readonly TypeWord[] = ['providers', 'users', 'groups'];
@@ -21,8 +22,6 @@ export interface TreeRow {
   level: number;
   text: string;
   node?: TreeNode;
-  /** Of a gathering row: the type it gathers. */
-  word?: TypeWord;
   count?: number;
   isExpandable: boolean;
   isExpanded: boolean;
@@ -94,7 +93,6 @@ export function rowsOf(
         kind: 'group',
         level,
         text: kindOfWord(word).plural,
-        word,
         count: loaded.types[word] ?? 0,
         isExpandable: true,
         isExpanded,
@@ -107,7 +105,17 @@ export function rowsOf(
   };
   const add = (node: TreeNode, level: number, place: Pick<TreeRow, 'parentKey' | 'position' | 'siblings'>) => {
     const isExpanded = node.children > 0 && expanded.has(node.id);
-    rows.push({ ...resourceRow(node, level, isExpanded), ...place });
+    rows.push({
+      ...place,
+      key: node.id,
+      kind: 'resource',
+      level,
+      text: node.name,
+      node,
+      ...(node.children > 0 && { count: node.children }),
+      isExpandable: node.children > 0,
+      isExpanded,
+    });
     if (isExpanded) addBelow(node.id, level + 1);
   };
   roots.forEach((root, index) => {
@@ -124,22 +132,12 @@ export function foundRows(
   total: number,
 ): TreeRow[] {
   const nodes = new Map([...above, ...found].map((node) => [node.id, node]));
-  const below = new Map<string, TreeNode[]>();
-  for (const node of nodes.values()) {
-    if (node.parent !== undefined) below.set(node.parent, [...(below.get(node.parent) ?? []), node]);
-  }
-  const rows: TreeRow[] = [];
-  const add = (node: TreeNode, level: number, place: Pick<TreeRow, 'parentKey' | 'position' | 'siblings'>) => {
-    const children = below.get(node.id) ?? [];
-    rows.push({ ...resourceRow(node, level, children.length > 0), isExpandable: children.length > 0, ...place });
-    children.forEach((child, index) => {
-      add(child, level + 1, { parentKey: node.id, position: index + 1, siblings: children.length });
-    });
-  };
-  for (const { id } of roots) {
-    const root = nodes.get(id);
-    if (root) add(root, 1, { position: 1, siblings: roots.length });
-  }
+  const below = Map.groupBy(nodes.values(), ({ parent }) => parent ?? '');
+  const open = new Set(below.keys());
+  const known = roots.filter(({ id }) => nodes.has(id));
+  const loadedOf = (id: string) => ({ rows: below.get(id) ?? [], total: below.get(id)?.length ?? 0, types: {} });
+  // Of what else is inside nothing was found.
+  const rows = rowsOf(known, open, loadedOf).map((row) => ({ ...row, isExpandable: row.isExpanded }));
   if (total > found.length) {
     const text = `${(total - found.length).toLocaleString('en')} more match: type more of the name`;
     rows.push({ ...still, key: 'more found', kind: 'more', level: 1, text });
@@ -149,20 +147,6 @@ export function foundRows(
 
 const still = { isExpandable: false, isExpanded: false, position: 1, siblings: 1 } as const;
 
-function resourceRow(node: TreeNode, level: number, isExpanded: boolean): TreeRow {
-  return {
-    ...still,
-    key: node.id,
-    kind: 'resource',
-    level,
-    text: node.name,
-    node,
-    ...(node.children > 0 && { count: node.children }),
-    isExpandable: node.children > 0,
-    isExpanded,
-  };
-}
-
 /** Where a key leads from a row, as trees have it: right opens or goes in, left closes or goes out. */
 export function keyInTree(
   key: string,
@@ -171,32 +155,11 @@ export function keyInTree(
   pageRows: number,
 ): { go: number } | { toggle: string } | undefined {
   const row = rows[index];
-  const last = rows.length - 1;
-  const go = (to: number) => ({ go: Math.max(0, Math.min(last, to)) });
-  switch (key) {
-    case 'ArrowDown':
-    case 'j':
-      return go(index + 1);
-    case 'ArrowUp':
-    case 'k':
-      return go(index - 1);
-    case 'Home':
-      return go(0);
-    case 'End':
-      return go(last);
-    case 'PageDown':
-      return go(index + pageRows);
-    case 'PageUp':
-      return go(index - pageRows);
-    case 'ArrowRight':
-      if (!row?.isExpandable) return undefined;
-      return row.isExpanded ? go(index + 1) : { toggle: row.key };
-    case 'ArrowLeft': {
-      if (row?.isExpandable && row.isExpanded) return { toggle: row.key };
-      const parent = rows.findIndex((one) => one.key === row?.parentKey);
-      return parent < 0 ? undefined : go(parent);
-    }
-    default:
-      return undefined;
-  }
+  if (key === 'ArrowRight' && row?.isExpandable) return row.isExpanded ? { go: index + 1 } : { toggle: row.key };
+  if (key === 'ArrowLeft' && row?.isExpanded) return { toggle: row.key };
+  const to =
+    key === 'ArrowLeft'
+      ? rows.findIndex((one) => one.key === row?.parentKey)
+      : (movedIndex(key, index, rows.length, pageRows) ?? -1);
+  return to < 0 ? undefined : { go: to };
 }
