@@ -11,7 +11,9 @@ type AddressOf<Route extends string> = Route extends `${infer Before}{${string}}
 /** A union's member that is the same as the type, neither wider nor narrower. */
 type SameAs<T, Union> = Union extends Union ? ([T, Union] extends [Union, T] ? Union : never) : never;
 
-type RowAt<Address extends string, Row = RowIn<(typeof emulatorTables)[number]>> = Row extends { route: infer Route extends string }
+type RowAt<Address extends string, Row = RowIn<(typeof emulatorTables)[number]>> = Row extends {
+  route: infer Route extends string;
+}
   ? [SameAs<Address, AddressOf<Route>>] extends [never]
     ? never
     : Row

@@ -41,9 +41,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
   }
   const link = namedBy(schema.properties?.id ?? {});
   if (link && 'word' in link && link.kind) {
-    return (
-      <ProviderField {...common} type={link.kind} value={value} onChange={onChange} isRequired={isRequired} />
-    );
+    return <ProviderField {...common} type={link.kind} value={value} onChange={onChange} isRequired={isRequired} />;
   }
   const named = namedBy(props.schema);
   if (named) {
@@ -119,7 +117,12 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
       />
     );
   }
-  if (schema.type === 'array' && schema.items && hasForm(schema.items) && (value === undefined || Array.isArray(value))) {
+  if (
+    schema.type === 'array' &&
+    schema.items &&
+    hasForm(schema.items) &&
+    (value === undefined || Array.isArray(value))
+  ) {
     return <ListField {...props} schema={schema} items={schema.items} value={value ?? []} />;
   }
   if (schema.type === 'object' && hasMembers(schema) && (value === undefined || isJsonObject(value))) {

@@ -131,11 +131,13 @@ export function foundRows(
   roots: readonly TreeNode[],
   total: number,
 ): TreeRow[] {
-  const nodes = new Map([...above, ...found].map((node) => [node.id, node]));
-  const below = Map.groupBy(nodes.values(), ({ parent }) => parent ?? '');
-  const open = new Set(below.keys());
-  const known = roots.filter(({ id }) => nodes.has(id));
-  const loadedOf = (id: string) => ({ rows: below.get(id) ?? [], total: below.get(id)?.length ?? 0, types: {} });
+  const nodes = [...new Map([...above, ...found].map((node) => [node.id, node])).values()];
+  const open = new Set(nodes.map(({ parent }) => parent ?? ''));
+  const known = roots.filter(({ id }) => nodes.some((node) => node.id === id));
+  const loadedOf = (id: string) => {
+    const below = nodes.filter(({ parent }) => parent === id);
+    return { rows: below, total: below.length, types: {} };
+  };
   // Of what else is inside nothing was found.
   const rows = rowsOf(known, open, loadedOf).map((row) => ({ ...row, isExpandable: row.isExpanded }));
   if (total > found.length) {

@@ -55,7 +55,9 @@ export function FqonField({ value, onChange, ...field }: ValueFieldProps) {
   }
   const known = orgs.map(fqonOf);
   const options = fqon === undefined || known.includes(fqon) ? known : [fqon, ...known];
-  return <Select {...field} options={options.map((one) => ({ id: one, text: one }))} value={fqon} onChange={onChange} />;
+  return (
+    <Select {...field} options={options.map((one) => ({ id: one, text: one }))} value={fqon} onChange={onChange} />
+  );
 }
 
 /** Lists whose entries others name. */
@@ -74,8 +76,7 @@ export function EntryField({ of, list, value, ...field }: EntryFieldProps) {
   const names = (Array.isArray(entries) ? entries : []).flatMap((entry) => nameOf(entry, list) ?? []);
   const name = typeof value === 'string' && value !== '' ? value : undefined;
   if (name !== undefined && !names.includes(name)) names.unshift(name);
-  const [owner, inside] =
-    list === 'items' ? ['secret', 'items'] : ['container', 'named port with expose_endpoint'];
+  const [owner, inside] = list === 'items' ? ['secret', 'items'] : ['container', 'named port with expose_endpoint'];
   const missing =
     of === undefined
       ? `Choose the ${owner} first.`
