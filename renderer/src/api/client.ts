@@ -1,6 +1,6 @@
 import type { Verb } from '../../../server/contract/row.ts';
 import type { ErrorDetail } from '../../../server/model/errors.ts';
-import { isJsonObject } from '../../../server/model/json.ts';
+import { isJsonObject, jsonIn } from '../../../server/model/json.ts';
 import { type Failure, FailureError } from './failure.ts';
 import type { AnswerAt } from './routes.ts';
 import { sessionState } from './session-state.ts';
@@ -88,7 +88,8 @@ export async function send(method: Method, path: string, body?: unknown, query?:
   return answered(await ask(method, path, { body, ...(query && { query }) }));
 }
 
-function answered<T>(answer: Answer<T>): T {
+/** What was answered; throws FailureError where it was refused. */
+export function answered<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
   throw new FailureError(answer.failure);
 }
@@ -103,12 +104,8 @@ export function addressOf(path: string, query: Query = {}): string {
 
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text().catch(() => '');
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = jsonIn(text);
+  return value === undefined ? text || undefined : value;
 }
 
 function failureIn(response: Response, body: unknown, isSignedOut: boolean): Failure {

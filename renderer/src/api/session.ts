@@ -1,5 +1,5 @@
-import { type Answer, ask } from './client.ts';
-import type { Failure } from './failure.ts';
+import { answered, ask } from './client.ts';
+import { failureOf } from './failure.ts';
 import { queryClient } from './query-client.ts';
 import { sessionState } from './session-state.ts';
 import { keepSessionKey, makeSessionKey } from './window-key.ts';
@@ -14,7 +14,7 @@ const RETRY_MS = 1500;
 /** Finds out who looks, when the page opens: with the code in the address, else with the session there is. */
 export async function openSession(): Promise<void> {
   const code = takeCode();
-  const failure = code === undefined ? undefined : await signIn({ code });
+  const failure = code === undefined ? undefined : await signIn({ code }).then(() => undefined, failureOf);
   if (code !== undefined && failure === undefined) return;
   while ((await checkSession()) === 'gone') await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   // Who is signed in already need not care that the address was an old one.
@@ -32,16 +32,14 @@ export async function checkSession(): Promise<'there' | 'gone'> {
   return 'there';
 }
 
-/** Why it was refused; undefined when one is in. */
-export async function signIn(credentials: Credentials): Promise<Failure | undefined> {
+/** Throws FailureError. */
+export async function signIn(credentials: Credentials): Promise<void> {
   const key = makeSessionKey();
-  const answer: Answer<unknown> = await ask('POST', SESSION, { body: { ...credentials, key }, isSignIn: true });
-  if (!answer.ok) return answer.failure;
+  answered(await ask('POST', SESSION, { body: { ...credentials, key }, isSignIn: true }));
   keepSessionKey(key);
   sessionState.enter();
   // What was refused for want of a session is asked for again.
   void queryClient.invalidateQueries();
-  return undefined;
 }
 
 export async function signOut(): Promise<void> {

@@ -33,9 +33,9 @@ export function NoMatch({ what, onClear }: { what: string; onClear(): void }) {
   );
 }
 
-/** Something failed: what the server said of it, and a way to try again. Takes a Failure or whatever was thrown. */
-export function ErrorState({ error, onRetry }: { error: Failure | unknown; onRetry?: () => void }) {
-  const failure = isFailure(error) ? error : failureOf(error);
+/** Something failed: what the server said of it, and a way to try again. */
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const failure = failureOf(error);
   return (
     <div role="alert">
       <EmptyState
@@ -112,19 +112,15 @@ export function TakenNote({ name, error }: { name: string; error: unknown }) {
   );
 }
 
-/** A failure beside what caused it: a form, a button; nothing while there is none. Takes a Failure or whatever was thrown. */
-export function FailureNote({ error, className = '' }: { error: Failure | unknown; className?: string }) {
+/** A failure beside what caused it: a form, a button; nothing while there is none. */
+export function FailureNote({ error, className = '' }: { error: unknown; className?: string }) {
   if (!error) return null;
   return (
     <div
       role="alert"
       className={`rounded-md border border-error/40 bg-error-soft px-3 py-2 text-[12.5px] ${className}`}
     >
-      <FailureText failure={isFailure(error) ? error : failureOf(error)} />
+      <FailureText failure={failureOf(error)} />
     </div>
   );
-}
-
-function isFailure(value: unknown): value is Failure {
-  return typeof value === 'object' && value !== null && 'kind' in value && 'details' in value;
 }

@@ -1,21 +1,15 @@
 import { CircleX, Search, X } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
+import type { QueryFault } from '../../../server/model/query-language.ts';
 import { useKeys } from '../keys/use-keys.ts';
 import { useSearch } from '../url.ts';
 import { IconButton, Key } from './button.tsx';
 
-/** What is wrong with a query, and where in its text. */
-export interface QueryFault {
-  message: string;
-  /** Offset in the text. */
-  at: number;
-}
-
 export interface QueryBarProps {
   /** What is searched, e.g. `invocations`. */
   what: string;
-  /** Finds what is wrong with a query; undefined: it is good. */
-  faultOf(text: string): QueryFault | undefined;
+  /** Reads what is typed, or says what is wrong and where. */
+  read(text: string, nowMs: number): { ok: true } | { ok: false; fault: QueryFault };
   /** An example, e.g. `status:error lambda:webform dur:>200`. */
   example?: string;
   /** Words that can be put in with a click. */
@@ -29,12 +23,13 @@ const PAUSE_MS = 250;
  * The query of a list, in the address as `q`. `/` goes to it, Enter takes it at once, Esc empties it. A query that cannot be
  * read is not taken: the list keeps the last good one, and the bar says what is wrong and where.
  */
-export function QueryBar({ what, faultOf, example, suggestions = [] }: QueryBarProps) {
+export function QueryBar({ what, read, example, suggestions = [] }: QueryBarProps) {
   const [{ q = '' }, change] = useSearch();
   const [text, setText] = useState(q);
   const input = useRef<HTMLInputElement>(null);
   const noteId = useId();
-  const fault = text.trim() === '' ? undefined : faultOf(text);
+  const query = text.trim() === '' ? undefined : read(text, Date.now());
+  const fault = query?.ok === false ? query.fault : undefined;
 
   // The address was changed from elsewhere: a link, the back button.
   const taken = useRef(q);

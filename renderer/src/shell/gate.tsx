@@ -1,5 +1,5 @@
+import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Failure } from '../api/failure.ts';
 import { signIn } from '../api/session.ts';
 import { sessionState } from '../api/session-state.ts';
 import { Button } from '../parts/button.tsx';
@@ -37,25 +37,19 @@ function Waiting() {
 }
 
 function SignIn({ reason }: { reason: string | undefined }) {
-  const [failure, setFailure] = useState<Failure>();
-  const [isPending, setPending] = useState(false);
+  const signing = useMutation({ mutationFn: signIn });
   const [username, setUsername] = useState('root');
   const [password, setPassword] = useState('');
   useEffect(() => {
     document.title = 'Sign in - Terrarium';
   }, []);
-  const submit = async () => {
-    setPending(true);
-    setFailure(await signIn({ username, password }));
-    setPending(false);
-  };
   return (
     <main className="flex h-full items-start justify-center overflow-auto bg-bg px-4 pt-[16vh]">
       <form
         className="card flex w-80 flex-col gap-3.5 p-6 shadow-pop"
         onSubmit={(event) => {
           event.preventDefault();
-          void submit();
+          signing.mutate({ username, password });
         }}
       >
         <div className="mb-1 flex items-center gap-2.5">
@@ -76,9 +70,9 @@ function SignIn({ reason }: { reason: string | undefined }) {
           autoFocus
           autoComplete="current-password"
         />
-        <FailureNote error={failure} />
-        <Button type="submit" look="primary" isPending={isPending} className="justify-center">
-          {isPending ? 'Signing in ...' : 'Sign in'}
+        <FailureNote error={signing.error} />
+        <Button type="submit" look="primary" isPending={signing.isPending} className="justify-center">
+          {signing.isPending ? 'Signing in ...' : 'Sign in'}
         </Button>
       </form>
     </main>

@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'react';
 import { momentOf } from '../../../../server/model/query-language.ts';
+import { useMarks } from '../../api/marks.ts';
 import type { SavedView } from '../../preferences/preferences.ts';
 import { useSearch } from '../../url.ts';
 import { useNowMs } from '../amount.tsx';
@@ -11,7 +12,7 @@ import { ColumnsMenu, useHiddenColumns, ViewsMenu } from './list-bar.tsx';
 import { ListPane, type ListPaneProps } from './list-pane.tsx';
 import { termsOf, toggledTerm, withTerms } from './query-terms.ts';
 import type { StripPoint } from './strip-slots.ts';
-import { type StripMark, TimeStrip } from './time-strip.tsx';
+import { TimeStrip } from './time-strip.tsx';
 
 /** How rows can be, each with what of the query finds those. */
 export interface RowState<Row> {
@@ -29,11 +30,6 @@ export interface Happened<Row> {
   views: readonly SavedView[];
 }
 
-export interface HappenedPaneProps<Row> extends ListPaneProps<Row>, Happened<Row> {
-  /** What was changed and may explain what is seen. */
-  marks: readonly StripMark[];
-}
-
 /** Sorted by something else than time, so many are read to be sorted; a time that is asked for keeps them fewer. */
 const MAX_SORTED = 20_000;
 const TIMES = [
@@ -44,10 +40,11 @@ const TIMES = [
 ];
 
 /**
- * A list of what happened: a strip of it over time, times, counts by state, views and columns, then the rows, and one in detail.
+ * A list of what happened: a strip of it over time, with what was changed meanwhile, times, counts by state, views and columns, then the rows, and one in detail.
  * One of its columns has the id `time`.
  */
-export function HappenedPane<Row>({ pointOf, states, marks, views, ...pane }: HappenedPaneProps<Row>) {
+export function HappenedPane<Row>({ pointOf, states, views, ...pane }: ListPaneProps<Row> & Happened<Row>) {
+  const marks = useMarks();
   const { name, label, list, keyOf, columns } = pane;
   const [{ q = '', sort }, change] = useSearch();
   const nowMs = Math.max(useNowMs(), Date.now() - 1_000);

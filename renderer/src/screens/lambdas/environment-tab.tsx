@@ -3,13 +3,12 @@ import { type FormEvent, useRef, useState } from 'react';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../parts/amounts.ts';
 import { Button } from '../../parts/button.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { toggled } from '../../toggled.ts';
 import { variablesOf } from './environment.ts';
+import { SaveDialog } from './save-dialog.tsx';
 import { useLineage } from './use-lineage.ts';
-import { useSaveLambda } from './use-save-lambda.ts';
 import { useVariableDraft } from './use-variable-draft.ts';
 import { VariableRow } from './variable-row.tsx';
 
@@ -80,7 +79,23 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           {fresh.map(rowOf)}
         </tbody>
       </table>
-      {isSaving && <VariablesDialog lambda={lambda} draft={draft} onClose={() => setSaving(false)} />}
+      {isSaving && (
+        <SaveDialog
+          lambda={lambda}
+          what="variables"
+          width="medium"
+          patch={draft.patch}
+          textOf={JSON.stringify}
+          conflict="Somebody else has changed the same variables meanwhile. Nothing was overwritten."
+          onSaved={() => {
+            draft.discard();
+            setSaving(false);
+          }}
+          onClose={() => setSaving(false)}
+        >
+          <p className="text-muted">The next call of the lambda sees them; a process that runs is ended first.</p>
+        </SaveDialog>
+      )}
     </div>
   );
 }
@@ -137,51 +152,5 @@ function NewVariable({ taken, onAdd }: { taken: ReadonlySet<string>; onAdd(name:
         Add
       </Button>
     </form>
-  );
-}
-
-interface VariablesDialogProps {
-  lambda: PlatformRecord;
-  draft: ReturnType<typeof useVariableDraft>;
-  onClose(): void;
-}
-
-/** The patch that the changed variables are, to be seen before it is applied. */
-function VariablesDialog({ lambda, draft, onClose }: VariablesDialogProps) {
-  const { save, saving, isConflict } = useSaveLambda(lambda, () => {
-    draft.discard();
-    onClose();
-  });
-  return (
-    <Dialog
-      title={`Save the variables of ${lambda.name}`}
-      onClose={onClose}
-      width="medium"
-      closing="Back"
-      action="Save"
-      onAction={() => save({ patch: draft.patch })}
-      making={saving}
-    >
-      <ul aria-label="Operations">
-        {draft.patch.map((operation) => (
-          <li key={`${operation.op} ${operation.path}`} className="mono flex gap-3">
-            <span className={`w-16 shrink-0 ${operation.op === 'test' ? 'text-muted' : 'text-running'}`}>
-              {operation.op}
-            </span>
-            <span className="shrink-0">{operation.path}</span>
-            {operation.op === 'test' && <span className="text-muted">is still what you began with</span>}
-            {(operation.op === 'add' || operation.op === 'replace') && (
-              <span className="min-w-0 break-all">{JSON.stringify(operation.value)}</span>
-            )}
-          </li>
-        ))}
-      </ul>
-      <p className="mt-3 text-muted">The next call of the lambda sees them; a process that runs is ended first.</p>
-      {isConflict && (
-        <p className="mt-3 font-medium">
-          Somebody else has changed the same variables meanwhile. Nothing was overwritten.
-        </p>
-      )}
-    </Dialog>
   );
 }

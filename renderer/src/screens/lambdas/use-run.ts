@@ -1,6 +1,5 @@
 import { useChange } from '../../api/change.ts';
-import { ask } from '../../api/client.ts';
-import { FailureError } from '../../api/failure.ts';
+import { answered, ask } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { durationText } from '../../parts/amounts.ts';
 import { announce } from '../../parts/toasts.tsx';
@@ -14,17 +13,17 @@ const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 export function useRun(lambdaId: string, isDebugged: boolean) {
   return useChange(
     async ({ event, code }: Pick<Run, 'event' | 'code'>) => {
-      const answer = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
+      const asked = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
         // The editor has marked what is no JSON; what the parser says of it is shown.
         body: event.trim() === '' ? undefined : JSON.parse(event),
         timeoutMs: isDebugged ? DEBUGGED_TIMEOUT_MS : RUN_TIMEOUT_MS,
       });
-      if (!answer.ok) throw new FailureError(answer.failure);
-      const { outcome, durationMs } = answer.value;
+      const result = answered(asked);
+      const { outcome, durationMs } = result;
       announce(
         `The run ended: ${outcome.ok ? 'ok' : (outcome.message ?? outcome.failure)}, ${durationText(durationMs)}`,
       );
-      addRun(lambdaId, { atMs: Date.now(), event, code, result: answer.value });
+      addRun(lambdaId, { atMs: Date.now(), event, code, result });
     },
     { topic: keys.invocations },
   );

@@ -19,7 +19,7 @@ import { variableDrafts } from './drafts.ts';
 import { EndpointsTab } from './endpoints-tab.tsx';
 import { EnvironmentTab } from './environment-tab.tsx';
 import { EventPane } from './event-pane.tsx';
-import { SaveDialog } from './save-dialog.tsx';
+import { SaveCodeDialog } from './save-dialog.tsx';
 import { type CodeDraftState, useCodeDraft } from './use-code-draft.ts';
 import { useRun } from './use-run.ts';
 import { useWorkbench } from './use-workbench.ts';
@@ -140,7 +140,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
         <OvertakenDialog name={lambda.name} draft={draft} onClose={() => setReviewing(undefined)} />
       )}
       {(isReviewing === 'save' || isReviewing === 'run') && (
-        <SaveDialog
+        <SaveCodeDialog
           lambda={lambda}
           draft={draft}
           isRun={isReviewing === 'run'}

@@ -3,10 +3,10 @@ import { parseQuery, type QueryField } from '../../../../server/model/query-lang
 import { Button } from '../../parts/button.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import type { Happened } from '../../parts/list/happened-pane.tsx';
+import { type Happened, HappenedPane } from '../../parts/list/happened-pane.tsx';
 import { timeColumn } from '../../parts/list/time-column.tsx';
+import type { QueryBarProps } from '../../parts/query-bar.tsx';
 import { State } from '../../parts/state.tsx';
-import { HappenedList, type ListQuery } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { LeadDetail } from './lead-detail.tsx';
@@ -31,7 +31,7 @@ const textsOf = ({ fields, id }: Lead) => [`${id} ${fields.map(({ value }) => va
 const readQuery = (text: string, nowMs: number) => parseQuery(text, { fields: FIELDS, textsOf, nowMs });
 
 /** What the inbox can be asked. */
-export const LEAD_QUERY: ListQuery & { what: string } = {
+export const LEAD_QUERY: QueryBarProps = {
   what: 'leads',
   read: readQuery,
   example: 'company:engines email:ada',
@@ -116,7 +116,7 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
   const chosen = leads.data?.find(({ id }) => id === sel);
   return (
     <MarkWanted query={q}>
-      <HappenedList
+      <HappenedPane
         {...HAPPENED}
         name="leads"
         label="Leads"

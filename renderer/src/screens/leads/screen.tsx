@@ -2,8 +2,8 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { QueryBar } from '../../parts/query-bar.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { ListQueryBar } from '../../shell/list-screen.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useSearch } from '../../url.ts';
 import { fitting, Inbox, LEAD_QUERY } from './inbox.tsx';
@@ -20,7 +20,7 @@ export default function LeadsScreen() {
   return (
     <ScreenFrame
       title="Leads"
-      bar={!isRules && <ListQueryBar {...LEAD_QUERY} />}
+      bar={!isRules && <QueryBar {...LEAD_QUERY} />}
       actions={
         !isRules && (
           <>

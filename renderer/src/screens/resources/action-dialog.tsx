@@ -1,6 +1,6 @@
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
-import { send } from '../../api/client.ts';
+import { type Query, send } from '../../api/client.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -62,40 +62,29 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
   const type = place.resource.word === 'containers' ? 'CaaS' : 'Lambda';
   const providers = useProviders(action === 'migrate' ? (parent ?? place.resource).id : undefined, type);
 
-  const request = useMemo(() => {
-    const { word, id, fqon } = place.resource;
-    const path = `/meta/${fqon}/${word}/${id}/${action}`;
-    switch (action) {
-      case 'scale':
-        return { method: 'POST' as const, path, query: { numInstances: count } };
-      case 'migrate':
-        return target === undefined ? undefined : { method: 'POST' as const, path, query: { provider: target } };
-      case 'promote':
-        return target === undefined ? undefined : { method: 'POST' as const, path, query: { target } };
-      case 'disable':
-      case 'enable':
-        return { method: 'POST' as const, path: `/security/accounts/${id}/${action}` };
-      case 'redeploy':
-        return { method: 'POST' as const, path };
-      case 'initialize':
-        return { method: 'POST' as const, path: `/meta/${fqon}/providers/initialize` };
-    }
-  }, [action, place.resource, count, target]);
-  const acting = useChange(
-    (asked: NonNullable<typeof request>) => send(asked.method, asked.path, undefined, asked.query),
-    {
-      said: `${record.name} ${done}.`,
-      onDone: onClose,
-    },
-  );
+  const { word, id, fqon } = place.resource;
+  const isOfAccount = action === 'disable' || action === 'enable';
+  const service = isOfAccount ? '/security/accounts' : `/meta/${fqon}/${word}`;
+  const path = action === 'initialize' ? `/meta/${fqon}/providers/${action}` : `${service}/${id}/${action}`;
+  const queries: Partial<Record<ActionName, Query>> = {
+    scale: { numInstances: count },
+    migrate: { provider: target },
+    promote: { target },
+  };
+  const query = queries[action] ?? {};
+  const isReady = !(action === 'migrate' || action === 'promote') || target !== undefined;
+  const acting = useChange(() => send('POST', path, undefined, query), {
+    said: `${record.name} ${done}.`,
+    onDone: onClose,
+  });
   return (
     <Dialog
       title={`${verb} ${record.name}`}
       onClose={onClose}
       action={verb}
-      onAction={() => request && acting.mutate(request)}
+      onAction={acting.mutate}
       look={action === 'disable' ? 'danger' : 'primary'}
-      isReady={request !== undefined}
+      isReady={isReady}
       making={acting}
     >
       <p className="mb-3 text-muted">{text}</p>
@@ -119,7 +108,7 @@ export function ActionDialog({ action, place, record, onClose }: ActionDialogPro
           onChange={(node) => setTarget(node?.id)}
         />
       )}
-      {request && <CurlNote {...request} />}
+      {isReady && <CurlNote method="POST" path={path} query={query} />}
     </Dialog>
   );
 }

@@ -11,6 +11,7 @@ import { DiffEditor } from '../../parts/code-editor.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { sourceOf } from '../lambdas/code-text.ts';
 import { CurlNote } from './curl-note.tsx';
+import { Operations } from './operations.tsx';
 import { type Editable, guarded, inOrderOf } from './resource-patch.ts';
 
 export interface ApplyDialogProps {
@@ -25,9 +26,6 @@ export interface ApplyDialogProps {
 
 /** Longer texts are not compared: the operations say what changes. */
 const MAX_COMPARED_CHARS = 300_000;
-
-/** A browser takes seconds to draw thousands. */
-const MAX_LISTED = 500;
 
 /** The patch and the difference, to be seen before they are applied. */
 export function ApplyDialog({ record, before, after, patch, onClose, onApplied, onRefused }: ApplyDialogProps) {
@@ -57,20 +55,7 @@ export function ApplyDialog({ record, before, after, patch, onClose, onApplied, 
       onAction={applying.mutate}
       making={applying}
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
-      <ul tabIndex={0} aria-label="Operations" className="mb-3 max-h-40 overflow-auto">
-        {patch.slice(0, MAX_LISTED).map(({ op, path }) => (
-          <li key={`${op} ${path}`} className="mono flex gap-3">
-            <span className={`w-16 ${op === 'remove' ? 'text-error' : op === 'add' ? 'text-ok' : 'text-running'}`}>
-              {op}
-            </span>
-            <span className="break-all">{path}</span>
-          </li>
-        ))}
-        {patch.length > MAX_LISTED && (
-          <li className="text-muted">and {(patch.length - MAX_LISTED).toLocaleString('en')} more</li>
-        )}
-      </ul>
+      <Operations patch={patch} />
       {record.resource_type.endsWith('::Lambda') && sources[0] !== sources[1] && (
         <div className="mb-3 h-56 overflow-hidden rounded-md border border-line">
           <DiffEditor

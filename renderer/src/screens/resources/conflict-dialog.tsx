@@ -44,7 +44,10 @@ export function ConflictDialog({ name, conflicts, onClose, onSettle }: ConflictD
           <fieldset key={conflict.pointer} aria-label={conflict.pointer} className="min-w-0">
             <legend className="mono mb-1 break-all">{conflict.pointer}</legend>
             <div className="grid grid-cols-3 gap-2">
-              <Side title="Base: as it was" value={conflict.base} isThere={'base' in conflict} />
+              <div className="flex min-w-0 flex-col rounded-md border border-line p-2">
+                <span className="mb-1 flex min-h-6 items-center text-muted">Base: as it was</span>
+                <Value value={conflict.base} isThere={'base' in conflict} />
+              </div>
               {(['theirs', 'mine'] as const).map((side) => (
                 <label
                   key={side}
@@ -68,15 +71,6 @@ export function ConflictDialog({ name, conflicts, onClose, onSettle }: ConflictD
         ))}
       </div>
     </Dialog>
-  );
-}
-
-function Side({ title, value, isThere }: { title: string; value: unknown; isThere: boolean }) {
-  return (
-    <div className="flex min-w-0 flex-col rounded-md border border-line p-2">
-      <span className="mb-1 flex min-h-6 items-center text-muted">{title}</span>
-      <Value value={value} isThere={isThere} />
-    </div>
   );
 }
 

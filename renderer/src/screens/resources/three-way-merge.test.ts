@@ -42,7 +42,6 @@ describe('the merge of two changes', () => {
     expect(mergeThreeWay(base, mine, theirs)).toEqual({
       merged: { name: 'b', properties: { env: { A: '1', B: '3', C: '4' } } },
       conflicts: [],
-      taken: ['/name', '/properties/env/C', '/properties/timeout'],
     });
   });
 

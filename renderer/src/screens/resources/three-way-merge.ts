@@ -14,8 +14,6 @@ export interface Merge {
   /** Both sides' changes; where they are in conflict, what was chosen, else mine. */
   merged: unknown;
   conflicts: Conflict[];
-  /** What they changed and I did not. */
-  taken: string[];
 }
 
 type Choice = 'mine' | 'theirs';
@@ -32,17 +30,14 @@ type Side = unknown | typeof ABSENT;
  * @param chosen which side holds where they are in conflict, by pointer
  */
 export function mergeThreeWay(base: unknown, mine: unknown, theirs: unknown, chosen: Choices = {}): Merge {
-  const merge: Merge = { merged: undefined, conflicts: [], taken: [] };
+  const merge: Merge = { merged: undefined, conflicts: [] };
   merge.merged = mergeAt('', base, mine, theirs, chosen, merge);
   return merge;
 }
 
 function mergeAt(pointer: string, base: Side, mine: Side, theirs: Side, chosen: Choices, into: Merge): Side {
   if (isSame(mine, theirs) || isSame(theirs, base)) return mine;
-  if (isSame(mine, base)) {
-    into.taken.push(pointer);
-    return theirs;
-  }
+  if (isSame(mine, base)) return theirs;
   if (isJsonObject(mine) && isJsonObject(theirs) && (isJsonObject(base) || base === ABSENT)) {
     const merged: [string, unknown][] = [];
     const from = isJsonObject(base) ? base : {};
