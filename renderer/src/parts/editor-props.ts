@@ -17,11 +17,9 @@ export interface CodeEditorProps {
   isReadOnly?: boolean;
   /** Ctrl/Cmd-Enter. */
   onSubmit?(): void;
-  /** Complaints from outside, e.g. the server's or a schema's, by offset in the text. */
+  /** What went wrong in code, by offset in the text; new ones are scrolled to. */
   problems?: readonly EditorProblem[];
-  /** Are new complaints from outside scrolled to? */
-  revealsProblems?: boolean;
-  /** Looks through JSON whenever one pauses, e.g. for what a schema forbids. Should be the same function each time. */
+  /** Looks through JSON whenever one pauses, e.g. for what a schema forbids. Another function has it looked through anew. */
   lint?: ((text: string) => readonly EditorProblem[]) | undefined;
   /** CSS height; default: fills its parent. */
   height?: string;

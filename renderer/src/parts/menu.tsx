@@ -7,7 +7,6 @@ export interface MenuEntry {
   id: string;
   text: string;
   icon?: LucideIcon;
-  shortcut?: string;
   isDanger?: boolean;
   isDisabled?: boolean;
   /** Is it something that can be on and off? Then what it is now. */
@@ -31,7 +30,7 @@ export function Menu({ label, entries, trigger }: MenuProps) {
       {trigger ?? <IconButton icon={EllipsisVertical} label={label} />}
       <Popover offset={4} className="min-w-44 rounded-md border border-line bg-overlay p-1 shadow-pop">
         <AriaMenu aria-label={label} className="outline-none">
-          {entries.flatMap(({ id, text, icon: Icon, shortcut, isDanger, isDisabled, isOn, startsGroup, onAction }) => [
+          {entries.flatMap(({ id, text, icon: Icon, isDanger, isDisabled, isOn, startsGroup, onAction }) => [
             startsGroup && <Separator key={`${id}-line`} className="my-1 h-px bg-line" />,
             <MenuItem
               key={id}
@@ -52,7 +51,6 @@ export function Menu({ label, entries, trigger }: MenuProps) {
                 {text}
                 {isOn !== undefined && <span className="sr-only">{isOn ? ', shown' : ', hidden'}</span>}
               </span>
-              {shortcut && <kbd className="text-[11px] text-faint">{shortcut}</kbd>}
             </MenuItem>,
           ])}
         </AriaMenu>

@@ -98,7 +98,7 @@ function Content({ onClose }: { onClose(): void }) {
           {sections.map(({ name, entries }) => (
             <MenuSection key={name} id={name}>
               <Header className="eyebrow px-2.5 pt-2 pb-1">{name}</Header>
-              {entries.map(({ id, text: title, words, icon: Icon, shortcut }) => (
+              {entries.map(({ id, text: title, words, icon: Icon, keys }) => (
                 <MenuItem
                   key={id}
                   id={id}
@@ -108,7 +108,7 @@ function Content({ onClose }: { onClose(): void }) {
                   {Icon && <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />}
                   <span className="truncate">{title}</span>
                   {id.startsWith('resource ') && <span className="truncate text-[12px] text-faint">{words}</span>}
-                  {shortcut && <kbd className="ml-auto text-[11px] text-faint">{shortcut}</kbd>}
+                  {keys && <kbd className="ml-auto text-[11px] text-faint">{keys}</kbd>}
                 </MenuItem>
               ))}
             </MenuSection>

@@ -1,5 +1,6 @@
 import type { LucideIcon } from 'lucide-react';
 import { useEffect, useRef } from 'react';
+import { useKeys } from '../keys/use-keys.ts';
 import { ValueStore } from '../value-store.ts';
 
 /** Something that the command palette can do. */
@@ -9,7 +10,8 @@ export interface Command {
   /** Other words that find it. */
   words?: string;
   icon?: LucideIcon;
-  shortcut?: string;
+  /** The keys that do it, too. */
+  keys?: string | undefined;
   /** Where it stands in the palette. Default: "This screen". */
   group?: string;
   run(): void;
@@ -17,11 +19,12 @@ export interface Command {
 
 export const commands = new ValueStore<readonly Command[]>([]);
 
-/** Commands that are in the palette while the component is on the screen. `run` may change with every drawing, ids may not. */
+/** Commands that are there, in the palette and by their keys, while the component is. `run` may change with every drawing. */
 export function useCommands(offered: readonly Command[]): void {
+  useKeys(offered.flatMap(({ keys, text, ...command }) => (keys ? [{ ...command, keys, does: text }] : [])));
   const latest = useRef(offered);
   latest.current = offered;
-  const ids = offered.map(({ id, text }) => `${id} ${text}`).join('\n');
+  const ids = offered.map(({ id, text, keys }) => `${id} ${text} ${keys}`).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the commands are read through the ref; their ids say when they change
   useEffect(() => {
     const mine = latest.current.map((command) => ({

@@ -5,7 +5,6 @@ import {
   BookOpen,
   Camera,
   KeyRound,
-  type LucideIcon,
   Plus,
   RotateCcw,
   ScrollText,
@@ -13,19 +12,11 @@ import {
 } from 'lucide-react';
 import { download } from '../api/download.ts';
 import { kindOfWord, typeWords } from '../api/resource-kinds.ts';
-import { useKeys } from '../keys/use-keys.ts';
 import type { ScreenName } from '../screens/registry.ts';
 import { type Search, useGo, usePlaceId } from '../url.ts';
-import { useCommands } from './commands.ts';
+import { type Command, useCommands } from './commands.ts';
 
-interface Spot {
-  id: string;
-  text: string;
-  words: string;
-  icon: LucideIcon;
-  group: 'World' | 'Settings' | 'Go to';
-  /** The letter after `g`. */
-  letter?: string;
+interface Spot extends Omit<Command, 'run'> {
   screen: ScreenName;
   search: Search;
 }
@@ -38,7 +29,7 @@ const SPOTS: readonly Spot[] = [
     words: 'invocations http requests crm trace called whom',
     icon: ArrowUpRight,
     group: 'Go to',
-    letter: 'o',
+    keys: 'g o',
     screen: 'invocations',
     search: { list: 'outbound' },
   },
@@ -48,7 +39,7 @@ const SPOTS: readonly Spot[] = [
     words: 'invocations logs printed console journal stderr',
     icon: ScrollText,
     group: 'Go to',
-    letter: 'w',
+    keys: 'g w',
     screen: 'invocations',
     search: { list: 'lines' },
   },
@@ -111,17 +102,8 @@ const SPOTS: readonly Spot[] = [
 /** Puts them, and taking the world along, into the palette. */
 export function usePlaceCommands(): void {
   const go = useGo();
-  useKeys(
-    SPOTS.flatMap(({ letter, text, screen, search }) =>
-      letter ? [{ keys: `g ${letter}`, does: text, group: 'Go to', run: () => go({ screen, search }) }] : [],
-    ),
-  );
   useCommands([
-    ...SPOTS.map(({ screen, search, letter, ...command }) => ({
-      ...command,
-      ...(letter && { shortcut: `g ${letter}` }),
-      run: () => go({ screen, search }),
-    })),
+    ...SPOTS.map(({ screen, search, ...command }) => ({ ...command, run: () => go({ screen, search }) })),
     {
       id: 'export',
       text: 'Export everything (zip)',

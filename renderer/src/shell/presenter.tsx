@@ -2,7 +2,6 @@ import { Presentation, RotateCcw } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useChange } from '../api/change.ts';
 import { load, send } from '../api/client.ts';
-import { useKeys } from '../keys/use-keys.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { useGo } from '../url.ts';
@@ -31,14 +30,23 @@ export function Presenter() {
       go({ screen: 'home' });
     },
   });
-  const ask = () => setAsking(true);
-  useKeys([
-    { keys: 'P', does: 'Presenter mode: large type, one pane', group: 'Everywhere', run: toggle },
-    ...(isPresenting ? [{ keys: 'R', does: 'Begin the demonstration again', group: 'Everywhere', run: ask }] : []),
-  ]);
   useCommands([
-    { id: 'present', text: 'Presenter mode', icon: Presentation, shortcut: 'P', group: 'Window', run: toggle },
-    { id: 'begin-again', text: 'Begin the demonstration again', icon: RotateCcw, group: 'Window', run: ask },
+    {
+      id: 'present',
+      text: 'Presenter mode: large type, one pane',
+      icon: Presentation,
+      keys: 'P',
+      group: 'Window',
+      run: toggle,
+    },
+    {
+      id: 'begin-again',
+      text: 'Begin the demonstration again',
+      icon: RotateCcw,
+      keys: isPresenting ? 'R' : undefined,
+      group: 'Window',
+      run: () => setAsking(true),
+    },
   ]);
   if (!isAsking) return null;
   return (

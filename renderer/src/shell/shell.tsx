@@ -35,17 +35,7 @@ export function Shell({ current }: { current: ScreenName }) {
     return () => live.stop();
   }, []);
 
-  useKeys([
-    { keys: 'mod+k', does: 'Commands and resources', group: 'Everywhere', run: () => setOpen('palette') },
-    { keys: '?', does: 'These keys', group: 'Everywhere', run: () => setOpen('help') },
-    { keys: 'p', does: 'Pause what is live, or go on', group: 'Everywhere', run: togglePause },
-    ...screenNames.map((name) => ({
-      keys: `g ${screens[name].letter}`,
-      does: screens[name].title,
-      group: 'Go to',
-      run: () => go({ screen: name }),
-    })),
-  ]);
+  useKeys([{ keys: 'mod+k', does: 'Commands and resources', group: 'Window', run: () => setOpen('palette') }]);
   useCreateCommands();
   usePlaceCommands();
   useCommands([
@@ -53,7 +43,7 @@ export function Shell({ current }: { current: ScreenName }) {
       id: `go ${name}`,
       text: screens[name].title,
       icon: screens[name].icon,
-      shortcut: `g ${screens[name].letter}`,
+      keys: `g ${screens[name].letter}`,
       group: 'Go to',
       run: () => go({ screen: name }),
     })),
@@ -61,7 +51,7 @@ export function Shell({ current }: { current: ScreenName }) {
       id: 'pause',
       text: 'Pause what is live, or go on',
       icon: Pause,
-      shortcut: 'p',
+      keys: 'p',
       group: 'Window',
       run: togglePause,
     },
@@ -82,7 +72,7 @@ export function Shell({ current }: { current: ScreenName }) {
       group: 'Window',
       run: () => prefer({ theme: 'system' }),
     },
-    { id: 'help', text: 'Keys', icon: CircleHelp, shortcut: '?', group: 'Window', run: () => setOpen('help') },
+    { id: 'help', text: 'Keys', icon: CircleHelp, keys: '?', group: 'Window', run: () => setOpen('help') },
     { id: 'sign-out', text: 'Sign out', icon: LogOut, group: 'Window', run: () => void signOut() },
   ]);
 

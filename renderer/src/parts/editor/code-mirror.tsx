@@ -47,7 +47,7 @@ export function CodeMirror(props: CodeEditorProps) {
         EditorState.readOnly.of(isReadOnly),
         language === 'json' && !isReadOnly
           ? [
-              linter((view) => [...lintJson(view), ...diagnosticsOf(view, latest.current)], {
+              linter((view) => [...lintJson(view), ...diagnosticsOf(view, latest.current.lint?.(textOf(view)))], {
                 delay: LINT_DELAY_MS,
                 needsRefresh: ({ transactions }) =>
                   transactions.some(({ effects }) => effects.some((effect) => effect.is(lookAgain))),
@@ -83,33 +83,36 @@ export function CodeMirror(props: CodeEditorProps) {
     });
   }, [value]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the check is read through the ref; another one is another reason to look
+  useEffect(() => {
+    view.current?.dispatch({ effects: lookAgain.of(null) });
+  }, [lint]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with another language or none to write it is another editor
   useEffect(() => {
     const editor = view.current;
-    if (!editor || !(problems || lint)) return;
-    // Where there is a linter of its own it gives both; else it would wipe away what is set here.
-    if (language === 'json' && !isReadOnly) editor.dispatch({ effects: lookAgain.of(null) });
-    else editor.dispatch(setDiagnostics(editor.state, diagnosticsOf(editor, { problems: problems ?? [] })));
-    const [first] = problems ?? [];
-    if (first && latest.current.revealsProblems) {
-      const at = Math.min(first.from, editor.state.doc.length);
-      editor.dispatch({ effects: EditorView.scrollIntoView(at, { y: 'center' }) });
-    }
-  }, [problems, lint, language, isReadOnly]);
+    if (!editor || !problems) return;
+    const marks = diagnosticsOf(editor, problems);
+    editor.dispatch(setDiagnostics(editor.state, marks));
+    const [first] = marks;
+    if (first) editor.dispatch({ effects: EditorView.scrollIntoView(first.from, { y: 'center' }) });
+  }, [problems, language, isReadOnly]);
 
   return <div ref={place} className="min-h-0 overflow-hidden" style={{ height }} />;
 }
 
-/** The problems from outside, and those that are found in the text as it is now. */
-function diagnosticsOf({ state }: EditorView, props: Pick<CodeEditorProps, 'problems' | 'lint'>): Diagnostic[] {
+/** Problems as the editor shows them, within the text as it is now. */
+function diagnosticsOf({ state }: EditorView, problems: readonly EditorProblem[] = []): Diagnostic[] {
   const end = state.doc.length;
-  const found: readonly EditorProblem[] = [...(props.problems ?? []), ...(props.lint?.(state.doc.toString()) ?? [])];
-  return found.map(({ from, to, message }) => ({
+  return problems.map(({ from, to, message }) => ({
     from: Math.min(from, end),
     to: Math.min(to, end),
     message,
     severity: 'error',
   }));
 }
+
+const textOf = ({ state }: EditorView) => state.doc.toString();
 
 /** Marks a text that the page gave: the page knows it. */
 const fromOutside = Annotation.define<boolean>();

@@ -70,7 +70,6 @@ export function CodeTab({ lambda, draft, onRun, onCompare, workbench }: CodeTabP
           isReadOnly={link !== undefined}
           onSubmit={onRun}
           problems={problems}
-          revealsProblems
         />
       </div>
       {isLinking && <LinkDialog workbench={workbench} isDirty={draft.isDirty} onClose={() => setLinking(false)} />}

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ErrorDetail } from '../../../../server/model/errors.ts';
+import { jsonIn } from '../../../../server/model/json.ts';
 import { stepTo } from '../../../../server/model/pointer.ts';
 import type { EditorProblem } from '../../parts/editor-props.ts';
 import { nearestPlace, placesIn } from './json-places.ts';
@@ -6,15 +8,14 @@ import type { Schema } from './use-type-schema.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** What is wrong with a value, by pointer. Made once for a type; to be loaded when an editor is opened. */
-export type Lint = (text: string) => EditorProblem[];
-
 /**
- * Checks the text of a resource against its type's schema: what is editable of it, without what the server sets.
+ * Checks the text of a resource against its type's schema: what is editable of it, without what the server sets. To be loaded when
+ * an editor is opened.
  *
  * @param properties the schema of the type's `properties`
+ * @param errors what the server said of what it was sent
  */
-export function lintFor(properties: Schema): Lint {
+export function lintFor(properties: Schema, errors: readonly ErrorDetail[] = []): (text: string) => EditorProblem[] {
   const schema = z.fromJSONSchema({
     type: 'object',
     required: ['name', 'properties'],
@@ -29,16 +30,14 @@ export function lintFor(properties: Schema): Lint {
     },
   } as JsonSchema);
   return (text) => {
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      return []; // The editor marks what cannot be read itself.
-    }
-    const result = schema.safeParse(value);
-    if (result.success) return [];
+    const value = jsonIn(text);
+    // The editor marks what cannot be read itself.
+    if (value === undefined) return [];
+    const { error: { issues } = { issues: [] } } = schema.safeParse(value);
+    if (issues.length + errors.length === 0) return [];
     const places = placesIn(text);
-    return result.error.issues.flatMap((issue) => {
+    const said = errors.map(({ pointer, message }) => problemAt(nearestPlace(places, pointer), message, pointer));
+    const found = issues.flatMap((issue) => {
       const pointer = issue.path.map((part) => stepTo(String(part))).join('');
       if (issue.code !== 'unrecognized_keys') return [problemAt(nearestPlace(places, pointer), issue.message, pointer)];
       return issue.keys.map((key) => {
@@ -50,6 +49,7 @@ export function lintFor(properties: Schema): Lint {
         );
       });
     });
+    return [...said, ...found];
   };
 }
 

@@ -1,4 +1,6 @@
+import { jsonLanguage } from '@codemirror/lang-json';
 import { stepTo } from '../../../../server/model/pointer.ts';
+
 /** Where a value stands in a text, by offset. */
 export interface Place {
   from: number;
@@ -8,59 +10,32 @@ export interface Place {
   nameTo?: number;
 }
 
-/** A string, a number or word, or one of the signs. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+type SyntaxNode = ReturnType<typeof jsonLanguage.parser.parse>['topNode'];
 
-/**
- * Where each value of a JSON text stands, by pointer. The text has to be valid JSON.
- */
+/** Where each value of a JSON text stands, by pointer. The text has to be valid JSON. */
 export function placesIn(text: string): Map<string, Place> {
   const places = new Map<string, Place>();
-  /** The containers around, each with what of its pointer comes next. */
-  const open: { pointer: string; from: number; isList: boolean; index: number; name?: Token }[] = [];
-  const tokens = text.matchAll(TOKEN);
-  let isNameNext = false;
-
-  const pointerHere = () => {
-    const around = open.at(-1);
-    if (!around) return '';
-    return around.pointer + stepTo(around.isList ? around.index : JSON.parse(around.name?.text ?? '""'));
-  };
-  const placeHere = (from: number, to: number): Place => {
-    const name = open.at(-1)?.name;
-    return name ? { from, to, nameFrom: name.from, nameTo: name.from + name.text.length } : { from, to };
-  };
-  for (const { 0: token, index: from } of tokens) {
-    const around = open.at(-1);
-    if (token === '{' || token === '[') {
-      const pointer = pointerHere();
-      places.set(pointer, placeHere(from, from + 1));
-      open.push({ pointer, from, isList: token === '[', index: 0 });
-      isNameNext = token === '{';
-    } else if (token === '}' || token === ']') {
-      const closed = open.pop();
-      const place = closed && places.get(closed.pointer);
-      if (closed && place) place.to = from + 1;
-      isNameNext = false;
-    } else if (token === ',') {
-      if (around) around.index += 1;
-      isNameNext = around !== undefined && !around.isList;
-    } else if (token !== ':') {
-      if (isNameNext && around) {
-        around.name = { text: token, from };
-        isNameNext = false;
-      } else {
-        places.set(pointerHere(), placeHere(from, from + token.length));
+  const visit = (node: SyntaxNode, pointer: string, name?: SyntaxNode) => {
+    const { from, to } = node;
+    places.set(pointer, { from, to, ...(name && { nameFrom: name.from, nameTo: name.to }) });
+    let index = 0;
+    for (let child = node.firstChild; child; child = child.nextSibling) {
+      const { firstChild, lastChild } = child;
+      if (child.name === 'Property' && firstChild && lastChild) {
+        visit(lastChild, pointer + stepTo(JSON.parse(text.slice(firstChild.from, firstChild.to))), firstChild);
+      } else if (VALUE.test(child.name)) {
+        visit(child, pointer + stepTo(index));
+        index += 1;
       }
     }
-  }
+  };
+  const { firstChild } = jsonLanguage.parser.parse(text).topNode;
+  if (firstChild) visit(firstChild, '');
   return places;
 }
 
-interface Token {
-  text: string;
-  from: number;
-}
+/** The nodes of the grammar that are values; the others are signs. */
+const VALUE = /^(Object|Array|String|Number|True|False|Null)$/;
 
 /** The place of a pointer, or of the nearest thing around it that is in the text. */
 export function nearestPlace(places: ReadonlyMap<string, Place>, pointer: string): Place {

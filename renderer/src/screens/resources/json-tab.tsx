@@ -1,15 +1,13 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { jsonIn } from '../../../../server/model/json.ts';
 import { bytesText } from '../../parts/amounts.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { EditorFrame, type EditorProps } from './editor-frame.tsx';
-import type { Lint } from './json-lint.ts';
-import { nearestPlace, placesIn } from './json-places.ts';
 import { isEditable } from './resource-patch.ts';
 import { isSame } from './three-way-merge.ts';
 import { useDraft } from './use-draft.ts';
-import type { Schema } from './use-type-schema.ts';
 
 /** Past this a text is only shown: to read, compare and check so much with every key would make typing stutter. */
 const MAX_EDITED_CHARS = 1_000_000;
@@ -21,7 +19,8 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
   const { mine, unreadable, set, setUnreadable } = draft;
   const [text, setText] = useState(() => unreadable ?? printed(mine));
   const [fault, setFault] = useState<string>();
-  const lint = useLint(schema);
+  const linting = useQuery({ queryKey: ['lint'], queryFn: () => import('./json-lint.ts') }).data;
+  const lint = useMemo(() => linting?.lintFor(schema, errors), [linting, schema, errors]);
   const isLarge = text.length > MAX_EDITED_CHARS;
 
   // What came from elsewhere: the form, a discarded change, somebody else's.
@@ -30,15 +29,6 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
     setText((before) => (isSame(jsonIn(before), mine) ? before : printed(mine)));
     setFault(undefined);
   }, [mine, unreadable]);
-
-  const problems = useMemo(() => {
-    if (errors.length === 0 || jsonIn(text) === undefined) return NONE;
-    const places = placesIn(text);
-    return errors.map(({ pointer, message }) => ({
-      ...nearestPlace(places, pointer),
-      message: `${pointer}: ${message}`,
-    }));
-  }, [errors, text]);
 
   const onText = (next: string) => {
     setText(next);
@@ -73,28 +63,11 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
         <CodeEditor
           label={`${record.name} as JSON`}
           value={text}
-          {...(isLarge
-            ? { language: 'text', isReadOnly: true }
-            : { language: 'json', onChange: onText, problems, lint })}
+          {...(isLarge ? { language: 'text', isReadOnly: true } : { language: 'json', onChange: onText, lint })}
         />
       </div>
     </EditorFrame>
   );
-}
-
-const NONE: readonly [] = [];
-
-/** The check of a type's schema, loaded when an editor is opened. */
-function useLint(schema: Schema): Lint | undefined {
-  const [lint, setLint] = useState<Lint>();
-  useEffect(() => {
-    let isWanted = true;
-    void import('./json-lint.ts').then(({ lintFor }) => isWanted && setLint(() => lintFor(schema)));
-    return () => {
-      isWanted = false;
-    };
-  }, [schema]);
-  return lint;
 }
 
 function printed(value: unknown): string {
