@@ -29,3 +29,10 @@ export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof FailureError) return thrown.failure;
   return { kind: 'refused', code: 0, message: reasonOf(thrown), details: [] };
 }
+
+/** For the `catch` of a reading: `null` where there is nothing of that id, or it is no id; other failures are thrown on. */
+export function nullWhereGone(thrown: unknown): null {
+  const { code } = failureOf(thrown);
+  if (code === 404 || code === 400) return null;
+  throw thrown;
+}

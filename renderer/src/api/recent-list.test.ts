@@ -11,14 +11,17 @@ const list = (seqs: number[], next?: number) => ({
 });
 
 it('puts what is new on top', () => {
-  expect(withNews(list([5, 4], 4), rows(7, 6))).toEqual({ ...list([5, 4], 4), rows: rows(7, 6, 5, 4) });
+  expect(withNews(list([5, 4], 4), list([7, 6]))).toEqual(list([7, 6, 5, 4], 4));
   const known = list([5, 4]);
-  expect(withNews<{ seq: number }, ReturnType<typeof list>>(known, [])).toBe(known);
+  const none = { ...list([]), newest: 5, total: 8 };
+  const now = withNews<{ seq: number }, ReturnType<typeof list>>(known, none);
+  expect(now).toEqual({ ...known, total: 8 });
+  expect(now.rows).toBe(known.rows);
 });
 
 it('lets the oldest go when there are too many, and knows where to read on', () => {
   const many = Array.from({ length: 60_000 }, (_, at) => 60_000 - at);
-  const { rows: kept, next } = withNews(list(many), rows(60_002, 60_001));
+  const { rows: kept, next } = withNews(list(many), list([60_002, 60_001]));
   expect([kept.length, kept[0]?.seq, kept.at(-1)?.seq, next]).toEqual([60_000, 60_002, 3, 3]);
 });
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useCallback, useMemo, useRef } from 'react';
+import { useMemo, useRef } from 'react';
 import type { ListRows } from '../parts/data-grid.tsx';
+import { useSteady } from '../use-steady.ts';
 import { load, type Query } from './client.ts';
 import { queryClient } from './query-client.ts';
 import type { AnswerAt } from './routes.ts';
@@ -57,19 +58,15 @@ export function useRecentList<const P extends string, const Name extends string>
 ): RecentList<RowsIn<AnswerAt<'GET', P>, Name>, AnswerAt<'GET', P>> {
   type Row = RowsIn<AnswerAt<'GET', P>, Name>;
   type Page = RecentPage<Row> & AnswerAt<'GET', P>;
-  const filterText = JSON.stringify(filter);
-  const key = useMemo(() => [topic, 'list', path, filterText], [topic, path, filterText]);
-  const read = useCallback(
-    async (query: Query, signal?: AbortSignal): Promise<Page> => {
-      // As: what the rows of such lists say of their answers.
-      const { [name]: rows, ...page } = (await load(path, query, signal)) as Page & Record<string, unknown>;
-      return { ...page, rows } as unknown as Page;
-    },
-    [path, name],
-  );
-  const known = useCallback(() => queryClient.getQueryData<Page>(key), [key]);
+  const queryKey = [topic, 'list', path, filter];
+  const read = async (query: Query, signal?: AbortSignal): Promise<Page> => {
+    // As: what the rows of such lists say of their answers.
+    const { [name]: rows, ...page } = (await load(path, query, signal)) as Page & Record<string, unknown>;
+    return { ...page, rows } as unknown as Page;
+  };
+  const known = () => queryClient.getQueryData<Page>(queryKey);
   const list = useQuery({
-    queryKey: key,
+    queryKey,
     queryFn: async ({ signal }): Promise<Page> => {
       const after = known()?.newest;
       const news = await read({ ...filter, after, limit: FIRST_ROWS }, signal);
@@ -81,52 +78,37 @@ export function useRecentList<const P extends string, const Name extends string>
       if (!isSameRun || (news.next !== undefined && news.next > after + 1)) {
         return read({ ...filter, limit: FIRST_ROWS }, signal);
       }
-      return { ...withNews<Row, Page>(now, news.rows), ...beyondRows<Row, Page>(news) };
+      return withNews<Row, Page>(now, news);
     },
   });
   const isLoadingMore = useRef(false);
-  const next = list.data?.next;
-  const loadMore = useCallback(() => {
-    if (next === undefined || isLoadingMore.current) return;
+  const readBefore = useSteady(async (before: number) => {
+    if (isLoadingMore.current) return;
     isLoadingMore.current = true;
-    // The filter as it is in the key.
-    const wanted = { ...(JSON.parse(filterText) as Query), before: next, limit: PAGE_ROWS };
-    read(wanted)
-      .then((older) => {
-        queryClient.setQueryData<Page>(key, (now) => now && withOlder<Row, Page>(now, older, next));
-      })
-      // The list says what is wrong when it next looks for news; this is asked again when one scrolls on.
-      .catch(() => undefined)
-      .finally(() => {
-        isLoadingMore.current = false;
-      });
-  }, [next, filterText, key, read]);
+    // The list says what is wrong when it next looks for news; this is asked again when one scrolls on.
+    const older = await read({ ...filter, before, limit: PAGE_ROWS }).catch(() => undefined);
+    isLoadingMore.current = false;
+    if (older) queryClient.setQueryData<Page>(queryKey, (now) => now && withOlder<Row, Page>(now, older, before));
+  });
+  const { data } = list;
+  const loadMore = useMemo(() => () => void (data?.next !== undefined && readBefore(data.next)), [data, readBefore]);
   return {
-    page: list.data,
-    rows: list.data?.rows ?? [],
-    total: list.data?.total ?? 0,
+    page: data,
+    rows: data?.rows ?? [],
+    total: data?.total ?? 0,
     isPending: list.isPending,
-    hasMore: next !== undefined,
+    hasMore: data?.next !== undefined,
     error: list.error,
     refetch: () => void list.refetch(),
     loadMore,
   };
 }
 
-/** All that an answer says besides its rows and where older ones are. */
-function beyondRows<Row, Page extends RecentPage<Row>>({ rows: _rows, next: _next, ...rest }: Page) {
-  return rest;
-}
-
-/** The list with new rows on top; what is over the limit goes and can be read again. */
-export function withNews<Row extends RecordedRow, Page extends RecentPage<Row>>(
-  known: Page,
-  news: readonly Row[],
-): Page {
-  if (news.length === 0) return known;
-  const rows = [...news, ...known.rows].slice(0, MAX_ROWS);
-  const isCut = news.length + known.rows.length > MAX_ROWS;
-  return { ...known, rows, ...(isCut && { next: rows.at(-1)?.seq }) };
+/** The list as it is said to be now, with the new rows on top; what is over the limit goes and can be read again. */
+export function withNews<Row extends RecordedRow, Page extends RecentPage<Row>>(known: Page, news: Page): Page {
+  const all = [...news.rows, ...known.rows];
+  const rows = news.rows.length === 0 ? known.rows : all.slice(0, MAX_ROWS);
+  return { ...news, rows, next: all.length > MAX_ROWS ? rows.at(-1)?.seq : known.next };
 }
 
 /** The list with older rows at its end; the same when that page was not asked from where the list ends now. */

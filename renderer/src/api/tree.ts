@@ -3,7 +3,7 @@ import type { AnswerOf } from '../../../server/contract/row.ts';
 import type { treeRows } from '../../../server/contract/tree.ts';
 import type { TypeWord } from '../../../server/model/type-words.ts';
 import { load } from './client.ts';
-import { failureOf } from './failure.ts';
+import { nullWhereGone } from './failure.ts';
 import { keys } from './query-client.ts';
 import { readOptions, useRead } from './read.ts';
 
@@ -30,12 +30,7 @@ export function childrenPage(id: string, words: readonly TypeWord[], page: numbe
 export function usePlace(id: string | undefined) {
   return useQuery({
     queryKey: [keys.world, 'tree place', id],
-    queryFn: ({ signal }) =>
-      load(`/inspect/tree/${id}`, {}, signal).catch((thrown) => {
-        const { code } = failureOf(thrown);
-        if (code === 404 || code === 400) return null;
-        throw thrown;
-      }),
+    queryFn: ({ signal }) => load(`/inspect/tree/${id}`, {}, signal).catch(nullWhereGone),
     enabled: id !== undefined,
   });
 }

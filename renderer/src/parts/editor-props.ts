@@ -32,5 +32,4 @@ export interface DiffEditorProps {
   language: EditorLanguage;
   /** One column with the changes inline, or side by side. Default `unified`. */
   layout?: 'unified' | 'sides';
-  height?: string;
 }

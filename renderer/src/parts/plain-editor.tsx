@@ -16,9 +16,9 @@ export function PlainEditor({ label, value, onChange, isReadOnly, height = '100%
 }
 
 /** What a comparison is that could not be loaded. */
-export function PlainDiff({ label, after, height = '100%' }: DiffEditorProps) {
+export function PlainDiff({ label, after }: DiffEditorProps) {
   return (
-    <div className="flex min-h-0 flex-col" style={{ height }}>
+    <div className="flex h-full min-h-0 flex-col">
       <p className="p-2 text-muted">
         The comparison could not be loaded; this is how it would be. Reload the page to compare.
       </p>

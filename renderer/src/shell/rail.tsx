@@ -1,11 +1,16 @@
 import { PanelLeftClose, PanelLeftOpen, TriangleAlert } from 'lucide-react';
+import { useSyncExternalStore } from 'react';
+import { usePlatformStatus } from '../api/platform-status.ts';
+import { keys } from '../api/query-client.ts';
+import { useRead } from '../api/read.ts';
+import { useRefusedForms } from '../api/refused-forms.ts';
+import { useScope } from '../api/world.ts';
+import { counted } from '../parts/amounts.ts';
 import { IconButton } from '../parts/button.tsx';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useValue } from '../value-store.ts';
-import { useIsNarrowWindow } from './narrow-window.ts';
 import { PlaceLink } from './place-link.tsx';
-import { useRailAlerts, useRailCounts } from './rail-counts.ts';
 
 /** The way to every screen; 208 pixels wide, or 52 with the icons only, as it is in a narrow window. */
 export function Rail({ current }: { current: ScreenName }) {
@@ -68,4 +73,38 @@ export function Rail({ current }: { current: ScreenName }) {
       )}
     </nav>
   );
+}
+
+/** What went wrong on a screen and waits for somebody to look at it. */
+function useRailAlerts(): Partial<Record<ScreenName, { count: number; text: string }>> {
+  const { length: count } = useRefusedForms();
+  return count === 0 ? {} : { leads: { count, text: counted(count, 'refused form') } };
+}
+
+/** How many there are of what each screen shows, in the scope; what is not known is left out. */
+function useRailCounts(): Partial<Record<ScreenName, number>> {
+  const { scope } = useScope();
+  const all = usePlatformStatus().data?.store.resources;
+  const { data } = useRead(keys.world, '/inspect/tree/counts', { scope: scope.id });
+  if (!data) return all === undefined ? {} : { resources: all };
+  const { lambdas, containers, jobs, apiendpoints } = data.types;
+  return {
+    resources: data.total,
+    lambdas: lambdas ?? 0,
+    containers: (containers ?? 0) + (jobs ?? 0),
+    gateway: apiendpoints ?? 0,
+  };
+}
+
+/** Below it the rail shows icons only and the addresses are behind a button; a window at 200 % counts as half as wide. */
+const narrow = matchMedia('(width < 1024px)');
+
+function watch(watcher: () => void): () => void {
+  narrow.addEventListener('change', watcher);
+  return () => narrow.removeEventListener('change', watcher);
+}
+
+/** Is there too little width for everything? */
+function useIsNarrowWindow(): boolean {
+  return useSyncExternalStore(watch, () => narrow.matches);
 }

@@ -14,30 +14,17 @@ export function ScopePicker() {
   const kind = scope.environment?.properties.environment_type;
   return (
     <fieldset className="flex min-w-0 items-center" aria-label="Scope of every page">
-      <Step
-        what="organization"
-        all="All organizations"
-        choices={orgs}
-        chosen={scope.org}
-        onChoose={(id) => narrow(id)}
-        textOf={(org) => String(org.properties.fqon ?? org.name)}
-      />
-      {scope.org && (workspaces.length > 0 || scope.workspace) && (
-        <Step
-          what="workspace"
-          all="all workspaces"
-          choices={workspaces}
-          chosen={scope.workspace}
-          onChoose={(id) => narrow(id ?? scope.org?.id)}
-        />
+      <Step what="organization" all="All organizations" choices={orgs} chosen={scope.org} onChoose={narrow} />
+      {scope.org && (
+        <Step what="workspace" choices={workspaces} chosen={scope.workspace} onChoose={narrow} above={scope.org} />
       )}
-      {scope.workspace && (environments.length > 0 || scope.environment) && (
+      {scope.workspace && (
         <Step
           what="environment"
-          all="all environments"
           choices={environments}
           chosen={scope.environment}
-          onChoose={(id) => narrow(id ?? scope.workspace?.id)}
+          onChoose={narrow}
+          above={scope.workspace}
         />
       )}
       {typeof kind === 'string' && kind !== scope.environment?.name && <Badge>{kind}</Badge>}
@@ -47,12 +34,13 @@ export function ScopePicker() {
 
 interface StepProps {
   what: string;
-  /** The entry that takes the narrowing back. */
-  all: string;
+  /** The entry that takes the narrowing back. Default: `all` of them. */
+  all?: string;
   choices: readonly PlatformRecord[];
   chosen: PlatformRecord | undefined;
   onChoose(id: string | undefined): void;
-  textOf?(record: PlatformRecord): string;
+  /** What they are in: nothing is drawn where there is none of them. */
+  above?: PlatformRecord;
 }
 
 const ALL = 'all';
@@ -61,8 +49,12 @@ const ALL = 'all';
 const MAX_UNFILTERED = 12;
 const MAX_DRAWN = 100;
 
-function Step({ what, all, choices, chosen, onChoose, textOf = ({ name }) => name }: StepProps) {
+/** An organization by its fully qualified name, anything else by its own. */
+const textOf = ({ name, properties }: PlatformRecord) => String(properties.fqon ?? name);
+
+function Step({ what, all = `all ${what}s`, choices, chosen, onChoose, above }: StepProps) {
   const [filter, setFilter] = useState('');
+  if (above && choices.length === 0 && !chosen) return null;
   const isLong = choices.length > MAX_UNFILTERED;
   const wanted = filter.trim().toLowerCase();
   const fitting = choices.filter((record) => textOf(record).toLowerCase().includes(wanted)).slice(0, MAX_DRAWN);
@@ -74,7 +66,7 @@ function Step({ what, all, choices, chosen, onChoose, textOf = ({ name }) => nam
       selectedKeys={[chosen?.id ?? ALL]}
       onAction={(key) => {
         setFilter('');
-        onChoose(key === ALL ? undefined : String(key));
+        onChoose(key === ALL ? above?.id : String(key));
       }}
       items={wanted === '' ? [{ id: ALL, text: all }, ...entries] : entries}
       className="outline-none"
@@ -93,7 +85,7 @@ function Step({ what, all, choices, chosen, onChoose, textOf = ({ name }) => nam
   );
   return (
     <>
-      {what !== 'organization' && <ChevronRight aria-hidden size={13} className="shrink-0 text-faint" />}
+      {above && <ChevronRight aria-hidden size={13} className="shrink-0 text-faint" />}
       <MenuTrigger>
         <Button
           aria-label={`${what}: ${chosen ? textOf(chosen) : all}`}

@@ -8,7 +8,7 @@ import { editorLook, rootIn } from './setup.ts';
 const COLLAPSE = { margin: 3, minSize: 6 };
 
 /** The difference of two texts; to be loaded through DiffEditor. */
-export function Merge({ label, before, after, language, layout = 'unified', height = '100%' }: DiffEditorProps) {
+export function Merge({ label, before, after, language, layout = 'unified' }: DiffEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!place.current) return undefined;
@@ -34,5 +34,5 @@ export function Merge({ label, before, after, language, layout = 'unified', heig
     const editor = new EditorView({ parent: root, root, doc: after, extensions: [common, merged] });
     return () => editor.destroy();
   }, [label, before, after, language, layout]);
-  return <div ref={place} className="min-h-0 overflow-auto" style={{ height }} />;
+  return <div ref={place} className="h-full min-h-0 overflow-auto" />;
 }

@@ -16,19 +16,8 @@ export interface ScreenOptions {
   onSize(size: { columns: number; rows: number }): void;
 }
 
-/** What a terminal is shown on and typed into. */
-export interface TerminalScreen {
-  readonly size: { columns: number; rows: number };
-  /** @param onShown called once it is to be seen */
-  write(output: Uint8Array | string, onShown?: () => void): void;
-  focus(): void;
-  /** Does it tell a screen reader what comes? */
-  tell(isTold: boolean): void;
-  dispose(): void;
-}
-
-/** Opens a screen. It is a part of the window of its own, loaded when somebody opens a terminal. */
-export function openScreen({ host, isTold, onTyped, onSize }: ScreenOptions): TerminalScreen {
+/** Opens what a terminal is shown on and typed into. It is a part of the window of its own, loaded when somebody opens a terminal. */
+export function openScreen({ host, isTold, onTyped, onSize }: ScreenOptions) {
   const terminal = new Terminal({
     screenReaderMode: isTold,
     scrollback: LINES_KEPT,
@@ -63,9 +52,11 @@ export function openScreen({ host, isTold, onTyped, onSize }: ScreenOptions): Te
     get size() {
       return { columns: terminal.cols, rows: terminal.rows };
     },
-    write: (output, onShown) => terminal.write(output, onShown),
+    /** @param onShown called once it is to be seen */
+    write: (output: Uint8Array | string, onShown?: () => void) => terminal.write(output, onShown),
     focus: () => terminal.focus(),
-    tell(isTold) {
+    /** Does it tell a screen reader what comes? */
+    tell(isTold: boolean) {
       terminal.options.screenReaderMode = isTold;
     },
     dispose() {
@@ -76,6 +67,8 @@ export function openScreen({ host, isTold, onTyped, onSize }: ScreenOptions): Te
     },
   };
 }
+
+export type TerminalScreen = ReturnType<typeof openScreen>;
 
 /** Shift+Tab leaves the terminal; Ctrl+V pastes, and Ctrl+C copies where something is selected: all three are the browser's then. */
 function isForShell({ key, shiftKey, ctrlKey, altKey, metaKey }: KeyboardEvent, terminal: Terminal): boolean {

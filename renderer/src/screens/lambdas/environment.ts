@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../../../server/model/json.ts';
+import { unsetVariables } from '../../../../server/model/read-variables.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 
 export interface Variable {
@@ -27,4 +28,17 @@ export function variablesOf(lineage: readonly PlatformRecord[]): Variable[] {
     }
   }
   return [...found].map(([name, rest]) => ({ name, ...rest })).sort((a, b) => a.name.localeCompare(b.name, 'en'));
+}
+
+/**
+ * The variables that code reads and that nobody sets, in the order in which it reads them.
+ *
+ * @param lineage the lambda, then what it is below, root last
+ */
+export function unsetVariablesIn(source: string, lineage: readonly PlatformRecord[]): string[] {
+  return unsetVariables(
+    source,
+    lineage[0]?.properties,
+    variablesOf(lineage).map(({ name }) => name),
+  );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PlatformRecord } from '../../api/world.ts';
-import { unsetVariablesIn } from './unset-variables.ts';
+import { unsetVariablesIn } from './environment.ts';
 
 const record = (properties: Record<string, unknown>) =>
   ({ id: 'x', name: 'x', properties }) as unknown as PlatformRecord;

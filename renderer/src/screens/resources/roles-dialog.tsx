@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { roleRows } from '../../../../server/contract/roles.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { useChange } from '../../api/change.ts';
-import { load, send } from '../../api/client.ts';
+import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import type { TreeNode } from '../../api/tree.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -24,10 +24,7 @@ export const hasRoles = (word: TypeWord): boolean => PLACES.includes(word);
 /** Gives several people a role at once, or what somebody else has. */
 export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose(): void }) {
   const at = `/inspect/roles/${resource.id}` as const;
-  const roles = useQuery({
-    queryKey: [keys.world, 'roles', resource.id],
-    queryFn: ({ signal }) => load(at, {}, signal),
-  });
+  const roles = useRead(keys.world, at);
   const users = useWorld<PlatformRecord[]>('/users', { expand: true });
   const groups = useWorld<PlatformRecord[]>(`/${resource.fqon}/groups`, { expand: true });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());

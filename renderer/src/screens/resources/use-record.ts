@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
+import { nullWhereGone } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 
@@ -8,11 +8,7 @@ import type { PlatformRecord } from '../../api/world.ts';
 export function useRecord(id: string | undefined, fqon: string) {
   return useQuery({
     queryKey: [keys.world, 'record', id],
-    queryFn: ({ signal }) =>
-      load<PlatformRecord>(`/meta/${fqon}/resources/${id}`, {}, signal).catch((thrown) => {
-        if (failureOf(thrown).code === 404) return null;
-        throw thrown;
-      }),
+    queryFn: ({ signal }) => load<PlatformRecord>(`/meta/${fqon}/resources/${id}`, {}, signal).catch(nullWhereGone),
     enabled: id !== undefined,
     staleTime: 0,
   });
