@@ -1,3 +1,4 @@
+import { addressOf, type Query } from './client.ts';
 import type { RecordedExchange } from './traffic.ts';
 
 /** What curl sets itself, or what belongs to one connection. */
@@ -8,9 +9,10 @@ const HIDDEN = '<hidden>';
 export function curlOf(
   { method, target, request }: Pick<RecordedExchange, 'method' | 'target' | 'request'>,
   address: string,
+  ...options: readonly string[]
 ): string {
   const url = /^https?:/i.test(target) ? target : `${address.replace(/\/$/, '')}${target}`;
-  const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`];
+  const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`, ...options];
   for (const [name, value] of request.headers) {
     if (LEFT_OUT.has(name.toLowerCase()) || name.toLowerCase().startsWith('sec-')) continue;
     parts.push(`-H ${quoted(`${name}: ${value.replace(HIDDEN, 'FILL-IN')}`)}`);
@@ -20,7 +22,26 @@ export function curlOf(
   return parts.join(' \\\n  ');
 }
 
+/** A request to the platform itself. */
+export interface ShownRequest {
+  method: string;
+  /** From the root of the server, e.g. `/meta/root/users`. */
+  path: string;
+  query?: Query;
+  body?: unknown;
+}
+
+/** The same of such a request; the key pair is taken from the variables that `terrarium exec` sets. */
+export function curlText({ method, path, query, body }: ShownRequest, baseUrl: string): string {
+  const type = method === 'PATCH' && Array.isArray(body) ? 'application/json-patch+json' : 'application/json';
+  const headers: [string, string][] = body === undefined ? [] : [['Content-Type', type]];
+  const text = body === undefined ? '' : JSON.stringify(body, null, 2);
+  const request = { headers, body: { text, sizeBytes: text.length } };
+  const asked = { method, target: addressOf(path, query), request };
+  return curlOf(asked, baseUrl, '-u "$PLATFORM_API_KEY:$PLATFORM_API_SECRET"');
+}
+
 /** A text as one word of a POSIX shell, whatever is in it. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -19,7 +19,7 @@ import {
 } from 'lucide-react';
 import type { TypeKind } from '../../../server/contract/type-naming.ts';
 import type { TypeWord } from '../../../server/model/type-words.ts';
-import { fqonOf, type PlatformRecord } from './world.ts';
+import { fqonOf, type PlatformRecord, referenceId } from './world.ts';
 
 /** `typeKinds()`, written in when the window is built (vite.config.ts): the registry itself would bring every schema along. */
 declare const TYPE_KINDS: readonly TypeKind[];
@@ -92,7 +92,5 @@ export function recordPath(record: PlatformRecord): string {
 
 /** The id of what a record is below; undefined for the root organization. */
 export function parentIdOf(record: PlatformRecord): string | undefined {
-  const { parent } = record.properties;
-  if (typeof parent !== 'object' || parent === null || !('id' in parent)) return undefined;
-  return typeof parent.id === 'string' ? parent.id : undefined;
+  return referenceId(record.properties.parent);
 }

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
+import { memberOf } from '../../../server/model/json.ts';
 import { useSearch } from '../url.ts';
 import { load } from './client.ts';
 import { keys } from './query-client.ts';
@@ -101,7 +102,6 @@ function useRecordOf(id: string | undefined): PlatformRecord | undefined {
 
 /** The id in a reference such as `properties.workspace`, or in a bare id. */
 export function referenceId(reference: unknown): string | undefined {
-  if (typeof reference === 'string') return reference;
-  if (typeof reference !== 'object' || reference === null || !('id' in reference)) return undefined;
-  return typeof reference.id === 'string' ? reference.id : undefined;
+  const id = typeof reference === 'string' ? reference : memberOf(reference, 'id');
+  return typeof id === 'string' ? id : undefined;
 }

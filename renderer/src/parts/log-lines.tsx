@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, type Ref, useImperativeHandle, useLayoutEffect, useRef } from 'react';
 import { clockText, fullTimeText } from './amounts.ts';
 import { FoundText } from './found-text.tsx';
 
@@ -55,9 +55,16 @@ export function LogLines({ lines, expression, markedKey, isFollowing, onFollowin
   // biome-ignore lint/correctness/useExhaustiveDependencies: the end is somewhere else with each line, and as heights get known
   useLayoutEffect(() => {
     const element = box.current;
-    if (!element || !isFollowing) return;
-    element.scrollTop = element.scrollHeight;
-    lastTop.current = element.scrollTop;
+    if (!element || !isFollowing) return undefined;
+    const toEnd = () => {
+      element.scrollTop = element.scrollHeight;
+      lastTop.current = element.scrollTop;
+    };
+    toEnd();
+    // The pane gets another size: who follows still wants to see the end.
+    const observer = new ResizeObserver(toEnd);
+    observer.observe(element);
+    return () => observer.disconnect();
   }, [newestKey, height, isFollowing]);
   useImperativeHandle(ref, () => ({
     show: (index) => {
@@ -65,17 +72,6 @@ export function LogLines({ lines, expression, markedKey, isFollowing, onFollowin
       virtual.scrollToIndex(index, { align: 'center' });
     },
   }));
-  // The pane gets another size: who follows still wants to see the end.
-  useEffect(() => {
-    const element = box.current;
-    if (!element || !isFollowing) return undefined;
-    const observer = new ResizeObserver(() => {
-      element.scrollTop = element.scrollHeight;
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [isFollowing]);
-
   const onScroll = () => {
     const element = box.current;
     if (!element) return;

@@ -17,20 +17,14 @@ const AGAIN_AFTER_MS = [100, 400];
 
 const loaded = new Map<ScreenLoader, ComponentType>();
 
-async function loadPart(loader: ScreenLoader): Promise<void> {
-  for (const againAfterMs of AGAIN_AFTER_MS) {
-    try {
-      return await loadNow(loader);
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, againAfterMs));
-    }
+async function loadPart(loader: ScreenLoader, [againAfterMs, ...later] = AGAIN_AFTER_MS): Promise<void> {
+  try {
+    loaded.set(loader, (await loader()).default);
+  } catch (thrown) {
+    if (againAfterMs === undefined) throw thrown;
+    await new Promise((resolve) => setTimeout(resolve, againAfterMs));
+    await loadPart(loader, later);
   }
-  return loadNow(loader);
-}
-
-async function loadNow(loader: ScreenLoader): Promise<void> {
-  const { default: part } = await loader();
-  loaded.set(loader, part);
 }
 
 /** A screen that is loaded when one goes there. One that cannot be loaded is an error in its place, and the window stays. */

@@ -20,7 +20,7 @@ export function variablesOf(lineage: readonly PlatformRecord[]): Variable[] {
   const found = new Map<string, { value: string; from: PlatformRecord; overrides: PlatformRecord[] }>();
   for (const record of lineage) {
     const { env } = record.properties;
-    if (typeof env !== 'object' || env === null || !isJsonObject(env)) continue;
+    if (!isJsonObject(env)) continue;
     for (const [name, value] of Object.entries(env)) {
       const nearer = found.get(name);
       if (nearer) nearer.overrides.push(record);

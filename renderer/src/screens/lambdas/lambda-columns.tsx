@@ -1,4 +1,5 @@
 import type { LambdaUse } from '../../../../server/contract/recorded.ts';
+import { memberOf } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { useHasDraft } from '../../draft-store.ts';
 import { Time } from '../../parts/amount.tsx';
@@ -15,9 +16,7 @@ export interface LambdaRow {
 
 /** Where it is: the environment, and the organization that it is of. */
 export function placeTextOf({ record: { properties, org } }: LambdaRow): string {
-  const { parent } = properties;
-  const name = typeof parent === 'object' && parent !== null && 'name' in parent ? String(parent.name) : '';
-  return [org.properties?.fqon ?? org.name, name].filter(Boolean).join(' / ');
+  return [org.properties?.fqon ?? org.name, memberOf(properties.parent, 'name')].filter(Boolean).join(' / ');
 }
 
 /** What tells lambdas apart; beside a workbench there is room for the first two or three. */

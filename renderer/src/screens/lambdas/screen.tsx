@@ -1,6 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
+import { useAllOfType } from '../../api/all-of-type.ts';
+import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
 import { searchOptions } from '../../api/tree.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
@@ -13,7 +16,6 @@ import { useGo, usePlaceId, useSearch } from '../../url.ts';
 import { GoneLambda } from './gone-lambda.tsx';
 import { LAMBDA_COLUMNS, type LambdaRow, placeTextOf } from './lambda-columns.tsx';
 import { NewLambdaDialog } from './new-lambda-dialog.tsx';
-import { useLambdaRows } from './use-lambda-rows.ts';
 import { Workbench } from './workbench.tsx';
 
 const keyOf = ({ record }: LambdaRow) => record.id;
@@ -123,4 +125,15 @@ function useLastName(id: string | undefined, lambda: PlatformRecord | undefined)
   const [seen, setSeen] = useState<{ id: string; name: string }>();
   if (lambda && (seen?.id !== lambda.id || seen.name !== lambda.name)) setSeen({ id: lambda.id, name: lambda.name });
   return seen?.id === id ? seen?.name : undefined;
+}
+
+/** Every lambda of the scope, with how it fared of late. */
+function useLambdaRows() {
+  const lambdas = useAllOfType('lambdas');
+  const use = useRead(keys.invocations, '/inspect/lambda-use', {}, { keepsLast: true });
+  const rows = useMemo(() => {
+    const byId = new Map(use.data?.lambdas.map((one) => [one.lambdaId, one]));
+    return lambdas.records.map((record): LambdaRow => ({ record, use: byId.get(record.id) }));
+  }, [lambdas.records, use.data]);
+  return { ...lambdas, rows };
 }

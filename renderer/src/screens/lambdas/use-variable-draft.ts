@@ -42,8 +42,7 @@ export function useVariableDraft(lambda: PlatformRecord) {
 
 /** Name and value of each variable that the lambda itself has. */
 function ownVariables({ properties: { env } }: PlatformRecord): ReadonlyMap<string, string> {
-  if (typeof env !== 'object' || env === null) return new Map();
-  return new Map(Object.entries(env).map(([name, value]) => [name, String(value)]));
+  return new Map(Object.entries(isJsonObject(env) ? env : {}).map(([name, value]) => [name, String(value)]));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Bug, Play, Save } from 'lucide-react';
 import { useState } from 'react';
+import { memberOf } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { storedText, storeText } from '../../browser-storage.ts';
 import { useHasDraft } from '../../draft-store.ts';
@@ -33,7 +34,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
   // What was last being edited in this browser; named events are kept by the platform.
   const eventPlace = `terrarium.event.${lambda.id}`;
   const [event, setEvent] = useState(
-    () => storedText(eventPlace) ?? (isWebForm(properties.env) ? WEB_FORM_EVENT : '{}'),
+    () => storedText(eventPlace) ?? (memberOf(properties.env, 'CRM_OID') === undefined ? '{}' : WEB_FORM_EVENT),
   );
   const [isReviewing, setReviewing] = useState<'save' | 'run' | 'compare'>();
   const draft = useCodeDraft(lambda.id, properties.code);
@@ -154,10 +155,6 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
       )}
     </div>
   );
-}
-
-function isWebForm(env: unknown): boolean {
-  return typeof env === 'object' && env !== null && 'CRM_OID' in env;
 }
 
 /** What somebody else has saved beside what one has written: whose holds? Nothing is saved here. */

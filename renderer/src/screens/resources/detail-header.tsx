@@ -24,8 +24,7 @@ import { conditionOf } from '../containers/container-status.ts';
 import { ActionDialog, type ActionName } from './action-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { NewMenu } from './new-menu.tsx';
-import { PublishDialog } from './publish-dialog.tsx';
-import { publishPlaceOf } from './publish-place.ts';
+import { PublishDialog, publishPlaceOf } from './publish-dialog.tsx';
 
 export interface DetailHeaderProps {
   place: TreePlace;

@@ -13,13 +13,20 @@ import { FailureNote } from '../../parts/empty-state.tsx';
 import { FilterField, Select, Switch } from '../../parts/fields.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { toggled } from '../../toggled.ts';
-import { ROLE_CHOICES } from './roles.ts';
 
 type Roles = AnswerOf<typeof roleRows.readRoles>;
 
 const PLACES: readonly TypeWord[] = roleRows.readRoles.target.of;
 /** Can people have roles at resources of this type? */
 export const hasRoles = (word: TypeWord): boolean => PLACES.includes(word);
+
+/** The roles that one can give, largest last, and taking them. */
+export const ROLE_CHOICES = [
+  { id: 'viewer', text: 'Viewer', note: 'Sees everything here and below' },
+  { id: 'developer', text: 'Developer', note: 'And makes, changes and runs lambdas, APIs, containers, secrets' },
+  { id: 'owner', text: 'Owner', note: 'May do everything, and give rights' },
+  { id: 'none', text: 'None', note: 'Takes what was given here; what is inherited stays' },
+];
 
 /** Gives several people a role at once, or what somebody else has. */
 export function RolesDialog({ resource, onClose }: { resource: TreeNode; onClose(): void }) {

@@ -12,16 +12,6 @@ const chosen = new ValueStore<ReadonlyMap<string, boolean>>(new Map());
 /** How many pages of a long list were asked for. */
 const pages = new ValueStore<ReadonlyMap<string, number>>(new Map());
 
-export interface TreeData {
-  rows: readonly TreeRow[];
-  isLoading: boolean;
-  error: unknown;
-  refetch(): void;
-  toggle(key: string): void;
-  /** Reads the next page below a row. */
-  readMore(key: string): void;
-}
-
 export interface TreeQueries {
   /** What stands at the top; undefined while it is read. */
   roots: readonly TreeNode[] | undefined;
@@ -33,7 +23,7 @@ export interface TreeQueries {
 }
 
 /** The part of the tree that is open, read piece by piece: a world of 100,000 resources is never read as a whole. */
-export function useTree({ roots, scope, selectedId, filter }: TreeQueries): TreeData {
+export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
   const opened = useValue(chosen);
   const pageCounts = useValue(pages);
   const selected = usePlace(selectedId).data;
@@ -85,7 +75,7 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries): Tree
     enabled: isSearching && roots !== undefined,
     placeholderData: keepPreviousData,
   });
-  const rows = useMemo(() => {
+  const rows = useMemo((): readonly TreeRow[] => {
     if (!roots) return [];
     const way = selected ? [...selected.path, selected.resource] : [];
     if (!isSearching) return rowsOf(roots, expanded, (key) => loaded.get(key), way);
@@ -96,6 +86,7 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries): Tree
     (key: string) => chosen.set(new Map([...chosen.value, [key, !expanded.has(key)]])),
     [expanded],
   );
+  /** Reads the next page below a row. */
   const readMore = useCallback((key: string) => {
     pages.set(new Map([...pages.value, [key, (pages.value.get(key) ?? 1) + 1]]));
   }, []);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { curlText } from './curl-text.ts';
+import { curlText } from './curl.ts';
 
 it('is a command that a shell reads back as what is sent', () => {
   const body = fc
@@ -27,7 +27,7 @@ it('is a command that a shell reads back as what is sent', () => {
         '-H',
         'Content-Type: application/json',
       ]);
-      expect(words.slice(7).join('\u001f')).toBe(`-d\u001f${JSON.stringify(sent, null, 2)}\u001f`);
+      expect(words.slice(7).join('\u001f')).toBe(`--data-raw\u001f${JSON.stringify(sent, null, 2)}\u001f`);
     }),
     { numRuns: 20 },
   );
