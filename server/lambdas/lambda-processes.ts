@@ -19,7 +19,7 @@ import { OffspringDoor } from './offspring-door.ts';
 import { ProcessPlaces } from './process-places.ts';
 import type { OutboundRoutes, StandInAddress } from './protocol.ts';
 import { Reaper } from './reaper.ts';
-import type { RuntimeKind } from './runtimes.ts';
+import { NodeVersions } from './runtimes.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
 /** What processes are made from. */
@@ -45,7 +45,6 @@ export interface ProcessSettings {
   /** Ends the process of a lambda that has been without work for longest; false when all are at work. */
   endIdle(): boolean;
   code: LambdaCode;
-  runtimes: readonly RuntimeKind[];
   debugging: Debugging;
 }
 
@@ -62,6 +61,7 @@ const SPARE_MEMORY_MB = 512;
 export class LambdaProcesses {
   readonly #settings: ProcessSettings;
   readonly #hostEnv: Record<string, string>;
+  readonly #nodes: NodeVersions;
   readonly #spares: SpareProcesses;
   readonly #places: ProcessPlaces;
   readonly #living = new Set<LambdaProcess>();
@@ -76,6 +76,7 @@ export class LambdaProcesses {
   constructor(settings: ProcessSettings) {
     this.#settings = settings;
     this.#hostEnv = hostEnvironment(settings.hostEnv ?? process.env);
+    this.#nodes = new NodeVersions(this.#hostEnv.PATH ?? '');
     const { limits, nowMs, endIdle } = settings;
     this.#places = new ProcessPlaces({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
     this.#spares = new SpareProcesses({
@@ -134,9 +135,8 @@ export class LambdaProcesses {
   ): Promise<OpenedProcess | undefined> {
     const { note: noteOfCode, revision, ...code } = await this.#settings.code.prepare(definition);
     if (noteOfCode !== undefined) note(noteOfCode);
-    const kind = this.#settings.runtimes.find(({ isMeant }) => isMeant(definition.runtime));
-    const executor = await kind?.executor(definition.runtime);
-    if (executor?.note !== undefined) note(executor.note);
+    const executor = await this.#nodes.executor(definition.runtime);
+    if (executor.note !== undefined) note(executor.note);
     if (this.#isStopped) throw interrupted();
     this.#demandBootstrap();
     const env = lambdaEnvironment(this.#hostEnv, this.#settings.addresses(), code.home, definition);
@@ -144,14 +144,14 @@ export class LambdaProcesses {
       definition.memoryMb <= SPARE_MEMORY_MB &&
       !isReadAtStart(definition.env) &&
       !definition.isDebugged &&
-      executor?.execPath === undefined;
+      executor.execPath === undefined;
     const spare = takesSpare ? this.#spares.take(definition.id) : undefined;
     if (!spare && !(await this.#places.take(isWanted))) {
       if (this.#isStopped) throw interrupted();
       return undefined;
     }
     const inspectPort = definition.isDebugged ? this.#settings.debugging.portOf(definition.id) : undefined;
-    const process = spare ?? this.#fork(definition.memoryMb, env, false, inspectPort, executor?.execPath);
+    const process = spare ?? this.#fork(definition.memoryMb, env, false, inspectPort, executor.execPath);
     adopt(process);
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;

@@ -17,7 +17,7 @@ import { Periodic, type Schedule } from './periodic.ts';
 import type { PoolHost } from './pool-host.ts';
 import type { RecentCalls } from './recent-calls.ts';
 import { RunningCall } from './running-call.ts';
-import { NodeRuntime, type RuntimeKind } from './runtimes.ts';
+import { isNode } from './runtimes.ts';
 
 /** Bounds of D-142 and D-185; each has a default. */
 export interface LambdaLimits {
@@ -40,7 +40,7 @@ export interface LambdaLimits {
 }
 
 export interface LambdaServiceOptions
-  extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging' | 'runtimes' | 'endIdle'> {
+  extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging' | 'endIdle'> {
   view: WorldView;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
@@ -102,7 +102,6 @@ export class LambdaService implements LambdaInvoker {
   readonly #limits: LambdaLimits;
   readonly #host: PoolHost;
   readonly #code: LambdaCode;
-  readonly #runtimes: readonly RuntimeKind[];
   /** Lines that a lambda's log has been given once. */
   readonly #said = new Set<string>();
   /** How often each lambda's package was told to be fetched again. */
@@ -122,13 +121,11 @@ export class LambdaService implements LambdaInvoker {
     this.#code = new LambdaCode(path.resolve(options.scratchDir), options.nowMs, options.checkScratch, options.modules);
     this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
     const debugging = this.#debugging;
-    this.#runtimes = [new NodeRuntime((options.hostEnv ?? process.env).PATH ?? '')];
     this.#processes = new LambdaProcesses({
       ...options,
       limits: this.#limits,
       code: this.#code,
       debugging,
-      runtimes: this.#runtimes,
       endIdle: () => this.#endIdlest(),
     });
     this.#periodic = new Periodic({
@@ -312,8 +309,7 @@ export class LambdaService implements LambdaInvoker {
         this.#debugging.isOf(lambda.id),
         this.#editions.get(lambda.id),
       );
-      if (!this.#runtimes.some(({ isMeant }) => isMeant(definition.runtime)))
-        return { pool, refused: failed(notEmulated(definition)) };
+      if (!isNode(definition.runtime)) return { pool, refused: failed(notEmulated(definition)) };
       pool?.update(definition);
       return { pool: pool ?? new LambdaPool(this.#host, definition), refused: undefined };
     } catch (thrown) {

@@ -12,22 +12,17 @@ export interface Executor {
   note?: string;
 }
 
-/** A kind of runtimes that can be run here: one more language is one more of these. */
-export interface RuntimeKind {
-  /** Is it meant by a lambda's `runtime`? */
-  isMeant(runtime: string): boolean;
-  executor(runtime: string): Promise<Executor>;
-}
-
 const VERSION_TIMEOUT_MS = 5_000;
 /** What the bundle that a lambda's process starts with is made for. */
 const OLDEST_MAJOR = 20;
 
-/**
- * `nodejs` or `node`, in any letter case, with or without a version (D-056): a version runs on a `node` of that major where PATH
- * has one, everything else on the emulator's own.
- */
-export class NodeRuntime implements RuntimeKind {
+/** Is it `nodejs` or `node`, in any letter case, with or without a version (D-056)? */
+export function isNode(runtime: string): boolean {
+  return /^node(js)?([^a-z].*)?$/i.test(runtime.trim());
+}
+
+/** What runs which version of Node: a `node` of that major where PATH has one, everything else the emulator's own (D-056). */
+export class NodeVersions {
   readonly #searchPath: string;
   /** By major version, once looked for. */
   #found: Promise<Map<number, string>> | undefined;
@@ -35,10 +30,6 @@ export class NodeRuntime implements RuntimeKind {
   /** @param searchPath folders, as in PATH */
   constructor(searchPath: string) {
     this.#searchPath = searchPath;
-  }
-
-  isMeant(runtime: string): boolean {
-    return /^node(js)?([^a-z].*)?$/i.test(runtime.trim());
   }
 
   async executor(runtime: string): Promise<Executor> {
