@@ -236,7 +236,7 @@ export class LambdaPool {
   /** A lambda that had a process when it was edited has one again before it is called, if that takes nothing but a spare. */
   #loadAhead(): void {
     const { code, isIsolated, isDebugged } = this.#definition;
-    if (code.kind === 'inline' && !isIsolated && !isDebugged && !this.#closedFor && this.#host.hasSpare())
+    if (code.kind === 'inline' && !isIsolated && !isDebugged && !this.#closedFor && this.#host.processes.stats.spares > 0)
       this.#startFor(1);
   }
 
@@ -245,7 +245,7 @@ export class LambdaPool {
     if (this.#closedFor || this.#hopeless === fingerprint) return;
     const current = [...this.#workers].filter((worker) => this.#isCurrent(worker)).length;
     // What is kept ready is nobody's turn: it does without where others wait.
-    if (this.#host.hasPlace()) this.#startFor(preWarm - current);
+    if (this.#host.processes.places.isFree) this.#startFor(preWarm - current);
   }
 
   async #start(): Promise<void> {
@@ -253,7 +253,7 @@ export class LambdaPool {
     this.#starting += 1;
     try {
       const isWanted = () => this.#waiting.length > 0 && this.#closedFor === undefined;
-      const opened = await this.#host.open(definition, (process) => this.#adopt(process), isWanted);
+      const opened = await this.#host.processes.open(definition, (process) => this.#adopt(process), isWanted);
       this.#starting -= 1;
       if (!opened) return this.#pump();
       const { process, revision } = opened;
@@ -371,7 +371,7 @@ export class LambdaPool {
       if (isSpent || !this.#isCurrent(worker)) worker.process.kill();
       else {
         this.#idle.push(worker);
-        if (this.#isOthersTurn()) this.#host.makeRoom();
+        if (this.#isOthersTurn()) this.#host.processes.places.makeRoom();
       }
     }
     this.#pump();
@@ -379,7 +379,7 @@ export class LambdaPool {
 
   /** Has somebody waited for a process for longer than our own next call? */
   #isOthersTurn(): boolean {
-    const sinceMs = this.#host.awaitedSinceMs();
+    const sinceMs = this.#host.processes.places.awaitedSinceMs;
     if (sinceMs === undefined) return false;
     const [next] = this.#waiting;
     return next === undefined || sinceMs < next.acceptedAtMs;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Uuid } from '../model/ids.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
+import { reasonOf } from '../model/reason.ts';
 import type { Debugging } from './debugging.ts';
 import { Descendants } from './descendants.ts';
 import type { LambdaCode } from './lambda-code.ts';
@@ -44,12 +45,14 @@ export interface ProcessSettings {
   nowMs(): number;
   /** Ends the process of a lambda that has been without work for longest; false when all are at work. */
   endIdle(): boolean;
+  /** A line for a lambda's log, where it has not stood yet. */
+  sayOnce(lambdaId: Uuid, text: string): void;
   code: LambdaCode;
   debugging: Debugging;
 }
 
 /** A process with a lambda loaded, and which content of its package that is. */
-export interface OpenedProcess {
+interface OpenedProcess {
   process: LambdaProcess;
   revision: string;
 }
@@ -63,7 +66,7 @@ export class LambdaProcesses {
   readonly #hostEnv: Record<string, string>;
   readonly #nodes: NodeVersions;
   readonly #spares: SpareProcesses;
-  readonly #places: ProcessPlaces;
+  readonly places: ProcessPlaces;
   readonly #living = new Set<LambdaProcess>();
   /** Where what they start tells of its calls. */
   readonly #door = new OffspringDoor();
@@ -78,11 +81,11 @@ export class LambdaProcesses {
     this.#hostEnv = hostEnvironment(settings.hostEnv ?? process.env);
     this.#nodes = new NodeVersions(this.#hostEnv.PATH ?? '');
     const { limits, nowMs, endIdle } = settings;
-    this.#places = new ProcessPlaces({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
+    this.places = new ProcessPlaces({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
     this.#spares = new SpareProcesses({
       least: limits.spares,
       nowMs,
-      start: () => (this.#places.tryTake() ? this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true) : undefined),
+      start: () => (this.places.tryTake() ? this.#fork(SPARE_MEMORY_MB, this.#hostEnv, true) : undefined),
     });
   }
 
@@ -108,21 +111,6 @@ export class LambdaProcesses {
     this.#spares.expect(lambdaId);
   }
 
-  /** Is there a place for a process that nobody waits for? */
-  get hasPlace(): boolean {
-    return this.#places.isFree;
-  }
-
-  /** See `ProcessPlaces.awaitedSinceMs`. */
-  get awaitedSinceMs(): number | undefined {
-    return this.#places.awaitedSinceMs;
-  }
-
-  /** Lets those that have no work leave for others, if others wait. */
-  makeRoom(): void {
-    this.#places.makeRoom();
-  }
-
   /**
    * A process with the lambda loaded: a spare where its memory and environment allow, else a new one, for which it may have to
    * wait; undefined when it is not wanted any more by then. `adopt` is given it as soon as it exists. Rejects with LambdaFailure.
@@ -131,12 +119,22 @@ export class LambdaProcesses {
     definition: LambdaDefinition,
     adopt: (process: LambdaProcess) => void,
     isWanted: () => boolean,
-    note: (text: string) => void,
   ): Promise<OpenedProcess | undefined> {
+    try {
+      return await this.#open(definition, adopt, isWanted);
+    } catch (thrown) {
+      const { debugging } = this.#settings;
+      if (definition.isDebugged) debugging.lost(definition.id, debugging.find(definition.id)?.url, reasonOf(thrown));
+      throw thrown;
+    }
+  }
+
+  async #open(...[definition, adopt, isWanted]: Parameters<LambdaProcesses['open']>): ReturnType<LambdaProcesses['open']> {
+    const note = (text: string | undefined) => text && this.#settings.sayOnce(definition.id, text);
     const { note: noteOfCode, revision, ...code } = await this.#settings.code.prepare(definition);
-    if (noteOfCode !== undefined) note(noteOfCode);
+    note(noteOfCode);
     const executor = await this.#nodes.executor(definition.runtime);
-    if (executor.note !== undefined) note(executor.note);
+    note(executor.note);
     if (this.#isStopped) throw interrupted();
     this.#demandBootstrap();
     const env = lambdaEnvironment(this.#hostEnv, this.#settings.addresses(), code.home, definition);
@@ -146,7 +144,7 @@ export class LambdaProcesses {
       !definition.isDebugged &&
       executor.execPath === undefined;
     const spare = takesSpare ? this.#spares.take(definition.id) : undefined;
-    if (!spare && !(await this.#places.take(isWanted))) {
+    if (!spare && !(await this.places.take(isWanted))) {
       if (this.#isStopped) throw interrupted();
       return undefined;
     }
@@ -191,7 +189,7 @@ export class LambdaProcesses {
   async stop(why: LambdaFailure): Promise<void> {
     this.#isStopped = true;
     this.#spares.stop();
-    this.#places.close();
+    this.places.close();
     for (const process of this.#living) process.kill(why);
     await Promise.all([...this.#living].map(({ exited }) => exited));
     await this.#descendants.endAll();
@@ -225,7 +223,7 @@ export class LambdaProcesses {
     if (inspectPort === undefined) this.#memory.add(started);
     void started.exited.then(() => {
       this.#living.delete(started);
-      this.#places.giveBack();
+      this.places.giveBack();
     });
     return started;
   }

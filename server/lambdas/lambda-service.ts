@@ -40,7 +40,7 @@ export interface LambdaLimits {
 }
 
 export interface LambdaServiceOptions
-  extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging' | 'endIdle'> {
+  extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging' | 'endIdle' | 'sayOnce'> {
   view: WorldView;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
@@ -127,6 +127,7 @@ export class LambdaService implements LambdaInvoker {
       code: this.#code,
       debugging,
       endIdle: () => this.#endIdlest(),
+      sayOnce: (lambdaId, text) => this.#sayOnce(lambdaId, text),
     });
     this.#periodic = new Periodic({
       view: options.view,
@@ -138,12 +139,8 @@ export class LambdaService implements LambdaInvoker {
     });
     this.#host = {
       limits: this.#limits,
+      processes: this.#processes,
       nowMs: options.nowMs,
-      open: (...asked) => this.#open(...asked),
-      hasSpare: () => this.#processes.stats.spares > 0,
-      hasPlace: () => this.#processes.hasPlace,
-      awaitedSinceMs: () => this.#processes.awaitedSinceMs,
-      makeRoom: () => this.#processes.makeRoom(),
       onLine: (lambdaId, line) => this.#addLine(lambdaId, line),
       onBegin: ({ call: { executionId, trigger }, acceptedAtMs }, { id, name }) =>
         options.onBegin?.({ executionId, trigger, acceptedAtMs, lambdaId: id, lambdaName: name }),
@@ -328,16 +325,6 @@ export class LambdaService implements LambdaInvoker {
     const [idlest] = pools.sort((one, other) => (one.idleSinceMs ?? 0) - (other.idleSinceMs ?? 0));
     idlest?.endIdlest();
     return idlest !== undefined;
-  }
-
-  async #open(...[definition, adopt, isWanted]: Parameters<PoolHost['open']>): ReturnType<PoolHost['open']> {
-    try {
-      return await this.#processes.open(definition, adopt, isWanted, (text) => this.#sayOnce(definition.id, text));
-    } catch (thrown) {
-      const problem = reasonOf(thrown);
-      if (definition.isDebugged) this.#debugging.lost(definition.id, this.#debugging.find(definition.id)?.url, problem);
-      throw thrown;
-    }
   }
 
   #sayOnce(lambdaId: Uuid, text: string): void {
