@@ -1,7 +1,8 @@
 import type { LogLine } from '../model/invocation.ts';
 import type { LambdaFailure } from './lambda-failure.ts';
 import { OutputLines } from './output-lines.ts';
-import type { NoteHead, OutboundHead, OutcomeHead } from './protocol.ts';
+import type { NoteHead, OutboundHead } from './process-messages.ts';
+import type { OutcomeHead } from './protocol.ts';
 
 /** How a call ended: with the handler's outcome, because the process did, or without having begun because it was withdrawn. */
 export type Ending =

@@ -13,6 +13,7 @@ import {
   inspectingHead,
   messageHead,
   noteHead,
+  type OutboundNews,
   outboundHead,
   readBegan,
   readOutcome,
@@ -25,7 +26,6 @@ import {
   type GoOnHead,
   type InvokeHead,
   type LoadHead,
-  type OffspringNews,
   type RulesHead,
 } from './protocol.ts';
 import type { Reaper } from './reaper.ts';
@@ -191,7 +191,7 @@ export class LambdaProcess {
   }
 
   /** News of a call that something makes which it has started; it belongs to the call that ran when it began. */
-  takeNews(from: object, { id, ...news }: OffspringNews, bytes: Uint8Array): void {
+  takeNews(from: object, { id, ...news }: OutboundNews, bytes: Uint8Array): void {
     const known = this.#offspringCalls.get(from) ?? new Map<number, { id: number; number: number }>();
     this.#offspringCalls.set(from, known);
     const { running } = this.#given;

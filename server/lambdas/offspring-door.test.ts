@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { FrameReader, writeFrame } from './frames.ts';
 import { OffspringDoor } from './offspring-door.ts';
-import { FrameType, type OffspringNews } from './protocol.ts';
+import type { OutboundNews } from './process-messages.ts';
+import { FrameType } from './protocol.ts';
 
 const door = new OffspringDoor();
 beforeAll(() => door.open());
@@ -20,7 +21,7 @@ function speak(port: number, ...heads: object[]) {
 }
 
 it('who knows the token of a process is heard for it, and for no other', async () => {
-  const [heard, others]: [OffspringNews[], OffspringNews[]] = [[], []];
+  const [heard, others]: [OutboundNews[], OutboundNews[]] = [[], []];
   const place = door.place((_from, told) => void heard.push(told));
   door.place((_from, told) => void others.push(told));
   const { port = 0, token } = place.address ?? {};
@@ -35,14 +36,14 @@ it.each([
   ['another token', { token: randomUUID() }],
   ['no token', news],
 ])('who has %s is sent away', async (_what, head) => {
-  const heard: OffspringNews[] = [];
+  const heard: OutboundNews[] = [];
   const { address } = door.place((_from, told) => void heard.push(told));
   await once(speak(address?.port ?? 0, head, news), 'close');
   expect(heard).toEqual([]);
 });
 
 it('who writes what is no news is sent away', async () => {
-  const heard: OffspringNews[] = [];
+  const heard: OutboundNews[] = [];
   const { port = 0, token } = door.place((_from, told) => void heard.push(told)).address ?? {};
   await once(speak(port, { token }, { id: 'x' }), 'close');
   const socket = connect(port, '127.0.0.1').resume();

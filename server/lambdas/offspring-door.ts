@@ -4,11 +4,11 @@ import { ZodError, z } from 'zod';
 import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
 import { FrameError, FrameReader, writeFrame } from './frames.ts';
-import { offspringNews } from './process-messages.ts';
-import { FrameType, type NewsAddress, type OffspringNews } from './protocol.ts';
+import { type OutboundNews, offspringNews } from './process-messages.ts';
+import { FrameType, type NewsAddress } from './protocol.ts';
 
 /** Whom news of what a process has started is told. */
-export type NewsListener = (from: object, news: OffspringNews, bytes: Uint8Array) => void;
+export type NewsListener = (from: object, news: OutboundNews, bytes: Uint8Array) => void;
 
 const hello = z.object({ token: z.uuid() });
 

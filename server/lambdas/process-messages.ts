@@ -1,21 +1,11 @@
 import { z } from 'zod';
 import { MAX_OUTBOUND_RULES } from '../model/outbound-rule-schema.ts';
 import { FrameError } from './frames.ts';
-import {
-  type BeganHead,
-  type InspectingHead,
-  type MessageHead,
-  type NoteHead,
-  type OffspringNews,
-  OUTCOME_KINDS,
-  type OutboundHead,
-  type OutcomeHead,
-  type WithdrawnHead,
-} from './protocol.ts';
+import { OUTCOME_KINDS, type OutcomeHead } from './protocol.ts';
 
 /*
  * What a lambda's process sends is read like anything else from outside: the lambda can reach the channel if it wants to.
- * (Apart from protocol.ts, so that the process itself does not carry zod.)
+ * (Apart from protocol.ts, so that the process itself does not carry zod: of these it knows the types.)
  */
 
 /** Longest text that a process may put into a head: error messages, URLs. */
@@ -23,23 +13,40 @@ const TEXT_LIMIT = 16 * 1024;
 const text = z.string().transform((value) => value.slice(0, TEXT_LIMIT));
 const number = z.int();
 
-export const withdrawnHead = z.object({ numbers: z.array(number).max(100) }) satisfies z.ZodType<WithdrawnHead>;
+/** Calls that lay ready and have not begun will not begin in this process. */
+export const withdrawnHead = z.object({ numbers: z.array(number).max(100) });
 
-export const messageHead = z.object({ message: text }) satisfies z.ZodType<MessageHead>;
+/** Why loading failed, or what nobody caught. */
+export const messageHead = z.object({ message: text });
 
-export const noteHead = z.object({ number, message: text, writtenBytes: z.int() }) satisfies z.ZodType<NoteHead>;
+/** A line about a call for the lambda's log. */
+export const noteHead = z.object({
+  number,
+  message: text,
+  /** Of output, by the process, before it. */
+  writtenBytes: z.int(),
+});
+export type NoteHead = z.output<typeof noteHead>;
 
+/**
+ * News of an outbound call: method and url when it starts, later what became known since. With `body` the frame's body is the next
+ * part of one of its bodies, empty once MAX_CAPTURED_BYTES of it have been told.
+ */
 export const outboundHead = z.object({
   number,
+  /** 1, 2, 3 ... in this process. */
   id: z.int(),
+  /** When it became known, by `monotonicMs`; absent for parts of bodies. */
   atMs: z.number().exactOptional(),
   method: text.exactOptional(),
   url: text.exactOptional(),
+  /** The trace that it carries. */
   traceId: z
     .string()
     .regex(/^[0-9a-f]{32}$/)
     .exactOptional(),
   caughtBy: z.literal('crm').exactOptional(),
+  /** Rules that decided about it. */
   rules: z
     .array(z.object({ id: text, text }))
     .max(MAX_OUTBOUND_RULES)
@@ -49,17 +56,27 @@ export const outboundHead = z.object({
   body: z
     .object({
       of: z.enum(['request', 'response']),
+      /** So far. */
       sizeBytes: z.int().nonnegative(),
       contentType: text.exactOptional(),
       contentEncoding: text.exactOptional(),
     })
     .exactOptional(),
   ended: z.literal(true).exactOptional(),
-}) satisfies z.ZodType<OutboundHead>;
+});
+export type OutboundHead = z.output<typeof outboundHead>;
 
-export const offspringNews = outboundHead.omit({ number: true }) satisfies z.ZodType<OffspringNews>;
+/** The same of a call that a worker thread or a child process makes: it does not know which call of the lambda runs. */
+export const offspringNews = outboundHead.omit({ number: true });
+export type OutboundNews = z.output<typeof offspringNews>;
 
-export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) }) satisfies z.ZodType<InspectingHead>;
+/** A debugger can attach there. */
+export const inspectingHead = z.object({ url: z.url({ protocol: /^ws$/ }) });
+
+/** What the process sends in the heads of frames, but for what every call has. */
+export type SentHead = z.output<
+  typeof withdrawnHead | typeof messageHead | typeof noteHead | typeof outboundHead | typeof inspectingHead
+>;
 
 const failedOutcome = z.tuple([z.enum(['error', 'crash', 'too-large']), text]);
 
@@ -68,7 +85,7 @@ const failedOutcome = z.tuple([z.enum(['error', 'crash', 'too-large']), text]);
  */
 
 /** A `BeganRow`; throws FrameError for anything else. */
-export function readBegan(head: unknown): BeganHead {
+export function readBegan(head: unknown): { number: number; atMs: number } {
   const [number = 0, atMs = 0] = numbersIn(head, 2);
   return { number, atMs };
 }

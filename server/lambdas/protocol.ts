@@ -1,4 +1,4 @@
-import type { MetRule, OutboundRule } from '../model/outbound-rule.ts';
+import type { OutboundRule } from '../model/outbound-rule.ts';
 
 /** File descriptor, in a lambda's process, by which it tells the emulator. */
 export const CONTROL_FD = 3;
@@ -80,9 +80,6 @@ export interface NewsAddress {
   token: string;
 }
 
-/** News of a call that a worker thread or a child process makes; it does not know which call of the lambda runs. */
-export type OffspringNews = Omit<OutboundHead, 'number'>;
-
 /** Turns a generic process into that of one lambda. */
 export interface LoadHead {
   /** The whole environment of the lambda (D-113). */
@@ -135,61 +132,12 @@ export interface CallPlace {
   apiEndpointId?: string | undefined;
 }
 
-/** The handler is about to be called. It is, once this has left the process. */
-export interface BeganHead {
-  number: number;
-  /** By `monotonicMs`. */
-  atMs: number;
-}
-
-/** Calls that lay ready and have not begun will not begin in this process. */
-export interface WithdrawnHead {
-  numbers: number[];
-}
-
 /** A call that has written something is over for the emulator: the next may begin. */
 export interface GoOnHead {
   closed: number;
 }
 
-/**
- * News of an outbound call: method and url when it starts, later what became known since. With `body` the frame's body is the next
- * part of one of its bodies, empty once MAX_CAPTURED_BYTES of it have been told.
- */
-export interface OutboundHead {
-  number: number;
-  /** 1, 2, 3 ... in this process. */
-  id: number;
-  /** When it became known, by `monotonicMs`; absent for parts of bodies. */
-  atMs?: number;
-  method?: string;
-  url?: string;
-  /** The trace that it carries. */
-  traceId?: string;
-  caughtBy?: 'crm';
-  /** Rules that decided about it. */
-  rules?: MetRule[];
-  status?: number;
-  error?: string;
-  body?: OutboundBodyHead;
-  ended?: true;
-}
-
-/** Of the request or of the response. */
-export interface OutboundBodyHead {
-  of: 'request' | 'response';
-  /** So far. */
-  sizeBytes: number;
-  contentType?: string;
-  contentEncoding?: string;
-}
-
-/** A debugger can attach there. */
-export interface InspectingHead {
-  url: string;
-}
-
-/** As it is sent; every call has one. */
+/** The handler is about to be called, at that moment by `monotonicMs`. It is, once this has left the process. */
 export type BeganRow = [number: number, atMs: number];
 
 /** How the handler ended; the body of the frame is its value. */
@@ -226,15 +174,3 @@ export type OutcomeRow = [
   failure?: OutcomeHead['failure'],
   message?: string,
 ];
-
-/** Why loading failed, or what nobody caught. */
-export interface MessageHead {
-  message: string;
-}
-
-/** A line about a call for the lambda's log. */
-export interface NoteHead extends MessageHead {
-  number: number;
-  /** Of output, by the process, before it. */
-  writtenBytes: number;
-}

@@ -1,7 +1,7 @@
 import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { Invocation, LambdaCall, LogLine, OutboundBody, OutboundCall, Outcome } from '../model/invocation.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
-import type { OutboundBodyHead, OutboundHead } from './protocol.ts';
+import type { OutboundHead } from './process-messages.ts';
 
 /** Outbound calls kept in the record of one invocation. */
 const KEPT_OUTBOUND = 1_000;
@@ -69,7 +69,7 @@ export class RunningCall {
     if (!this.hasOpenOutbound) this.closeRecord();
   }
 
-  #addBody(call: OpenOutbound, { of, ...facts }: OutboundBodyHead, bytes: Uint8Array): void {
+  #addBody(call: OpenOutbound, { of, ...facts }: NonNullable<OutboundHead['body']>, bytes: Uint8Array): void {
     const before = call[of]?.keptBytes ?? 0;
     const room = Math.min(MAX_CAPTURED_BYTES - before, KEPT_BODY_BYTES - this.#bodyBytes);
     const kept = bytes.subarray(0, Math.max(0, room));

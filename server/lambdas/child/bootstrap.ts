@@ -8,22 +8,18 @@ import { performance } from 'node:perf_hooks';
 import { monotonicMs } from '../../machine/clock.ts';
 import { FrameReader, writeFrame } from '../frames.ts';
 import type { CallTimes } from '../pool-growth.ts';
+import type { SentHead } from '../process-messages.ts';
 import {
   type BeganRow,
   CALLS_FD,
   CONTROL_FD,
   FrameType,
   type GoOnHead,
-  type InspectingHead,
   type InvokeHead,
   type LoadHead,
-  type MessageHead,
-  type NoteHead,
   OUTCOME_KINDS,
-  type OutboundHead,
   type OutcomeRow,
   type RulesHead,
-  type WithdrawnHead,
 } from '../protocol.ts';
 import { hideFolders, messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
@@ -90,17 +86,7 @@ const delay = new ProcessorDelay();
 
 const line = new OutboundLine(outboundCalls, () => (current > 0 ? executionId : undefined));
 
-type SentHead =
-  | MessageHead
-  | NoteHead
-  | BeganRow
-  | InspectingHead
-  | OutboundHead
-  | OutcomeRow
-  | WithdrawnHead
-  | Record<string, never>;
-
-function send(type: number, head: SentHead, body?: Uint8Array | string): void {
+function send(type: number, head: SentHead | BeganRow | OutcomeRow | Record<string, never>, body?: Uint8Array | string): void {
   writeFrame(control, type, head, body);
 }
 

@@ -6,13 +6,10 @@ import { monotonicMs } from '../../machine/clock.ts';
 import { MAX_CAPTURED_BYTES } from '../../model/exchange-record.ts';
 import type { MetRule } from '../../model/outbound-rule.ts';
 import { readTraceParent } from '../../model/trace.ts';
-import type { OutboundHead } from '../protocol.ts';
+import type { OutboundNews } from '../process-messages.ts';
 import { messageOf } from './error-text.ts';
 import { type ChangeableRequest, type TraceHeaders, traceHttp, traceIn, traceUndici } from './trace-headers.ts';
 import { tapWire } from './wire-tap.ts';
-
-/** Something new about an outbound call of this process. */
-export type OutboundNews = Omit<OutboundHead, 'number'>;
 
 const LONGEST_URL = 2_048;
 const LONGEST_HEADER = 200;

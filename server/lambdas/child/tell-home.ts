@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { FrameReader, writeFrame } from '../frames.ts';
+import type { OutboundNews } from '../process-messages.ts';
 import { FrameType, type NewsAddress, type RulesHead } from '../protocol.ts';
-import type { OutboundNews } from './outbound-calls.ts';
 
 /**
  * The way by which what a lambda has started tells the emulator of its calls. Nobody is kept alive by it, and nothing comes of it
