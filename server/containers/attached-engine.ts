@@ -22,9 +22,9 @@ export type Away = 'unreachable' | 'off';
 
 export interface EngineListener {
   /** It answers, for the first time or again, or was looked at: all instances of this world. */
-  onInstances(instances: readonly Instance[]): void;
+  onInstances(attached: AttachedEngine, instances: readonly Instance[]): void;
   onEvent(event: Extract<EngineEvent, { kind: 'instance' }>): void;
-  onState(state: EngineState): void;
+  onState(attached: AttachedEngine): void;
 }
 
 /** Somebody who is told of a record's output. */
@@ -170,7 +170,7 @@ export class AttachedEngine {
       if (this.#isStopped) return this.#letGo();
       this.#failures = 0;
       this.#become({ kind: 'ready', version });
-      this.#listener.onInstances(instances);
+      this.#listener.onInstances(this, instances);
       this.#later(() => this.#resync(), RESYNC_MS);
       void this.#followAnew(engine);
     } catch (failure) {
@@ -203,7 +203,7 @@ export class AttachedEngine {
 
   async #resync(): Promise<void> {
     try {
-      this.#listener.onInstances(await (await this.engine()).list());
+      this.#listener.onInstances(this, await (await this.engine()).list());
       this.#later(() => this.#resync(), RESYNC_MS);
     } catch (failure) {
       this.#lose(reasonOf(failure));
@@ -238,7 +238,7 @@ export class AttachedEngine {
 
   #become(state: EngineState): void {
     this.#state = state;
-    this.#listener.onState(state);
+    this.#listener.onState(this);
   }
 
   #later(work: () => Promise<void>, delayMs: number): void {

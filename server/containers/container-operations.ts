@@ -4,10 +4,10 @@ import type { LogLine } from '../model/invocation.ts';
 import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { AttachedEngine } from './attached-engine.ts';
-import type { ContainerRunner } from './container-runner.ts';
+import type { ContainerService } from './container-service.ts';
 import type { ContainerEngine, ExecResult, Instance, InstanceStats, Shell, TerminalSize } from './engine.ts';
 import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
-import type { Engines, EngineView } from './engines.ts';
+import type { EngineView } from './engines.ts';
 import type { InstanceView } from './instance-view.ts';
 import type { Pull } from './pull-board.ts';
 
@@ -17,22 +17,13 @@ const MOST_LINES = 10_000;
 /** Seconds after which a client may ask again while there is no container engine (D-183). */
 const ENGINE_RETRY_S = '5';
 
-/** What runs, as far as the operations need it. */
-export interface RunningContainers {
-  readonly engines: Engines;
-  findRunner(id: Uuid): ContainerRunner | undefined;
-  /** Takes up a record anew, with what it inherits now. */
-  takeUp(runner: ContainerRunner): void;
-  pulls(): Pull[];
-}
-
 /** Where people ask how containers and jobs are, and have a hand in them. Without an engine most answers are 503 (D-183). */
 export class ContainerOperations {
-  readonly #running: RunningContainers;
+  readonly #running: ContainerService;
   readonly #view: WorldView;
   readonly #nowMs: () => number;
 
-  constructor(running: RunningContainers, { view, nowMs }: { view: WorldView; nowMs(): number }) {
+  constructor(running: ContainerService, { view, nowMs }: { view: WorldView; nowMs(): number }) {
     this.#running = running;
     this.#view = view;
     this.#nowMs = nowMs;

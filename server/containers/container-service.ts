@@ -7,7 +7,6 @@ import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { AttachedEngine, EngineListener } from './attached-engine.ts';
-import type { RunningContainers } from './container-operations.ts';
 import { ContainerRunner } from './container-runner.ts';
 import type { EngineSource, Instance, PullProgress } from './engine.ts';
 import { EngineLeftovers, EngineUnreachable } from './engine-errors.ts';
@@ -48,7 +47,7 @@ export interface ContainerServiceOptions {
  * Runs what the world's containers and jobs ask for, and tells how they are. The world says what should be; nothing here writes to
  * it. A record is followed from its commit on, until it is gone.
  */
-export class ContainerService implements RunningContainers {
+export class ContainerService {
   readonly #options: ContainerServiceOptions;
   readonly engines: Engines;
   readonly #runners = new Map<Uuid, ContainerRunner>();
@@ -64,7 +63,7 @@ export class ContainerService implements RunningContainers {
   constructor(options: ContainerServiceOptions) {
     this.#options = options;
     const { view, nowMs, engineKey, openEngine, onNews } = options;
-    this.engines = new Engines({ view, engineKey, openEngine, listenerOf: (attached) => this.#listener(attached) });
+    this.engines = new Engines({ view, engineKey, openEngine, listener: this.#listener() });
     this.#pulls = new PullBoard(nowMs, (recordId, progress) => {
       onNews({ kind: 'pull', recordId, ...(progress && { progress }), atMs: nowMs() });
     });
@@ -245,22 +244,16 @@ export class ContainerService implements RunningContainers {
     }
   }
 
-  #listener(attached: () => AttachedEngine): EngineListener {
+  #listener(): EngineListener {
     return {
-      onInstances: (instances) => this.#adopt(attached(), instances),
+      onInstances: (attached, instances) => this.#adopt(attached, instances),
       onEvent: (event) => this.#runners.get(event.recordId)?.onEvent(event),
-      onState: (state) => {
-        if (state.kind === 'ready') this.#sweep(attached());
-        const { kind, ...known } = state;
-        const reason = 'reason' in known ? known : {};
-        this.#options.onNews({
-          kind: 'engine',
-          address: attached().address,
-          state: kind,
-          ...reason,
-          atMs: this.#options.nowMs(),
-        });
-        for (const [id, runner] of this.#runners) if (runner.attached === attached()) this.#tell(id);
+      onState: (attached) => {
+        const { address, state } = attached;
+        if (state.kind === 'ready') this.#sweep(attached);
+        const reason = 'reason' in state ? { reason: state.reason } : {};
+        this.#options.onNews({ kind: 'engine', address, state: state.kind, ...reason, atMs: this.#options.nowMs() });
+        for (const [id, runner] of this.#runners) if (runner.attached === attached) this.#tell(id);
       },
     };
   }

@@ -20,7 +20,7 @@ export interface EnginesOptions {
   engineKey(provider: StoredResource): string;
   openEngine(provider: StoredResource): EngineSource;
   /** Who is told of what happens at an engine. */
-  listenerOf(attached: () => AttachedEngine): EngineListener;
+  listener: EngineListener;
 }
 
 /** The engines that providers of a world name, each attached once. */
@@ -37,8 +37,7 @@ export class Engines {
     const key = this.#options.engineKey(provider);
     const known = this.#byKey.get(key);
     if (known) return known;
-    const listener = this.#options.listenerOf(() => attached);
-    const attached: AttachedEngine = new AttachedEngine(this.#options.openEngine(provider), listener);
+    const attached = new AttachedEngine(this.#options.openEngine(provider), this.#options.listener);
     this.#byKey.set(key, attached);
     return attached;
   }
