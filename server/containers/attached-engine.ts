@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../model/ids.ts';
 import { reasonOf } from '../model/reason.ts';
-import type { ContainerEngine, EngineEvent, EngineSource, Instance } from './engine.ts';
+import type { DockerEngine } from './docker/docker-engine.ts';
+import type { EngineEvent, Instance } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
 /** An engine that went away is asked again after the first, then with growing delay up to the last. */
@@ -14,6 +15,14 @@ const BEAT_MS = 3_000;
 const RETURN_LIMIT_MS = 1_000;
 /** How much may be asked of an engine at a time: more only makes each take longer. */
 const MAX_AT_ONCE = 4;
+
+/**
+ * An engine that is not spoken to yet, or one that cannot be: then `absence` says why, in one sentence (D-050), and `isOff` whether
+ * that was wanted.
+ */
+export type EngineSource =
+  | { address: string; open(): Promise<DockerEngine> }
+  | { address: string; absence: string; isOff: boolean };
 
 export type EngineState = { kind: 'connecting' } | { kind: 'ready'; version: string } | { kind: Away; reason: string };
 
@@ -38,7 +47,7 @@ interface Follower {
 /** One engine over time: connects, watches, and comes back after it was away. */
 export class AttachedEngine {
   readonly #source: EngineSource;
-  #engine: Promise<ContainerEngine> | undefined;
+  #engine: Promise<DockerEngine> | undefined;
   readonly #listener: EngineListener;
   readonly #waiting: (() => void)[] = [];
   #state: EngineState = { kind: 'connecting' };
@@ -82,13 +91,13 @@ export class AttachedEngine {
   }
 
   /** The engine itself, for what is asked of it now and not in line; rejects with EngineUnreachable where there is none. */
-  async engine(): Promise<ContainerEngine> {
+  async engine(): Promise<DockerEngine> {
     if ('reason' in this.#state) throw new EngineUnreachable(this.#state.reason);
     return this.#opened();
   }
 
   /** Like `engine`, for who needs the answer now: one that is not there yet, or is back already, is asked first (D-050). */
-  async engineNow(): Promise<ContainerEngine> {
+  async engineNow(): Promise<DockerEngine> {
     if (this.#state.kind === 'connecting') await this.retry();
     else if (this.#state.kind === 'unreachable')
       await Promise.race([this.retry(), pause(RETURN_LIMIT_MS, undefined, { ref: false })]);
@@ -109,12 +118,12 @@ export class AttachedEngine {
     };
   }
 
-  async #begin(follower: Follower, engine: ContainerEngine): Promise<void> {
+  async #begin(follower: Follower, engine: DockerEngine): Promise<void> {
     follower.end = await engine.follow(follower.recordId, () => follower.onNews());
   }
 
   /** What told them has ended with the connection. Whoever cannot be followed now is tried again when the engine comes back next. */
-  async #followAnew(engine: ContainerEngine): Promise<void> {
+  async #followAnew(engine: DockerEngine): Promise<void> {
     for (const follower of this.#followers) {
       follower.end();
       await this.#begin(follower, engine).catch(() => undefined);
@@ -130,7 +139,7 @@ export class AttachedEngine {
   }
 
   /** Does something with the engine when there is room for it; a connection that turns out to be lost is looked after. */
-  async use<T>(work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
+  async use<T>(work: (engine: DockerEngine) => Promise<T>): Promise<T> {
     // A place that is given up is handed to the next in line, so nobody who comes meanwhile takes it.
     if (this.#busy >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#busy += 1;
@@ -178,14 +187,14 @@ export class AttachedEngine {
     }
   }
 
-  #opened(): Promise<ContainerEngine> {
+  #opened(): Promise<DockerEngine> {
     if ('absence' in this.#source) return Promise.reject(new EngineUnreachable(this.#source.absence));
     this.#engine ??= this.#source.open();
     return this.#engine;
   }
 
   /** Asks whether it is still there, again and again, until it is let go. */
-  #beat(engine: ContainerEngine): void {
+  #beat(engine: DockerEngine): void {
     clearTimeout(this.#beatTimer);
     if (this.#isStopped) return;
     const timer = setTimeout(() => {

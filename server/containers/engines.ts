@@ -1,8 +1,7 @@
 import type { StoredResource } from '../model/record.ts';
 import { providerIdOf } from '../model/types/provider-rules.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { AttachedEngine, type EngineListener, type EngineState } from './attached-engine.ts';
-import type { EngineSource } from './engine.ts';
+import { AttachedEngine, type EngineListener, type EngineSource, type EngineState } from './attached-engine.ts';
 
 /** One engine as people see it. */
 export interface EngineView {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { StoredResource } from '../model/record.ts';
+import type { EngineSource } from './attached-engine.ts';
 import { type AddressOptions, type DockerAddress, dockerAddress } from './docker/docker-address.ts';
 import type { WorldMark } from './docker/labels.ts';
-import type { EngineSource } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
 const SWARM = 'Configuration::Provider::CaaS::Swarm';

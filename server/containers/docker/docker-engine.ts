@@ -4,7 +4,6 @@ import type { LogLine } from '../../model/invocation.ts';
 import type {
   ApplyOptions,
   ClearOptions,
-  ContainerEngine,
   EngineEvent,
   ExecResult,
   Instance,
@@ -19,7 +18,7 @@ import { EngineRefusal } from '../engine-errors.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { DockerInstances } from './docker-instances.ts';
 import { execute } from './execute.ts';
-import { type PullOptions, pullImage } from './image-pull.ts';
+import { pullImage } from './image-pull.ts';
 import { followLogs, readLogs } from './instance-logs.ts';
 import { readStats } from './instance-stats.ts';
 import { ownedBy, type WorldMark } from './labels.ts';
@@ -28,8 +27,11 @@ import { bareId } from './read-instance.ts';
 import { openShell } from './shell.ts';
 import { watchInstances } from './watch-instances.ts';
 
-/** A Docker daemon, or Podman's service, as a container engine. */
-export class DockerEngine implements ContainerEngine {
+/**
+ * Where containers run: a Docker daemon, or Podman's service. Everything it makes carries the world's id as a label; nothing without it
+ * is ever touched. Calls reject with EngineUnreachable when there is no answer in time, with EngineRefusal when there is one that says no.
+ */
+export class DockerEngine {
   protected readonly world: WorldMark;
   protected readonly connection: DockerConnection;
   readonly #instances: DockerInstances;
@@ -40,10 +42,7 @@ export class DockerEngine implements ContainerEngine {
     this.#instances = new DockerInstances(world, connection);
   }
 
-  get address(): string {
-    return this.connection.address.url;
-  }
-
+  /** Resolves when it answers; the name and version of what is there. */
   async ping(): Promise<string> {
     await this.beat(); // what hangs is found out sooner
     const { Version: version, Components: parts } = await this.connection.ask((docker) => docker.version());
@@ -52,14 +51,20 @@ export class DockerEngine implements ContainerEngine {
     return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
   }
 
+  /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */
   async beat(): Promise<void> {
     await this.connection.ask((docker) => docker.ping());
   }
 
+  /** Every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
   list(recordId?: Uuid): Promise<Instance[]> {
     return this.#instances.list(recordId);
   }
 
+  /**
+   * Makes what runs match what is asked for, whatever it finds: pulls, starts what is missing, replaces instances of other revisions
+   * (new ones first, then the old, D-052), removes what is too much. Nothing is touched when all is as asked.
+   */
   async apply(workload: Workload, options: ApplyOptions): Promise<void> {
     options.signal.throwIfAborted();
     const found = await this.#instances.list(workload.recordId);
@@ -85,23 +90,31 @@ export class DockerEngine implements ContainerEngine {
     );
   }
 
+  /** Removes all instances of a record. Unknown ones are none. */
   async remove(recordId: Uuid): Promise<void> {
     const found = await this.#instances.list(recordId);
     await Promise.all(found.map(({ id }) => this.#instances.remove(id)));
   }
 
+  /**
+   * Removes all of this world, its instances asked to end first, networks and what else was made; volumes only where that is
+   * asked: they hold data. Resolves to what could not be removed within the limit.
+   */
   clear(options: ClearOptions): Promise<Leftovers> {
     return clearWorld(this.connection, this.world.worldId, options);
   }
 
+  /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */
   sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
     return sweepWorlds(this.connection, isGone);
   }
 
+  /** Removes networks of environments without instances, and volumes, that are not named. */
   prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
     return this.#instances.prune(kept);
   }
 
+  /** Output of all instances of a record, merged by time, oldest first. */
   async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
     const found = await this.#instances.list(recordId);
     return readLogs(
@@ -111,6 +124,7 @@ export class DockerEngine implements ContainerEngine {
     );
   }
 
+  /** Each line from now on, until the returned function is called. */
   follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
     return followLogs(this.connection, this.world.worldId, recordId, onLine);
   }
@@ -127,10 +141,7 @@ export class DockerEngine implements ContainerEngine {
     return openShell(this.connection, await this.containerOf(instanceId), size);
   }
 
-  pull(image: string, options: PullOptions): Promise<void> {
-    return pullImage(this.connection, image, options);
-  }
-
+  /** The id of what an image's name means on the engine now; undefined when it has no such image. */
   async findImage(image: string): Promise<string | undefined> {
     try {
       return bareId((await this.connection.ask((docker) => docker.getImage(image).inspect())).Id);
@@ -140,10 +151,12 @@ export class DockerEngine implements ContainerEngine {
     }
   }
 
+  /** Tells of each change of an instance until the returned function is called or the connection is lost. */
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
     return watchInstances(this.connection, ownedBy(this.world.worldId), onEvent);
   }
 
+  /** Lets go of the connection: what waits for an answer rejects, what runs goes on. The next call connects anew. */
   close(): void {
     this.connection.close();
   }
@@ -188,7 +201,7 @@ export class DockerEngine implements ContainerEngine {
       first = await start();
     } catch (failure) {
       if (!(failure instanceof EngineRefusal) || failure.kind !== 'image') throw failure;
-      await this.#pull(workload.image, options);
+      await pullImage(this.connection, workload.image, options);
       first = await start();
     }
     return [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
@@ -197,19 +210,11 @@ export class DockerEngine implements ContainerEngine {
   /** Offline is no reason not to run what is there: an image that the daemon has is used when it cannot be pulled anew. */
   async #pullIfPossible(image: string, options: ApplyOptions): Promise<void> {
     try {
-      await this.#pull(image, options);
+      await pullImage(this.connection, image, options);
     } catch (failure) {
       options.signal.throwIfAborted();
       if (!(failure instanceof EngineRefusal)) throw failure;
       if ((await this.findImage(image)) === undefined) throw failure;
-    }
-  }
-
-  async #pull(image: string, { signal, onPull }: ApplyOptions): Promise<void> {
-    try {
-      await pullImage(this.connection, image, { signal, ...(onPull && { onProgress: onPull }) });
-    } finally {
-      onPull?.(undefined);
     }
   }
 

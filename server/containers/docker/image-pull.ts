@@ -1,15 +1,10 @@
 import { reasonOf } from '../../model/reason.ts';
-import type { PullProgress } from '../engine.ts';
+import type { ApplyOptions } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
 import type { DockerConnection } from './docker-connection.ts';
 
 /** A daemon that tells nothing for so long has died, or the registry has. */
 const SILENCE_LIMIT_MS = 120_000;
-
-export interface PullOptions {
-  signal?: AbortSignal;
-  onProgress?(progress: PullProgress): void;
-}
 
 /** A name that means one image: without a tag the daemon would pull every one there is. */
 function withTag(image: string): string {
@@ -22,7 +17,11 @@ function withTag(image: string): string {
  *
  * @throws EngineRefusal of kind `image` with what the registry says; EngineUnreachable when the daemon goes away meanwhile
  */
-export async function pullImage(connection: DockerConnection, image: string, options: PullOptions = {}): Promise<void> {
+export async function pullImage(
+  connection: DockerConnection,
+  image: string,
+  { signal, onPull }: Pick<ApplyOptions, 'signal' | 'onPull'>,
+): Promise<void> {
   const stream = await connection
     .ask((docker) => docker.pull(withTag(image)))
     .catch((failure: unknown) => {
@@ -30,12 +29,12 @@ export async function pullImage(connection: DockerConnection, image: string, opt
     });
   const abort = () =>
     stream.removeAllListeners('data') && 'destroy' in stream && Object(stream).destroy(new Error('aborted'));
-  options.signal?.addEventListener('abort', abort, { once: true });
+  signal.addEventListener('abort', abort, { once: true });
   const layers: Layers = new Map();
   let isComplete = false;
   try {
     await new Promise<void>((resolve, reject) => {
-      let silence = setTimeout(reject, SILENCE_LIMIT_MS, new Error('the daemon tells nothing any more')).unref();
+      const silence = setTimeout(reject, SILENCE_LIMIT_MS, new Error('the daemon tells nothing any more')).unref();
       stream.once('close', () => reject(new Error('the connection broke off')));
       connection.docker.modem.followProgress(
         stream,
@@ -45,14 +44,13 @@ export async function pullImage(connection: DockerConnection, image: string, opt
           else resolve();
         },
         (event: unknown) => {
-          clearTimeout(silence);
-          silence = setTimeout(reject, SILENCE_LIMIT_MS, new Error('the daemon tells nothing any more')).unref();
+          silence.refresh();
           const { error, status, id, progressDetail } = Object(event);
           if (typeof error === 'string') return reject(refusal(image, new Error(error)));
           if (/^(Status:|Digest:)/.test(String(status))) isComplete = true;
           if (typeof id === 'string') noteLayer(layers, id, String(status), Object(progressDetail));
           const known = [...layers.values()];
-          options.onProgress?.({
+          onPull?.({
             image,
             step: String(status ?? ''),
             currentBytes: known.reduce((sum, layer) => sum + layer.current, 0),
@@ -63,11 +61,11 @@ export async function pullImage(connection: DockerConnection, image: string, opt
     });
   } catch (failure) {
     if (failure instanceof EngineRefusal) throw failure;
-    if (options.signal?.aborted)
-      throw new EngineRefusal('image', `pulling '${image}' was given up for a newer request`);
+    if (signal.aborted) throw new EngineRefusal('image', `pulling '${image}' was given up for a newer request`);
     throw connection.toEngineError(failure);
   } finally {
-    options.signal?.removeEventListener('abort', abort);
+    signal.removeEventListener('abort', abort);
+    onPull?.(undefined);
   }
   // A daemon that dies ends the stream as if all had been said.
   if (!isComplete) throw connection.toEngineError(new Error('the connection broke off while an image was pulled'));

@@ -53,10 +53,6 @@ type Task = z.output<typeof task>;
  * swarm's affair. A rolling update is the swarm's own, new tasks first. Ports are reached on the node that was connected to.
  */
 export class SwarmEngine extends DockerEngine {
-  override get address(): string {
-    return `${this.connection.address.url} (swarm)`;
-  }
-
   override async ping(): Promise<string> {
     const version = await super.ping();
     const { Swarm: swarm } = await this.connection.ask((docker) => docker.info());
