@@ -61,6 +61,16 @@ export class DockerConnection {
     }
   }
 
+  /** The same where to be refused for such a reason, or for any unless one is named, is as good: undefined then. */
+  async askTolerantly<T>(work: (docker: Docker) => Promise<T>, ...kinds: RefusalKind[]): Promise<T | undefined> {
+    try {
+      return await this.ask(work);
+    } catch (failure) {
+      if (failure instanceof EngineRefusal && (kinds.length === 0 || kinds.includes(failure.kind))) return undefined;
+      throw failure;
+    }
+  }
+
   /**
    * A plain answer as it comes, for one that may be too long to be held as a whole. It fails when nothing comes for a while.
    *

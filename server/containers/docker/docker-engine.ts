@@ -143,12 +143,8 @@ export class DockerEngine {
 
   /** The id of what an image's name means on the engine now; undefined when it has no such image. */
   async findImage(image: string): Promise<string | undefined> {
-    try {
-      return bareId((await this.connection.ask((docker) => docker.getImage(image).inspect())).Id);
-    } catch (failure) {
-      if (failure instanceof EngineRefusal) return undefined;
-      throw failure;
-    }
+    const found = await this.connection.askTolerantly((docker) => docker.getImage(image).inspect());
+    return found && bareId(found.Id);
   }
 
   /** Tells of each change of an instance until the returned function is called or the connection is lost. */

@@ -33,9 +33,7 @@ export class DockerInstances {
   }
 
   async find(id: string): Promise<Instance | undefined> {
-    const found = await this.#tolerant('missing', () =>
-      this.#connection.ask((docker) => docker.getContainer(id).inspect()),
-    );
+    const found = await this.#connection.askTolerantly((docker) => docker.getContainer(id).inspect(), 'missing');
     return found && readInstance(found, this.#connection.address.publishedHost);
   }
 
@@ -54,18 +52,14 @@ export class DockerInstances {
         const archive = await archiveOf(workload.files);
         await this.#connection.ask(() => container.putArchive(archive, { path: '/' }));
       }
-      await this.#connection
-        .ask(() => container.start())
-        .catch(async (failure: unknown) => {
-          // Somebody removed the network since it was last seen.
-          if (!(failure instanceof EngineRefusal) || !/network .*not found/i.test(failure.message)) throw failure;
-          this.#networks.delete(workload.environmentId);
-          throw failure;
-        });
+      await this.#connection.ask(() => container.start());
       const started = await this.find(container.id);
       if (started) return started;
       throw new EngineRefusal('fault', `instance ${container.id.slice(0, 12)} was removed while it started`);
     } catch (failure) {
+      // Somebody removed the network since it was last seen.
+      if (failure instanceof EngineRefusal && /network .*not found/i.test(failure.message))
+        this.#networks.delete(workload.environmentId);
       if (!(failure instanceof EngineUnreachable)) await this.remove(container.id).catch(() => undefined);
       throw failure;
     }
@@ -80,8 +74,7 @@ export class DockerInstances {
   async remove(id: string): Promise<void> {
     const container = this.#connection.docker.getContainer(id);
     // Missing: gone already. A conflict: it has ended already, or its removal is under way.
-    const tolerantly = (work: () => Promise<unknown>) =>
-      this.#tolerant('missing', () => this.#tolerant('conflict', () => this.#connection.ask(work)));
+    const tolerantly = (work: () => Promise<unknown>) => this.#connection.askTolerantly(work, 'missing', 'conflict');
     await tolerantly(() => container.stop({ t: STOP_GRACE_S }));
     await tolerantly(() => container.remove({ force: true, v: true }));
   }
@@ -92,15 +85,16 @@ export class DockerInstances {
     const [networks, { Volumes: volumes }] = await this.#connection.ask((docker) =>
       Promise.all([docker.listNetworks({ filters }), docker.listVolumes({ filters })]),
     );
+    // What is in use (403, 409) or gone (404) is looked at again the next time.
     for (const { Id: id, Labels: labels } of networks) {
       const environmentId = labels?.[LABEL.environment] ?? '';
       if (kept.environments.has(environmentId)) continue;
       this.#networks.delete(environmentId);
-      await this.#unlessUsed(() => this.#connection.docker.getNetwork(id).remove());
+      await this.#connection.askTolerantly((docker) => docker.getNetwork(id).remove());
     }
     for (const { Name: name, Labels: labels } of volumes ?? []) {
       if (kept.volumes.has(labels?.[LABEL.volume] ?? '')) continue;
-      await this.#unlessUsed(() => this.#connection.docker.getVolume(name).remove());
+      await this.#connection.askTolerantly((docker) => docker.getVolume(name).remove());
     }
   }
 
@@ -116,33 +110,13 @@ export class DockerInstances {
 
   async #makeNetwork(environmentId: Uuid): Promise<void> {
     const Name = networkName(this.#world.worldId, environmentId);
-    const found = await this.#tolerant('missing', () =>
-      this.#connection.ask((docker) => docker.getNetwork(Name).inspect()),
-    );
+    const found = await this.#connection.askTolerantly((docker) => docker.getNetwork(Name).inspect(), 'missing');
     if (found) return;
     const Labels = { ...marksOf(this.#world), [LABEL.environment]: environmentId };
-    await this.#tolerant('conflict', () =>
-      this.#connection.ask((docker) => docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'bridge', Labels })),
+    await this.#connection.askTolerantly(
+      (docker) => docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'bridge', Labels }),
+      'conflict',
     );
-  }
-
-  async #unlessUsed(remove: () => Promise<unknown>): Promise<void> {
-    try {
-      await this.#connection.ask(remove);
-    } catch (failure) {
-      // In use (403, 409) or gone (404): the next time.
-      if (!(failure instanceof EngineRefusal)) throw failure;
-    }
-  }
-
-  /** Undefined where the daemon refuses for the one reason that does not matter. */
-  async #tolerant<T>(kind: EngineRefusal['kind'], work: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await work();
-    } catch (failure) {
-      if (failure instanceof EngineRefusal && failure.kind === kind) return undefined;
-      throw failure;
-    }
   }
 }
 

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Owner, readOwner } from '../../machine/owner.ts';
 import type { Uuid } from '../../model/ids.ts';
 import type { ClearOptions, Leftovers } from '../engine.ts';
-import { EngineRefusal } from '../engine-errors.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL } from './labels.ts';
@@ -123,13 +122,7 @@ function noSwarm<T>(failure: unknown): T[] {
 
 /** What is gone, in use or going already is looked at again by who asked. */
 async function removeItem(connection: DockerConnection, { kind, id }: Item, graceS: number): Promise<void> {
-  const quietly = async (work: () => Promise<unknown>) => {
-    try {
-      await connection.ask(work);
-    } catch (failure) {
-      if (!(failure instanceof EngineRefusal)) throw failure;
-    }
-  };
+  const quietly = (work: () => Promise<unknown>) => connection.askTolerantly(work);
   const { docker } = connection;
   if (kind === 'containers') {
     const container = docker.getContainer(id);

@@ -216,13 +216,10 @@ export class SwarmEngine extends DockerEngine {
     const present = await this.connection.ask((docker) => docker.listNetworks({ filters: { name: [Name] } }));
     if (present.some((one) => one.Name === Name)) return;
     const Labels = { ...marksOf(this.world), [LABEL.environment]: environmentId };
-    await this.connection
-      .ask((docker) =>
-        docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'overlay', Attachable: true, Labels }),
-      )
-      .catch((failure: unknown) => {
-        if (!(failure instanceof EngineRefusal) || failure.kind !== 'conflict') throw failure;
-      });
+    await this.connection.askTolerantly(
+      (docker) => docker.createNetwork({ Name, CheckDuplicate: true, Driver: 'overlay', Attachable: true, Labels }),
+      'conflict',
+    );
   }
 
   /** Given files as configs of the swarm, which gets them to whichever node a task runs on. */
