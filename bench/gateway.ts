@@ -15,6 +15,7 @@ import autocannon from 'autocannon';
 import express from 'express';
 import { ContainerProxy } from '../server/gateway/container-proxy.ts';
 import { Gateway } from '../server/gateway/gateway.ts';
+import type { InstanceDirectory } from '../server/gateway/instance-directory.ts';
 import { LambdaService } from '../server/lambdas/lambda-service.ts';
 import type { LambdaInvoker } from '../server/model/invocation.ts';
 import type { JsonObject } from '../server/model/json.ts';
@@ -154,12 +155,18 @@ const instantly: LambdaInvoker = {
   holdPlace: () => () => {},
 };
 
-async function gatewayServer(view: WorldView, invoker: LambdaInvoker, containers?: ContainerProxy): Promise<number> {
+const NO_INSTANCES = { serving: () => [], whyNotServing: () => '' };
+
+async function gatewayServer(
+  view: WorldView,
+  invoker: LambdaInvoker,
+  directory: InstanceDirectory = NO_INSTANCES,
+): Promise<number> {
   const none = 'http://127.0.0.1';
   const gateway = new Gateway({
     view,
     invoker,
-    ...(containers && { containers }),
+    containers: new ContainerProxy({ directory, nowMs: Date.now }),
     authenticator: { identify: () => ({ kind: 'none' }) },
     judge: { may: () => false },
     results: await openKeyedLog(new MemoryFiles(), { name: 'results', onWarning: console.error }),
@@ -174,7 +181,7 @@ async function gatewayServer(view: WorldView, invoker: LambdaInvoker, containers
 function containerServer(port: number): Promise<number> {
   const serving = [{ instanceId: 'bare', host: '127.0.0.1', port }];
   const directory = { serving: () => serving, whyNotServing: () => '' };
-  return gatewayServer(withContainer(viewOf(1, {})), instantly, new ContainerProxy({ directory, nowMs: Date.now }));
+  return gatewayServer(withContainer(viewOf(1, {})), instantly, directory);
 }
 
 async function lambdaServer(scratchDir: string): Promise<number> {

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import type { UpgradedConnection } from '../http/upgrades.ts';
 import { PlatformError } from '../model/errors.ts';
-import type { ContainerRequest, ContainerUpstreams, Tunnel } from './container-upstreams.ts';
+import type { ContainerRequest } from './container-request.ts';
 import { ForwardedBody } from './forwarded-body.ts';
 import { answerLines } from './forwarded-headers.ts';
 import { callInstance, named, type SwitchedConnection, Unanswered } from './instance-call.ts';
@@ -15,46 +15,48 @@ const IDLE_CONNECTION_MS = 1_500;
 /** Seconds after which a client may ask again while no instance serves. */
 const RETRY_AFTER_S = '1';
 
-/** What the proxy puts up with. */
-export interface ContainerProxyLimits {
-  /** For an instance to begin its answer, from the end of the request on (D-159). */
-  answerTimeoutMs: number;
-}
-
-const defaultLimits: ContainerProxyLimits = { answerTimeoutMs: 60_000 };
+const ANSWER_TIMEOUT_MS = 60_000;
 
 /** What the proxy stands on. */
 export interface ContainerProxyOptions {
   directory: InstanceDirectory;
   /** Epoch milliseconds. */
   nowMs(): number;
-  limits?: Partial<ContainerProxyLimits>;
+  /** For an instance to begin its answer, from the end of the request on (D-159); a minute unless given. */
+  answerTimeoutMs?: number;
 }
 
 /** The gateway's way to containers: round robin over the instances that serve (D-047, D-159). */
-export class ContainerProxy implements ContainerUpstreams {
+export class ContainerProxy {
   readonly #directory: InstanceDirectory;
-  readonly #limits: ContainerProxyLimits;
+  readonly #answerTimeoutMs: number;
   readonly #turns: InstanceTurns;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
 
-  constructor({ directory, nowMs, limits }: ContainerProxyOptions) {
+  constructor({ directory, nowMs, answerTimeoutMs = ANSWER_TIMEOUT_MS }: ContainerProxyOptions) {
     this.#directory = directory;
-    this.#limits = { ...defaultLimits, ...limits };
+    this.#answerTimeoutMs = answerTimeoutMs;
     this.#turns = new InstanceTurns(directory, nowMs);
   }
 
+  /**
+   * Streams the request to an instance and its answer back. Resolves when the answer is sent or the client has gone;
+   * rejects with a PlatformError (413, 502, 503, 504 by D-159) while nothing of an answer is sent.
+   */
   async forward(call: ContainerRequest): Promise<void> {
     const body = new ForwardedBody(call);
     await this.#withInstance(call, body, async (instance, isFirst) => {
       const end = this.#turns.begin(instance.instanceId, {});
-      const { answerTimeoutMs } = this.#limits;
-      const agent = isFirst && this.#agent;
+      const [answerTimeoutMs, agent] = [this.#answerTimeoutMs, isFirst && this.#agent];
       await callInstance({ instance, call, body, agent, answerTimeoutMs }).finally(end);
     });
   }
 
-  async upgrade(call: ContainerRequest, client: UpgradedConnection): Promise<Tunnel | undefined> {
+  /**
+   * Leads a WebSocket handshake to an instance. Resolves to the open WebSocket, or to undefined when there is none: the
+   * instance's refusal was passed on, or the client has gone. Rejects like `forward`.
+   */
+  async upgrade(call: ContainerRequest, client: UpgradedConnection): Promise<WebSocketTunnel | undefined> {
     const body = new ForwardedBody(call);
     let tunnel: WebSocketTunnel | undefined;
     await this.#withInstance(call, body, async (instance) => {
@@ -68,7 +70,7 @@ export class ContainerProxy implements ContainerUpstreams {
         tunnel = openTunnel(call, client, switched);
         if (isLeaving) tunnel.goAway();
       };
-      const { answerTimeoutMs } = this.#limits;
+      const answerTimeoutMs = this.#answerTimeoutMs;
       const called = callInstance({ instance, call, body, agent: false, answerTimeoutMs, onSwitch });
       // The instance is in use for as long as the WebSocket is open.
       called.then(() => tunnel?.closed).then(end, end);

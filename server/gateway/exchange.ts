@@ -11,9 +11,10 @@ import {
 import type { Uuid } from '../model/ids.ts';
 import { readTraceParent, traceBegunBy } from '../model/trace.ts';
 import { type Answer, hasHeader } from './answer.ts';
-import type { ContainerRequest, Tunnel } from './container-upstreams.ts';
+import type { ContainerRequest } from './container-request.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { WebSocketTunnel } from './web-socket-tunnel.ts';
 
 /** A smaller body goes out in one piece with the head of its answer. */
 const ONE_PIECE_BYTES = 2 * 1024;
@@ -33,7 +34,7 @@ export class Exchange {
   #traceFrom: string | undefined;
   #cors: CorsPolicy | undefined;
   #rate: { limit: number; remaining: number } | undefined;
-  #tunnel: Tunnel | undefined;
+  #tunnel: WebSocketTunnel | undefined;
   #isLeaving = false;
   readonly #steps: { name: ExchangeStep; afterMs: number }[] = [];
   #answer: { headers: readonly string[]; body: CapturedBody | undefined } | undefined;
@@ -89,7 +90,7 @@ export class Exchange {
   }
 
   /** Goes on for as long as the WebSocket is open. */
-  async follow(tunnel: Tunnel): Promise<void> {
+  async follow(tunnel: WebSocketTunnel): Promise<void> {
     this.#tunnel = tunnel;
     if (this.#isLeaving) tunnel.goAway();
     await tunnel.closed;

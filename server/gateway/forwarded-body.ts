@@ -1,6 +1,6 @@
 import type { ClientRequest } from 'node:http';
 import type { PlatformError } from '../model/errors.ts';
-import type { ContainerRequest } from './container-upstreams.ts';
+import type { ContainerRequest } from './container-request.ts';
 import { hasBody, tooLarge } from './request-body.ts';
 
 /** How long an instance may think about `Expect: 100-continue` before the body is sent unasked (RFC 9110, 10.1.1). */

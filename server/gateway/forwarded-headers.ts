@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isWebSocketHandshake } from '../http/upgrades.ts';
 import { readTraceParent, traceParentFor } from '../model/trace.ts';
-import type { ContainerRequest } from './container-upstreams.ts';
+import type { ContainerRequest } from './container-request.ts';
 import { setsWindowCookie } from './window-cookies.ts';
 
 /** Lines that are about one connection, not the message (RFC 9110, 7.6.1; RFC 2616, 13.5.1). */

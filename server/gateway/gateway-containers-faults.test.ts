@@ -57,7 +57,7 @@ describe('a container without an answer', () => {
   });
 
   it('that takes too long is 504, and its request is taken back', async () => {
-    const shop = await shopWith({ limits: { answerTimeoutMs: 100 } });
+    const shop = await shopWith({ answerTimeoutMs: 100 });
     let closed: Promise<unknown> = Promise.resolve();
     await shop.instance((_request, response) => {
       closed = once(response, 'close');
@@ -71,7 +71,7 @@ describe('a container without an answer', () => {
 
   it('that does not take the body is 504', async () => {
     const shop = await shopWith({
-      limits: { answerTimeoutMs: 100 },
+      answerTimeoutMs: 100,
       gateway: { limits: { requestBodyBytes: 1024 ** 3 } },
     });
     await shop.instance(() => {});

@@ -13,6 +13,7 @@ import type { StoredResource } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { StoredResult } from './async-results.ts';
+import { ContainerProxy } from './container-proxy.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 
 const TYPES: Partial<Record<TypeWord, string>> = {
@@ -114,6 +115,8 @@ export interface Got {
 
 export type Handler = (call: LambdaCall) => Outcome | Promise<Outcome>;
 
+const NO_ENGINE = { serving: () => [], whyNotServing: () => 'no container engine is attached' };
+
 /** A started gateway with a world to fill, lambdas that are functions, and callers known by a word. */
 export class GatewayUnderTest {
   readonly world = new FakeWorld();
@@ -136,6 +139,7 @@ export class GatewayUnderTest {
     this.log = log;
     this.gateway = new Gateway({
       view: this.world,
+      containers: new ContainerProxy({ directory: NO_ENGINE, nowMs: () => this.nowMs }),
       results: this.log,
       invoker: {
         invoke: async (lambdaId, call) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayUnderTest, json, ok, text } from './gateway-for-tests.ts';
+import { ShopUnderTest } from './instances-for-tests.ts';
 
 let jar: GatewayUnderTest;
 beforeEach(async () => {
@@ -244,26 +245,20 @@ describe('a container endpoint', () => {
     });
   });
 
-  it('hands the stripped target to the engine, whose answer carries the control headers', async () => {
-    const engine = new GatewayUnderTest({
-      containers: {
-        forward: async ({ target, prefix, portName, response, controlHeaders }) => {
-          const own = ['access-control-allow-origin', 'http://own.test'];
-          response.writeHead(207, [...own, ...controlHeaders(own)]).end(`${portName} ${prefix} ${target}`);
-        },
-        upgrade: async () => undefined,
-      },
+  it('hands the stripped target to the container, whose answer carries the control headers', async () => {
+    const shop = await new ShopUnderTest({ endpoint: { resource: '/my shop' } }).start();
+    await shop.instance(({ headers, url }, response) => {
+      response.setHeader('access-control-allow-origin', 'http://own.test');
+      response.writeHead(207).end(`${headers['x-forwarded-prefix']} ${url}`);
     });
-    await engine.start();
-    engine.endpoint(engine.api('web'), engine.container('shop'), { resource: '/my shop', container_port_name: 'web' });
-    const got = await engine.send('GET', '/web/my%20shop/a%2Fb/?q=1');
-    expect(got).toMatchObject({ status: 207, body: 'web /web/my%20shop /a%2Fb/?q=1' });
+    const got = await shop.jar.send('GET', '/web/my%20shop/a%2Fb/?q=1');
+    expect(got).toMatchObject({ status: 207, body: '/web/my%20shop /a%2Fb/?q=1' });
     expect(got.headers).toMatchObject({
       'access-control-allow-origin': 'http://own.test',
       'x-terrarium-version': '1.2.3',
     });
-    expect((await engine.send('GET', '/web/my%20shop?q')).body).toBe('web /web/my%20shop /?q');
-    await engine.stop();
+    expect((await shop.jar.send('GET', '/web/my%20shop?q')).body).toBe('/web/my%20shop /?q');
+    await shop.stop();
   });
 });
 

@@ -18,7 +18,7 @@ import { AsyncCalls } from './async-calls.ts';
 import { AsyncResults, type StoredResult } from './async-results.ts';
 import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
-import type { ContainerUpstreams } from './container-upstreams.ts';
+import type { ContainerProxy } from './container-proxy.ts';
 import { Exchange } from './exchange.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 import { OpenExchanges } from './open-exchanges.ts';
@@ -46,8 +46,7 @@ export interface GatewayOptions {
   judge: Judge;
   /** Where asynchronous results are kept. */
   results: KeyedLog<StoredResult>;
-  /** Without it, endpoints of containers answer 503. */
-  containers?: ContainerUpstreams;
+  containers: ContainerProxy;
   /** Where clients reach the emulator; asked when needed. */
   addresses(): GatewayAddresses;
   /** Epoch milliseconds. */

@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, request as clientRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PlatformError } from '../model/errors.ts';
-import type { ContainerRequest } from './container-upstreams.ts';
+import type { ContainerRequest } from './container-request.ts';
 import { type ForwardedBody, pairsOf } from './forwarded-body.ts';
 import { answerLines, requestLines } from './forwarded-headers.ts';
 import type { ServingInstance } from './instance-directory.ts';

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { ContainerProxy, type ContainerProxyLimits } from './container-proxy.ts';
+import { ContainerProxy } from './container-proxy.ts';
 import type { GatewayOptions } from './gateway.ts';
 import { GatewayUnderTest } from './gateway-for-tests.ts';
 import type { InstanceDirectory, ServingInstance } from './instance-directory.ts';
@@ -66,14 +66,14 @@ export class ShopUnderTest implements InstanceDirectory {
   constructor(
     options: {
       gateway?: Partial<GatewayOptions>;
-      limits?: Partial<ContainerProxyLimits>;
+      answerTimeoutMs?: number;
       endpoint?: JsonObject;
     } = {},
   ) {
     this.proxy = new ContainerProxy({
       directory: this,
       nowMs: () => this.jar.nowMs,
-      ...(options.limits && { limits: options.limits }),
+      ...(options.answerTimeoutMs !== undefined && { answerTimeoutMs: options.answerTimeoutMs }),
     });
     this.jar = new GatewayUnderTest({ ...options.gateway, containers: this.proxy });
     this.shop = this.jar.container('shop');

@@ -8,7 +8,8 @@ import type { Answer } from './answer.ts';
 import type { AsyncCalls } from './async-calls.ts';
 import type { BuiltInRoute, BuiltInRoutes } from './built-in-routes.ts';
 import type { CallerCheck } from './caller-check.ts';
-import { type ContainerUpstreams, containerUpstreams } from './container-upstreams.ts';
+import type { ContainerProxy } from './container-proxy.ts';
+import { requestForContainer } from './container-request.ts';
 import { preflightedMethod, preflightHeaders } from './cors.ts';
 import type { Endpoint, EndpointTarget } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -28,7 +29,7 @@ export interface PipelineParts {
   callers: CallerCheck;
   calls: AsyncCalls;
   invoker: LambdaInvoker;
-  containers: ContainerUpstreams | undefined;
+  containers: ContainerProxy;
   limits: GatewayLimits;
   /** Host names, besides the loopback ones and those of endpoints, that requests may name. */
   allowedHosts: ReadonlySet<string>;
@@ -178,7 +179,7 @@ export class Pipeline {
     const { containers, view, version, limits } = this.#parts;
     const { request, response, upgrade } = exchange;
     refuseLargeBody(request, limits.requestBodyBytes);
-    const found = containerUpstreams(containers, view, {
+    const call = requestForContainer(view, {
       containerId: to.id,
       exchangeId: exchange.beginTrace(),
       portName: to.portName,
@@ -191,8 +192,8 @@ export class Pipeline {
       controlHeaders: (own) => exchange.controlHeaders(version, own),
       witness: exchange.witness(),
     });
-    if (!upgrade) return found.upstreams.forward(found.request);
-    const tunnel = await found.upstreams.upgrade(found.request, upgrade);
+    if (!upgrade) return containers.forward(call);
+    const tunnel = await containers.upgrade(call, upgrade);
     if (tunnel) await exchange.follow(tunnel);
   }
 }

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import type { Tunnel } from './container-upstreams.ts';
 import { FrameWalk, goingAwayFrame } from './web-socket-frames.ts';
 
 /** How long nothing may move until an end closes once the other has. */
@@ -9,7 +8,8 @@ const CLOSE_WAIT_MS = 5_000;
 const FAREWELL_WAIT_MS = 1_000;
 
 /** Leads the bytes of an open WebSocket both ways; what it says itself it says between two frames. */
-export class WebSocketTunnel implements Tunnel {
+export class WebSocketTunnel {
+  /** Resolves when both ends are closed. */
   readonly closed: Promise<void>;
   readonly #ways: readonly Way[];
   readonly #ends: readonly Duplex[];
@@ -35,6 +35,7 @@ export class WebSocketTunnel implements Tunnel {
     if (ends.some((end) => end.destroyed)) this.cut();
   }
 
+  /** Tells both ends to leave (1001) and closes it soon after. */
   goAway(): void {
     for (const way of this.#ways) way.close();
     this.#closeWhenStill(FAREWELL_WAIT_MS);

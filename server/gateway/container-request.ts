@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { UpgradedConnection } from '../http/upgrades.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import { findServiceAddress } from '../model/types/port-mappings.ts';
@@ -45,44 +44,14 @@ export interface ContainerRequest {
   };
 }
 
-/** A WebSocket between a client and an instance. */
-export interface Tunnel {
-  /** Resolves when both ends are closed. */
-  readonly closed: Promise<void>;
-  /** Tells both ends to leave (1001) and closes it soon after. */
-  goAway(): void;
-}
-
-/** Leads requests to the running instances of containers. */
-export interface ContainerUpstreams {
-  /**
-   * Streams the request to an instance and its answer back. Resolves when the answer is sent or the client has gone;
-   * rejects with a PlatformError (413, 502, 503, 504 by D-159) while nothing of an answer is sent.
-   */
-  forward(request: ContainerRequest): Promise<void>;
-  /**
-   * Leads a WebSocket handshake to an instance. Resolves to the open WebSocket, or to undefined when there is none: the
-   * instance's refusal was passed on, or the client has gone. Rejects like `forward`.
-   */
-  upgrade(request: ContainerRequest, client: UpgradedConnection): Promise<Tunnel | undefined>;
-}
-
-/** What the pipeline knows of such a request; the rest is the container's record's to say. */
-export type RequestForContainer = Omit<ContainerRequest, 'containerName' | 'serviceHost'>;
-
-/** Finds the upstreams and completes the request; throws 503 when the container is gone (D-130) or there is no engine. */
-export function containerUpstreams(
-  upstreams: ContainerUpstreams | undefined,
+/** Completes a request by what its container's record says; throws 503 when that is gone (D-130). */
+export function requestForContainer(
   view: WorldView,
-  request: RequestForContainer,
-): { upstreams: ContainerUpstreams; request: ContainerRequest } {
+  request: Omit<ContainerRequest, 'containerName' | 'serviceHost'>,
+): ContainerRequest {
   const container = view.find(request.containerId);
   if (!container) {
     throw new PlatformError(503, 'the container that this endpoint targets was deleted; point the endpoint at another');
-  }
-  if (!upstreams) {
-    const reason = 'no container engine is attached to this emulator';
-    throw new PlatformError(503, `container '${container.name}' is not running: ${reason}`);
   }
   const address = findServiceAddress(container, request.portName);
   if (!address) {
@@ -91,5 +60,5 @@ export function containerUpstreams(
     throw new PlatformError(503, `container '${name}' has no exposed port mapping '${port}' any more: ${cure}`);
   }
   const serviceHost = address.port === 80 ? address.host : `${address.host}:${address.port}`;
-  return { upstreams, request: { ...request, containerName: container.name, serviceHost } };
+  return { ...request, containerName: container.name, serviceHost };
 }
