@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { refuseConnection, refuseMalformed } from '../http/connection-faults.ts';
 import { cutSlowClients } from '../http/slow-clients.ts';
 import { isWebSocketHandshake, readAsPlainRequest, responseOn, type UpgradedConnection } from '../http/upgrades.ts';
@@ -137,7 +138,7 @@ export class Gateway {
     this.#isStopping = true;
     const closed = new Promise((resolve) => server.close(resolve));
     this.#exchanges.goAway();
-    await withTimeout(this.#drained(), this.#limits.drainTimeoutMs);
+    await Promise.race([this.#drained(), wait(this.#limits.drainTimeoutMs, undefined, { ref: false })]);
     this.#exchanges.cut();
     await closed;
     await this.#results.stop();
@@ -240,14 +241,4 @@ export class Gateway {
     else if (last?.response.headersSent) socket.destroy();
     else refuse();
   }
-}
-
-/** Resolves when the work has ended or the time is over. */
-async function withTimeout(work: Promise<void>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeOver = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  await Promise.race([work, timeOver]);
-  clearTimeout(timer);
 }

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { Uuid } from '../model/ids.ts';
 import type { InstanceDirectory, ServingInstance } from './instance-directory.ts';
 
@@ -21,8 +22,8 @@ export class InstanceTurns {
   /** Instances that get nothing new, until then (epoch milliseconds). */
   readonly #retiredUntilMs = new Map<string, number>();
   readonly #uses = new Map<string, Set<InstanceUse>>();
-  /** Called when nothing is under way at an instance any more. */
-  readonly #onIdle = new Map<string, Set<() => void>>();
+  /** Tells by the id of an instance that nothing is under way there any more. */
+  readonly #idle = new EventEmitter();
 
   constructor(directory: InstanceDirectory, nowMs: () => number) {
     this.#directory = directory;
@@ -52,7 +53,7 @@ export class InstanceTurns {
     return () => {
       if (!uses.delete(use) || uses.size > 0) return;
       this.#uses.delete(instanceId);
-      for (const tell of this.#onIdle.get(instanceId) ?? []) tell();
+      this.#idle.emit(instanceId);
     };
   }
 
@@ -64,25 +65,14 @@ export class InstanceTurns {
     this.#retire(instanceId, timeoutMs);
     for (const use of this.#uses.get(instanceId) ?? []) use.goAway?.();
     if (!this.#uses.has(instanceId)) return;
-    const waiting = this.#onIdle.get(instanceId) ?? new Set();
-    this.#onIdle.set(instanceId, waiting);
-    let timer: NodeJS.Timeout | undefined;
-    let tell = () => {};
-    await new Promise<void>((resolve) => {
-      tell = resolve;
-      waiting.add(tell);
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    clearTimeout(timer);
-    waiting.delete(tell);
-    if (waiting.size === 0) this.#onIdle.delete(instanceId);
+    await once(this.#idle, instanceId, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
     for (const use of this.#uses.get(instanceId) ?? []) use.cut?.();
   }
 
   /** Cuts everything that can be cut, and lets every drain end. */
   stop(): void {
     for (const use of [...this.#uses.values()].flatMap((uses) => [...uses])) use.cut?.();
-    for (const tell of [...this.#onIdle.values()].flatMap((waiting) => [...waiting])) tell();
+    for (const instanceId of this.#idle.eventNames()) this.#idle.emit(instanceId);
   }
 
   #isRetired(instanceId: string): boolean {
