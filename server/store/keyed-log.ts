@@ -18,13 +18,6 @@ export interface KeyedLogOptions {
   onWarning(message: string): void;
 }
 
-export interface OpenKeyedLog<T> extends KeyedLog<T> {
-  /** Why the last write failed, or why the next one would; undefined as long as nothing is known against it. */
-  readonly failure: PlatformError | undefined;
-  /** Waits for what is under way, then lets go of the file. */
-  close(): Promise<void>;
-}
-
 /**
  * Opens durable records by key, or begins a new log. A put or remove that cannot be saved rejects with PlatformError
  * 503 and is taken back, with those after it.
@@ -58,10 +51,10 @@ export async function openKeyedLog<T>(files: StoreFiles, options: KeyedLogOption
       ),
   });
   const file = new AppendFile(files, name, options.fsync ?? 'batch', end?.sizeBytes, end?.isTorn);
-  return new FileKeyedLog(records, lines, file, options.onWarning);
+  return new OpenKeyedLog(records, lines, file, options.onWarning);
 }
 
-class FileKeyedLog<T> implements OpenKeyedLog<T> {
+export class OpenKeyedLog<T> implements KeyedLog<T> {
   readonly #records: Map<string, T>;
   readonly #file: AppendFile;
   readonly #onWarning: (message: string) => void;
@@ -81,6 +74,7 @@ class FileKeyedLog<T> implements OpenKeyedLog<T> {
     return this.#records.size;
   }
 
+  /** Why the last write failed, or why the next one would; undefined as long as nothing is known against it. */
   get failure(): PlatformError | undefined {
     return this.#file.failure;
   }
@@ -111,6 +105,7 @@ class FileKeyedLog<T> implements OpenKeyedLog<T> {
     return true;
   }
 
+  /** Waits for what is under way, then lets go of the file. */
   close(): Promise<void> {
     return this.#file.close();
   }

@@ -165,7 +165,7 @@ export class WorldIndex implements WorldView {
     const after = Object.assign(present, next);
     if (isFiledAlike(before, after)) return false;
     if (before.record.created.at !== after.record.created.at) {
-      // One whose age changed (only operations by hand do that) has to find a new place under each key.
+      // One whose age changed (only a world from elsewhere does that) has to find a new place under each key.
       this.#remove(before);
       this.#add(after);
     } else {

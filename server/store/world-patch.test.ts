@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
-import { record } from './world-for-tests.ts';
-import { changeBetween } from './world-patch.ts';
+import { record, rootId, smallWorld } from './world-for-tests.ts';
+import { applyChanges, changeBetween, tryOperations } from './world-patch.ts';
 
 const { applyPatch, compare } = jsonPatch;
 
@@ -58,4 +58,33 @@ test('what stays as it is stands where it stood, and what comes is a copy', () =
 test('a record keeps its id', () => {
   const other = record('apis', 'api');
   expect(() => changeBetween(base.id, base, other)).toThrow('/id must be');
+});
+
+test('operations do what they say, and lead back', () => {
+  const site = { ...base, tags: ['a'] };
+  const resources = new Map([[site.id, site]]);
+  const made = tryOperations(resources, [
+    { op: 'test', path: `${path}/name`, value: 'api' },
+    { op: 'add', path: `${path}/properties/env`, value: {} },
+    { op: 'add', path: `${path}/properties/env/A`, value: '1' },
+    { op: 'move', from: `${path}/tags`, path: `${path}/properties/labels` },
+  ]);
+  applyChanges(resources, made.changes);
+  expect(resources.get(site.id)?.properties).toEqual({ env: { A: '1' }, labels: ['a'] });
+  applyChanges(resources, tryOperations(resources, made.inverse).changes);
+  expect(resources.get(site.id)).toEqual(site);
+});
+
+test.each([
+  ['to a resource that is not there', { op: 'replace', path: `/resources/${smallWorld().id}/name`, value: 'x' }],
+  ['with a failing test', { op: 'test', path: `/resources/${rootId}/name`, value: 'x' }],
+  ['outside the resources', { op: 'replace', path: '/id', value: 'x' }],
+  ['to all resources', { op: 'replace', path: '/resources', value: {} }],
+  ['into a prototype', { op: 'add', path: `/resources/${rootId}/__proto__/x`, value: 1 }],
+  ['to an id', { op: 'replace', path: `/resources/${rootId}/id`, value: smallWorld().id }],
+] as const)('operations %s are refused and change nothing', (_case, operation) => {
+  const resources = new Map(Object.entries(smallWorld().resources));
+  const add = { op: 'add', path, value: base } as const;
+  expect(() => tryOperations(resources, [add, operation])).toThrow(expect.objectContaining({ status: 422 }));
+  expect(Object.fromEntries(resources)).toEqual(smallWorld().resources);
 });

@@ -71,42 +71,6 @@ describe('a commit', () => {
     expect(store.view.find(workspace.id)?.properties).toEqual({ env: { A: '2' } });
   });
 
-  test('of given operations does what they say', async () => {
-    const store = await openStore(testOptions());
-    const workspace = record('workspaces', 'site', { tags: ['a'] });
-    await store.commit({ put: [workspace] }, cause);
-    const path = `/resources/${workspace.id}`;
-    const commit = await store.commitOps(
-      [
-        { op: 'test', path: `${path}/name`, value: 'site' },
-        { op: 'add', path: `${path}/properties/env`, value: {} },
-        { op: 'add', path: `${path}/properties/env/A`, value: '1' },
-        { op: 'move', from: `${path}/tags`, path: `${path}/properties/labels` },
-      ],
-      cause,
-    );
-    expect(store.view.find(workspace.id)?.properties).toEqual({ env: { A: '1' }, labels: ['a'] });
-    expect(commit?.ops[1]).toEqual({ op: 'add', path: `${path}/properties/env`, value: {} });
-    await store.commitOps(commit?.inverse ?? [], cause);
-    expect(store.view.find(workspace.id)).toEqual(workspace);
-  });
-
-  test.each([
-    ['to a resource that is not there', { op: 'replace', path: `/resources/${smallWorld().id}/name`, value: 'x' }],
-    ['with a failing test', { op: 'test', path: `/resources/${rootId}/name`, value: 'x' }],
-    ['outside the resources', { op: 'replace', path: '/id', value: 'x' }],
-    ['to all resources', { op: 'replace', path: '/resources', value: {} }],
-    ['into a prototype', { op: 'add', path: `/resources/${rootId}/__proto__/x`, value: 1 }],
-    ['to an id', { op: 'replace', path: `/resources/${rootId}/id`, value: smallWorld().id }],
-  ] as const)('of operations %s is refused and changes nothing', async (_case, operation) => {
-    const store = await openStore(testOptions());
-    const wanted = record('workspaces', 'not half done');
-    const add = { op: 'add', path: `/resources/${wanted.id}`, value: wanted } as const;
-    await expect(store.commitOps([add, operation], cause)).rejects.toMatchObject({ status: 422 });
-    expect(Object.fromEntries(store.world.resources)).toEqual(smallWorld().resources);
-    expect(store.seq).toBe(0);
-  });
-
   test('of an unregistered type is refused and changes nothing', async () => {
     const store = await openStore(testOptions());
     const alien = { ...record('apis', 'x'), type: 'Alien' };

@@ -16,7 +16,7 @@ import { WORLD_FILE, WorldAdapter } from './world-adapter.ts';
 import type { LiveWorld } from './world-file.ts';
 import { WorldHistory } from './world-history.ts';
 import { type Indexing, WorldIndex } from './world-index.ts';
-import { applyChanges, changeBetween, tryOperations } from './world-patch.ts';
+import { applyChanges, changeBetween } from './world-patch.ts';
 
 const { deepClone } = jsonPatch;
 
@@ -48,39 +48,6 @@ const KEEP_ALL: Retention = { maxCommits: Number.POSITIVE_INFINITY, maxBytes: Nu
 
 /** Whether the last write reached the disk; `message` says what failed and what to do (D-015). */
 export type StoreHealth = { isHealthy: true } | { isHealthy: false; message: string };
-
-/** The world, its readers' view of it, and the one way to change it. */
-export interface WorldStore {
-  readonly view: WorldView;
-  /** The world's id, the sequence number of its last commit, and all its resources. Read only. */
-  readonly world: Readonly<Pick<LiveWorld, 'id' | 'seq'>> & { readonly resources: ReadonlyMap<Uuid, StoredResource> };
-  /** Sequence number of the last commit in the view; 0 in a world as created. */
-  readonly seq: number;
-  /** Where it is kept, also for what is kept beside it. */
-  readonly files: StoreFiles;
-  /** The commits that led here, and the world as it was. */
-  readonly history: WorldHistory;
-  /**
-   * Makes one commit of all that is asked. It is in the view before the promise is returned, which resolves once it is
-   * durable; to undefined when nothing changes. Rejects with PlatformError 503 when it could not be saved, and then it
-   * is out of the view again, with every later commit that was not durable yet.
-   */
-  commit(request: CommitRequest, cause: Cause): Promise<Commit | undefined>;
-  /** The same for RFC 6902 operations on the world, below `/resources/<id>`; rejects with 422 when they do not fit. */
-  commitOps(operations: readonly Operation[], cause: Cause): Promise<Commit | undefined>;
-  /**
-   * Makes ready what a start need not know of a large world, while others have their turn. Until that is done, whoever asks the view
-   * first for who names whom, or for a part of a long list, waits for it: in a world of 100,000 resources for a tenth of a second.
-   */
-  completeView(): Promise<void>;
-  /** Told of each commit once it is durable, in order. Returns what ends it. */
-  onCommit(listener: CommitListener): () => void;
-  health(): StoreHealth;
-  /** From now on every commit is refused with 503; those that were made are saved. */
-  seal(): void;
-  /** Waits for what is under way, makes a snapshot, and gives the data folder free. One that is lost is left as it is. */
-  close(): Promise<void>;
-}
 
 /**
  * Opens a world, or makes the first one.
@@ -119,13 +86,16 @@ export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions,
     const advice = 'Was it made by a newer version? Nothing was changed.';
     throw new StoreError(files.pathOf(WORLD_FILE), `cannot be used as a world: ${reasonOf(error)}. ${advice}`);
   }
-  return new JournaledStore(low.data, index, () => low.write(), adapter, options, files);
+  return new WorldStore(low.data, index, () => low.write(), adapter, options, files);
 }
 
-class JournaledStore implements WorldStore {
+/** The world, its readers' view of it, and the one way to change it. */
+export class WorldStore {
+  /** Where it is kept, also for what is kept beside it. */
   readonly files: StoreFiles;
-  readonly #world: LiveWorld;
+  /** The commits that led here, and the world as it was. */
   readonly history: WorldHistory;
+  readonly #world: LiveWorld;
   readonly #index: WorldIndex;
   readonly #adapter: WorldAdapter;
   readonly #options: Omit<StoreOptions, 'medium'>;
@@ -156,16 +126,23 @@ class JournaledStore implements WorldStore {
     return this.#index;
   }
 
-  get world(): LiveWorld {
+  /** The world's id, the sequence number of its last commit, and all its resources. Read only. */
+  get world(): Readonly<Pick<LiveWorld, 'id' | 'seq'>> & { readonly resources: ReadonlyMap<Uuid, StoredResource> } {
     return this.#world;
   }
 
+  /** Sequence number of the last commit in the view; 0 in a world as created. */
   get seq(): number {
     return this.#world.seq;
   }
 
+  /**
+   * Makes one commit of all that is asked. It is in the view before the promise is returned, which resolves once it is
+   * durable; to undefined when nothing changes. Rejects with PlatformError 503 when it could not be saved, and then it
+   * is out of the view again, with every later commit that was not durable yet.
+   */
   async commit(request: CommitRequest, cause: Cause): Promise<Commit | undefined> {
-    this.#demandOpen();
+    if (this.#isSealed) throw new PlatformError(503, 'The emulator is stopping; the change was not made.');
     const wanted = new Map<Uuid, StoredResource | undefined>();
     for (const record of request.put ?? []) wanted.set(record.id, record);
     for (const id of request.remove ?? []) wanted.set(id, undefined);
@@ -182,17 +159,15 @@ class JournaledStore implements WorldStore {
     return this.#commit(changes, ops, inverse, cause);
   }
 
-  async commitOps(operations: readonly Operation[], cause: Cause): Promise<Commit | undefined> {
-    this.#demandOpen();
-    const ops = deepClone(operations);
-    const { changes, inverse } = tryOperations(this.#world.resources, ops);
-    return this.#commit(changes, ops, inverse, cause);
-  }
-
+  /**
+   * Makes ready what a start need not know of a large world, while others have their turn. Until that is done, whoever asks the view
+   * first for who names whom, or for a part of a long list, waits for it: in a world of 100,000 resources for a tenth of a second.
+   */
   completeView(): Promise<void> {
     return this.#index.complete();
   }
 
+  /** Told of each commit once it is durable, in order. Returns what ends it. */
   onCommit(listener: CommitListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -203,18 +178,16 @@ class JournaledStore implements WorldStore {
     return failure ? { isHealthy: false, message: failure.message } : { isHealthy: true };
   }
 
+  /** From now on every commit is refused with 503; those that were made are saved. */
   seal(): void {
     this.#isSealed = true;
   }
 
+  /** Waits for what is under way, makes a snapshot, and gives the data folder free. One that is lost is left as it is. */
   close(): Promise<void> {
     this.seal();
     this.#closing ??= this.#close();
     return this.#closing;
-  }
-
-  #demandOpen(): void {
-    if (this.#isSealed) throw new PlatformError(503, 'The emulator is stopping; the change was not made.');
   }
 
   /** @param ops nobody changes them afterwards, nor the changes */
