@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, statfs } from 'node:
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../model/reason.ts';
 import type { AppendHandle, ReadHandle, StoreFiles } from './files.ts';
-import { type FolderLock, isSameFile, lockFolder } from './folder-lock.ts';
+import { isSameFile, type LockFile, lockFolder } from './folder-lock.ts';
 import { FolderLost, StoreError } from './store-error.ts';
 
 /** For the owner's eyes only: worlds hold passwords and tokens of the services that a developer works with. */
@@ -98,11 +98,11 @@ class FileReader implements ReadHandle {
 
 /** Files of a store in a folder of the disk that this process has for itself: folders 0700, files 0600. */
 export class FolderFiles implements StoreFiles {
-  readonly #lock: FolderLock;
+  readonly #lock: LockFile;
   /** What a guarded file may look like: two of it while the second takes the first one's place. */
   readonly #guarded = new Map<string, (Stats | undefined)[]>();
 
-  private constructor(lock: FolderLock) {
+  private constructor(lock: LockFile) {
     this.#lock = lock;
   }
 
@@ -123,7 +123,8 @@ export class FolderFiles implements StoreFiles {
   }
 
   check(): void {
-    this.#lock.check();
+    const loss = this.#lock.findLoss();
+    if (loss !== undefined) throw this.lost(loss);
     for (const [name, known] of this.#guarded) {
       const found = lookAt(this.pathOf(name));
       if (known.some((one) => isUnchanged(found, one))) continue;

@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { readFile, realpath, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isAlive } from '../machine/processes.ts';
 import { codeOf, reasonOf } from '../model/reason.ts';
-import { FolderLost, StoreError } from './store-error.ts';
+import { StoreError } from './store-error.ts';
 
 /** How often to try, since others may make, free or take over the lock at the same moment. */
 const ATTEMPTS = 20;
@@ -25,12 +25,12 @@ const heldHere = new Map<string, LockFile>();
  *
  * @throws StoreError when a living process has it
  */
-export async function lockFolder(dir: string): Promise<FolderLock> {
+export async function lockFolder(dir: string): Promise<LockFile> {
   const folder = await realpath(dir);
   const path = join(folder, 'lock');
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const file = claim(path);
-    if (file) return new FolderLock(folder, file);
+    if (file) return file;
     const pid = await holderOf(path);
     if (pid !== undefined && isHeld(pid, path)) throw inUse(dir, path, pid);
     if (pid === undefined && attempt <= PATIENT_ATTEMPTS) await wait(PATIENCE_MS);
@@ -39,31 +39,11 @@ export async function lockFolder(dir: string): Promise<FolderLock> {
   throw new StoreError(dir, `could not be locked: ${path} comes and goes. Is another Terrarium being started on it?`);
 }
 
-/** A folder that this process has claimed: as long as `check` finds nothing, nobody else has it, and it is the same one. */
-export class FolderLock {
-  /** The folder itself, whatever links lead to it and wherever these point later. */
-  readonly dir: string;
-  readonly #file: LockFile;
-
-  constructor(dir: string, file: LockFile) {
-    this.dir = dir;
-    this.#file = file;
-  }
-
-  /** Throws FolderLost unless the lock is still where it was made, the same file with the same content. */
-  check(): void {
-    const loss = this.#file.findLoss();
-    if (loss !== undefined) throw new FolderLost(this.dir, loss);
-  }
-
-  /** Gives the folder free. The lock of somebody else stays. */
-  release(): void {
-    this.#file.release();
-  }
-}
-
-/** A lock file that this process has made. It is kept open, so that no other file can ever get its inode. */
-class LockFile {
+/**
+ * A lock file that this process has made: as long as nothing has become of it, nobody else has its folder, and that is the same one.
+ * It is kept open, so that no other file can ever get its inode.
+ */
+export class LockFile {
   readonly #path: string;
   readonly #content = Buffer.from(`${process.pid}\n`);
   #handle: number | undefined;
@@ -75,8 +55,13 @@ class LockFile {
     this.#path = path;
   }
 
+  /** Its folder itself, whatever links lead there and wherever these point later. */
+  get dir(): string {
+    return dirname(this.#path);
+  }
+
   /**
-   * What has become of it, as a half-sentence; undefined when all is well. Not asynchronous, because it takes a few
+   * What has become of it, as a half-sentence; undefined when it is where it was made, the same file with the same content. Not asynchronous, because it takes a few
    * microseconds that way and a hundred the other, and is asked for each durable write.
    */
   findLoss(): string | undefined {
@@ -93,7 +78,7 @@ class LockFile {
     }
   }
 
-  /** In one go, or others in this process could find it half given free. */
+  /** Gives the folder free. The lock of somebody else stays. In one go, or others in this process could find it half given free. */
   release(): void {
     const handle = this.#handle;
     if (handle === undefined) return;
