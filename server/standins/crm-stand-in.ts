@@ -12,15 +12,7 @@ import type { Uuid } from '../model/ids.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { reasonOf } from '../model/reason.ts';
 import type { Certificate } from './certificate.ts';
-import {
-  type Lead,
-  type LeadField,
-  type LeadFilter,
-  type LeadSender,
-  mapLead,
-  matchesLead,
-  type RefusedForm,
-} from './lead.ts';
+import { type Lead, type LeadFilter, type LeadSender, mapLead, matchesLead, type RefusedForm } from './lead.ts';
 import { readLeadForm } from './read-lead-form.ts';
 
 const executionHeader = z.guid().transform((id) => id.toLowerCase());
@@ -208,7 +200,7 @@ export class CrmStandIn {
 }
 
 /** The fields of the form in a request. Throws PlatformError for a request that brings none. */
-async function readForm(request: IncomingMessage, target: string): Promise<LeadField[]> {
+async function readForm(request: IncomingMessage, target: string): Promise<Lead['fields']> {
   const at = target.indexOf('?');
   const path = at < 0 ? target : target.slice(0, at);
   if (path !== FORM_PATH) {
@@ -220,7 +212,7 @@ async function readForm(request: IncomingMessage, target: string): Promise<LeadF
   return readLeadForm(request, new URLSearchParams(at < 0 ? '' : target.slice(at)));
 }
 
-function oidIn(fields: readonly LeadField[]): string {
+function oidIn(fields: Lead['fields']): string {
   const oid = fields.find(({ name }) => name === 'oid')?.value.trim();
   if (oid) return oid;
   throw new PlatformError(

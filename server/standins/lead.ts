@@ -2,46 +2,40 @@ import { z } from 'zod';
 import type { Uuid } from '../model/ids.ts';
 import { parseWith } from '../model/validate.ts';
 
-/** A form field as it was sent. */
-export interface LeadField {
-  name: string;
-  value: string;
-}
+const text = z.string();
 
-/** The fields of a lead under the names of the web form's own message (spec, "Lambda contract"). */
-export type MappedLead = {
-  leadSource?: string;
-  firstName?: string;
-  lastName?: string;
-  company?: string;
-  email?: string;
-  title?: string;
-  phone?: string;
-  /** Number of employees. */
-  size?: string;
-  /** The first custom field. */
-  message?: string;
-};
+/** Who sent a lead, and why. */
+const leadSender = z.strictObject({
+  lambdaId: z.guid(),
+  lambdaName: text,
+  /** The event that the lambda was called with, as text. */
+  event: text.exactOptional(),
+  /** The lambda's CRM_OID: what `oid` has to be. */
+  crmOid: text.exactOptional(),
+});
+export type LeadSender = z.output<typeof leadSender>;
 
 /** A form that reached the CRM stand-in (D-200). */
-export interface Lead {
-  id: Uuid;
+const leadSchema = z.strictObject({
+  id: z.guid(),
   /** ISO-8601 UTC with milliseconds (D-014). */
-  receivedAt: string;
+  receivedAt: z.iso.datetime(),
   /** The CRM organization the form was meant for. */
-  oid: string;
+  oid: text,
   /** Every field in the order sent, repeated ones included. */
-  fields: LeadField[];
-  mapped: MappedLead;
+  fields: z.array(z.strictObject({ name: text, value: text })),
+  /** The fields of a lead under the names of the web form's own message (spec, "Lambda contract"). */
+  mapped: z.record(text, text),
   /** Where the client believed it was sending: the Host header, and the path with its query. */
-  source: { host: string; path: string };
+  source: z.strictObject({ host: text, path: text }),
   /** The client's address. */
-  remote: string;
+  remote: text,
   /** The invocation that sent it, when a lambda of this platform did. */
-  executionId?: Uuid;
+  executionId: z.guid().exactOptional(),
   /** What was known of that lambda and its call then. */
-  sender?: LeadSender;
-}
+  sender: leadSender.exactOptional(),
+});
+export type Lead = z.output<typeof leadSchema>;
 
 /** A form that the CRM stand-in did not take: a lead that is lost unless it is sent again. */
 export interface RefusedForm extends Omit<Lead, 'oid'> {
@@ -50,37 +44,12 @@ export interface RefusedForm extends Omit<Lead, 'oid'> {
   refused: { status: number; message: string };
 }
 
-/** Who sent a lead, and why. */
-export interface LeadSender {
-  lambdaId: Uuid;
-  lambdaName: string;
-  /** The event that the lambda was called with, as text. */
-  event?: string;
-  /** The lambda's CRM_OID: what `oid` has to be. */
-  crmOid?: string;
-}
-
-const text = z.string();
-const leadSchema = z.strictObject({
-  id: z.guid(),
-  receivedAt: z.iso.datetime(),
-  oid: text,
-  fields: z.array(z.strictObject({ name: text, value: text })),
-  mapped: z.record(text, text),
-  source: z.strictObject({ host: text, path: text }),
-  remote: text,
-  executionId: z.guid().exactOptional(),
-  sender: z
-    .strictObject({ lambdaId: z.guid(), lambdaName: text, event: text.exactOptional(), crmOid: text.exactOptional() })
-    .exactOptional(),
-});
-
 /** A lead that comes from elsewhere, such as an archive. Throws 400 for what is none. */
 export function parseLead(value: unknown): Lead {
   return parseWith(leadSchema, value);
 }
 
-const memberOfField: Readonly<Record<string, keyof MappedLead>> = {
+const memberOfField: Readonly<Record<string, string>> = {
   lead_source: 'leadSource',
   first_name: 'firstName',
   last_name: 'lastName',
@@ -88,19 +57,19 @@ const memberOfField: Readonly<Record<string, keyof MappedLead>> = {
   email: 'email',
   title: 'title',
   phone: 'phone',
-  employees: 'size',
+  employees: 'size', // the number of them
 };
 
 /** Ids of custom fields in a CRM organization start so, e.g. `00N5g00000XXXXX`. */
 const CUSTOM_FIELD = /^00N[0-9A-Za-z]+$/;
 
 /** The fields under their names in the web form's message; of a repeated field the first counts. */
-export function mapLead(fields: readonly LeadField[]): MappedLead {
-  const mapped: MappedLead = {};
+export function mapLead(fields: Lead['fields']): Lead['mapped'] {
+  const mapped: Lead['mapped'] = {};
   for (const { name, value } of fields) {
     const member = Object.hasOwn(memberOfField, name) ? memberOfField[name] : undefined;
     if (member) mapped[member] ??= value;
-    else if (CUSTOM_FIELD.test(name)) mapped.message ??= value;
+    else if (CUSTOM_FIELD.test(name)) mapped.message ??= value; // the first of them
   }
   return mapped;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../model/errors.ts';
-import type { LeadField } from './lead.ts';
+import type { Lead } from './lead.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MAX_FORM_BYTES = 256 * 1024;
@@ -9,7 +9,7 @@ const MAX_FORM_BYTES = 256 * 1024;
  * The fields of a submitted web-to-lead form, in order. Throws 415 for another content type or encoding, 413 for a body over
  * 256 KiB, 400 for one that is not a form.
  */
-export async function readLeadForm(request: IncomingMessage, query: URLSearchParams): Promise<LeadField[]> {
+export async function readLeadForm(request: IncomingMessage, query: URLSearchParams): Promise<Lead['fields']> {
   const bytes = await readBytes(request);
   checkContentType(request.headers['content-type'] ?? '', query.get('encoding'));
   const text = decode(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes));
