@@ -5,12 +5,11 @@ import type { JsonObject } from '../model/json.ts';
 import { reasonOf } from '../model/reason.ts';
 import type { StoredResource } from '../model/record.ts';
 import { typeOf } from '../model/registry.ts';
-import type { WorldView } from '../model/world-view.ts';
-import type { AttachedEngine, EngineListener, EngineSource } from './attached-engine.ts';
+import type { AttachedEngine, EngineListener } from './attached-engine.ts';
 import { ContainerRunner } from './container-runner.ts';
 import type { Instance, PullProgress } from './engine.ts';
 import { EngineLeftovers, EngineUnreachable } from './engine-errors.ts';
-import { Engines, isEngineProvider } from './engines.ts';
+import { Engines, type EnginesOptions, isEngineProvider } from './engines.ts';
 import { leftoverSentence } from './leftover-sentence.ts';
 import { type Pull, PullBoard } from './pull-board.ts';
 import { statusOf } from './status.ts';
@@ -31,12 +30,8 @@ export type ContainerNews =
   | { kind: 'pull'; recordId: Uuid; progress?: PullProgress; atMs: number }
   | { kind: 'engine'; address: string; state: string; reason?: string; atMs: number };
 
-export interface ContainerServiceOptions {
-  view: WorldView;
+export interface ContainerServiceOptions extends Omit<EnginesOptions, 'listener'> {
   nowMs(): number;
-  /** What tells one engine from another: providers with the same key share one. */
-  engineKey(provider: StoredResource): string;
-  openEngine(provider: StoredResource): EngineSource;
   /** Stops requests to an instance and waits, for a bounded time, until those under way have ended. */
   drain(instanceId: string): Promise<void>;
   onNews(news: ContainerNews): void;
@@ -62,8 +57,8 @@ export class ContainerService {
 
   constructor(options: ContainerServiceOptions) {
     this.#options = options;
-    const { view, nowMs, engineKey, openEngine, onNews } = options;
-    this.engines = new Engines({ view, engineKey, openEngine, listener: this.#listener() });
+    const { view, nowMs, opening, onNews } = options;
+    this.engines = new Engines({ view, opening, listener: this.#listener() });
     this.#pulls = new PullBoard(nowMs, (recordId, progress) => {
       onNews({ kind: 'pull', recordId, ...(progress && { progress }), atMs: nowMs() });
     });

@@ -1,7 +1,8 @@
 import type { StoredResource } from '../model/record.ts';
 import { providerIdOf } from '../model/types/provider-rules.ts';
 import type { WorldView } from '../model/world-view.ts';
-import { AttachedEngine, type EngineListener, type EngineSource, type EngineState } from './attached-engine.ts';
+import { AttachedEngine, type EngineListener, type EngineState } from './attached-engine.ts';
+import { engineKey, type OpenEngineOptions, openEngine } from './open-engine.ts';
 
 /** One engine as people see it. */
 export interface EngineView {
@@ -15,9 +16,8 @@ export interface EngineView {
 
 export interface EnginesOptions {
   view: WorldView;
-  /** What tells one engine from another: providers with the same key share one. */
-  engineKey(provider: StoredResource): string;
-  openEngine(provider: StoredResource): EngineSource;
+  /** How engines are found and opened. */
+  opening: OpenEngineOptions;
   /** Who is told of what happens at an engine. */
   listener: EngineListener;
 }
@@ -33,10 +33,10 @@ export class Engines {
 
   /** The engine of a provider; it is connected to when something is asked of it. */
   of(provider: StoredResource): AttachedEngine {
-    const key = this.#options.engineKey(provider);
+    const key = engineKey(provider);
     const known = this.#byKey.get(key);
     if (known) return known;
-    const attached = new AttachedEngine(this.#options.openEngine(provider), this.#options.listener);
+    const attached = new AttachedEngine(openEngine(provider, this.#options.opening), this.#options.listener);
     this.#byKey.set(key, attached);
     return attached;
   }
@@ -77,7 +77,7 @@ export class Engines {
       ...('reason' in state && { reason: state.reason }),
       providers: this.#options.view
         .all('providers')
-        .filter((one) => isEngineProvider(one) && this.#options.engineKey(one) === key)
+        .filter((one) => isEngineProvider(one) && engineKey(one) === key)
         .map(({ name }) => name),
     }));
   }

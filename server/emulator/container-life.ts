@@ -2,7 +2,6 @@ import { homedir } from 'node:os';
 import { type Config, IN_MEMORY } from '../config-schema.ts';
 import { ContainerOperations } from '../containers/container-operations.ts';
 import { type ContainerNews, ContainerService } from '../containers/container-service.ts';
-import { engineKey, openEngine } from '../containers/open-engine.ts';
 import { ContainerProxy } from '../gateway/container-proxy.ts';
 import type { InstanceDirectory } from '../gateway/instance-directory.ts';
 import { ServicePorts } from '../gateway/service-ports.ts';
@@ -59,9 +58,7 @@ export function createContainers(options: ContainersOptions): Containers {
   const service: ContainerService = new ContainerService({
     view,
     nowMs,
-    engineKey,
-    openEngine: (provider) =>
-      openEngine(provider, { world: { worldId, owner }, engine, env: process.env, homeDir: homedir() }),
+    opening: { world: { worldId, owner }, engine, env: process.env, homeDir: homedir() },
     drain: async (instanceId) => {
       await Promise.all([proxy.drain(instanceId, DRAIN_MS), ports.drain(instanceId, DRAIN_MS)]);
     },
