@@ -2,10 +2,9 @@ import type { Uuid } from '../../model/ids.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import type { LogOptions } from '../engine.ts';
 import { EngineRefusal } from '../engine-errors.ts';
-import { NewestLines } from '../newest-lines.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { ownedBy } from './labels.ts';
-import { StampedLines } from './output.ts';
+import { linesIn, StampedLines } from './output.ts';
 import { watchInstances } from './watch-instances.ts';
 
 /** What these instances have written, merged by time, oldest first. */
@@ -24,19 +23,15 @@ async function logOf(
   id: string,
   { sinceMs, tail, stderr }: Omit<LogOptions, 'tail'> & { tail: number | undefined },
 ): Promise<LogLine[]> {
-  const lines = new NewestLines();
-  const reader = new StampedLines((line) => lines.add(line));
   try {
     const since = sinceMs > 0 ? { since: sinceMs / 1000 } : {};
     const query = { stdout: true, stderr, timestamps: true, ...since, ...(tail !== undefined && { tail }) };
-    for await (const chunk of await connection.read(`/containers/${id}/logs?`, query)) reader.push(chunk);
+    return await linesIn(await connection.read(`/containers/${id}/logs?`, query));
   } catch (failure) {
     // It went meanwhile, and its output with it.
     if (failure instanceof EngineRefusal && failure.kind === 'missing') return [];
     throw connection.toEngineError(failure);
   }
-  for (const line of reader.rest()) lines.add(line);
-  return lines.all();
 }
 
 /** Tells each line that instances of a record write from now on, also of those to come. */

@@ -1,4 +1,5 @@
 import type { LogLine } from '../../model/invocation.ts';
+import { NewestLines } from '../../model/newest-lines.ts';
 
 const HEADER_BYTES = 8;
 
@@ -52,6 +53,15 @@ export class StampedLines {
       this.#rest[stream] === '' ? [] : [stampedLine(stream, this.#rest[stream])],
     );
   }
+}
+
+/** All lines of some framed output, but for the oldest where they are too much for one answer. */
+export async function linesIn(output: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<LogLine[]> {
+  const lines = new NewestLines();
+  const reader = new StampedLines((line) => lines.add(line));
+  for await (const chunk of output) reader.push(chunk);
+  for (const line of reader.rest()) lines.add(line);
+  return lines.told();
 }
 
 function stampedLine(stream: LogLine['stream'], text: string): LogLine {

@@ -5,11 +5,10 @@ import type { Uuid } from '../../model/ids.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
 import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
-import { StampedLines } from '../docker/output.ts';
+import { linesIn, StampedLines } from '../docker/output.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
 import type { ApplyOptions, EngineEvent, Instance, LogOptions, Workload } from '../engine.ts';
 import { EngineRefusal, EngineUnreachable } from '../engine-errors.ts';
-import { NewestLines } from '../newest-lines.ts';
 import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
 
 const WATCH_INTERVAL_MS = 200;
@@ -98,21 +97,18 @@ export class SwarmEngine extends DockerEngine {
   }
 
   override async logs(recordId: Uuid, { sinceMs, tail, stderr }: LogOptions): Promise<LogLine[]> {
-    const lines = new NewestLines();
+    const found: LogLine[][] = [];
     for (const { ID } of await this.#services(recordId)) {
-      const reader = new StampedLines((line) => lines.add(line));
       const since = sinceMs > 0 ? { since: Math.floor(sinceMs / 1000) } : {};
       const newest = tail === undefined ? {} : { tail };
       const output = await this.connection.ask((docker) =>
         docker.getService(ID).logs({ follow: false, stdout: true, stderr, timestamps: true, ...since, ...newest }),
       );
-      for await (const chunk of Buffer.isBuffer(output) ? [output] : output) reader.push(Buffer.from(chunk));
-      for (const line of reader.rest()) lines.add(line);
+      // As: a stream of the daemon's is one of bytes.
+      found.push(await linesIn(Buffer.isBuffer(output) ? [output] : (output as AsyncIterable<Buffer>)));
     }
-    return lines
-      .all()
-      .filter(({ atMs }) => atMs >= sinceMs)
-      .sort((one, other) => one.atMs - other.atMs);
+    const lines = found.flat().filter(({ atMs }) => atMs >= sinceMs);
+    return lines.sort((one, other) => one.atMs - other.atMs);
   }
 
   override async follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {

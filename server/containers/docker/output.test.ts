@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import type { LogLine } from '../model/invocation.ts';
-import { StampedLines } from './docker/output.ts';
-import { NewestLines } from './newest-lines.ts';
+import type { LogLine } from '../../model/invocation.ts';
+import { StampedLines } from './output.ts';
 
 /** A piece of output as a daemon frames it. */
 function frame(text: string): Buffer {
@@ -10,22 +9,6 @@ function frame(text: string): Buffer {
   head.writeUInt32BE(Buffer.byteLength(text), 4);
   return Buffer.concat([head, Buffer.from(text)]);
 }
-
-it('lets the oldest lines go when they are too much, and says so', () => {
-  const lines = new NewestLines();
-  for (let at = 0; at < 100; at++) lines.add({ atMs: at, stream: 'stdout', text: `${at} ${'x'.repeat(200 * 1024)}` });
-  const [note, ...kept] = lines.all();
-  expect(note?.text).toBe('[terrarium] lines before this one are left out: together they are more than 8 MB');
-  expect(kept.length).toBeGreaterThan(30);
-  expect(kept.length).toBeLessThan(45);
-  expect(kept.at(-1)?.atMs).toBe(99);
-});
-
-it('says nothing when all are there', () => {
-  const lines = new NewestLines();
-  lines.add({ atMs: 1, stream: 'stderr', text: 'a' });
-  expect(lines.all()).toEqual([{ atMs: 1, stream: 'stderr', text: 'a' }]);
-});
 
 it('cuts a line that never ends into pieces, each with the time of the line', () => {
   const lines: LogLine[] = [];
