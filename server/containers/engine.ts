@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import type { Uuid } from '../model/ids.ts';
-import type { LogLine } from '../model/invocation.ts';
 
 /** One port of a workload that its instances listen on. */
 export interface WorkloadPort {

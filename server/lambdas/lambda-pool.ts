@@ -236,8 +236,8 @@ export class LambdaPool {
   /** A lambda that had a process when it was edited has one again before it is called, if that takes nothing but a spare. */
   #loadAhead(): void {
     const { code, isIsolated, isDebugged } = this.#definition;
-    if (code.kind === 'inline' && !isIsolated && !isDebugged && !this.#closedFor && this.#host.processes.stats.spares > 0)
-      this.#startFor(1);
+    const isSimple = code.kind === 'inline' && !isIsolated && !isDebugged;
+    if (isSimple && !this.#closedFor && this.#host.processes.stats.spares > 0) this.#startFor(1);
   }
 
   #keepWarm(): void {

@@ -129,7 +129,9 @@ export class LambdaProcesses {
     }
   }
 
-  async #open(...[definition, adopt, isWanted]: Parameters<LambdaProcesses['open']>): ReturnType<LambdaProcesses['open']> {
+  async #open(
+    ...[definition, adopt, isWanted]: Parameters<LambdaProcesses['open']>
+  ): ReturnType<LambdaProcesses['open']> {
     const note = (text: string | undefined) => text && this.#settings.sayOnce(definition.id, text);
     const { note: noteOfCode, revision, ...code } = await this.#settings.code.prepare(definition);
     note(noteOfCode);

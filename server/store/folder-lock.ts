@@ -61,8 +61,8 @@ export class LockFile {
   }
 
   /**
-   * What has become of it, as a half-sentence; undefined when it is where it was made, the same file with the same content. Not asynchronous, because it takes a few
-   * microseconds that way and a hundred the other, and is asked for each durable write.
+   * What has become of it, as a half-sentence; undefined when it is where it was made, the same file with the same content. Not
+   * asynchronous, because it takes a few microseconds that way and a hundred the other, and is asked for each durable write.
    */
   findLoss(): string | undefined {
     if (this.#handle === undefined) return 'it was given free';

@@ -86,7 +86,11 @@ const delay = new ProcessorDelay();
 
 const line = new OutboundLine(outboundCalls, () => (current > 0 ? executionId : undefined));
 
-function send(type: number, head: SentHead | BeganRow | OutcomeRow | Record<string, never>, body?: Uint8Array | string): void {
+function send(
+  type: number,
+  head: SentHead | BeganRow | OutcomeRow | Record<string, never>,
+  body?: Uint8Array | string,
+): void {
   writeFrame(control, type, head, body);
 }
 
