@@ -72,7 +72,7 @@ export class InstanceTurns {
   /** Cuts everything that can be cut, and lets every drain end. */
   stop(): void {
     for (const use of [...this.#uses.values()].flatMap((uses) => [...uses])) use.cut?.();
-    for (const instanceId of this.#idle.eventNames()) this.#idle.emit(instanceId);
+    for (const instanceId of this.#uses.keys()) this.#idle.emit(instanceId);
   }
 
   #isRetired(instanceId: string): boolean {
