@@ -1,7 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as NetServer } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { PlatformError } from '../model/errors.ts';
 
 /** How long requests under way may go on, counted from the moment that the platform is asked to stop. */
@@ -61,16 +60,8 @@ export class WindDown {
 
   /** Resolves when nobody waits for an answer, or the time is over. */
   async #answered(timeoutMs: number): Promise<void> {
-    const over = new AbortController();
-    const timeOver = wait(Math.max(0, timeoutMs), undefined, { signal: over.signal }).catch(() => undefined);
-    const isOver = timeOver.then(() => true);
-    while (this.#open.size > 0) {
-      const closed = once(this.#events, 'closed', { signal: over.signal }).then(
-        () => false,
-        () => true,
-      );
-      if (await Promise.race([isOver, closed])) break;
-    }
-    over.abort();
+    const signal = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
+    while (this.#open.size > 0 && !signal.aborted)
+      await once(this.#events, 'closed', { signal }).catch(() => undefined); // the time is over
   }
 }

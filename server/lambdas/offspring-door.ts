@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { ZodError, z } from 'zod';
 import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
@@ -108,10 +109,6 @@ export class OffspringDoor {
 /** Resolves when the other end has heard, is gone, or seems to stand still. */
 async function changeRules(socket: Socket, waiting: (() => void)[], rules: readonly OutboundRule[]): Promise<void> {
   writeFrame(socket, FrameType.rules, { rules });
-  let limit: NodeJS.Timeout | undefined;
-  await new Promise<void>((resolve) => {
-    waiting.push(resolve);
-    limit = setTimeout(resolve, MOST_HEARING_MS);
-  });
-  clearTimeout(limit);
+  const heard = new Promise<void>((resolve) => waiting.push(resolve));
+  await Promise.race([heard, wait(MOST_HEARING_MS, undefined, { ref: false })]);
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { once } from 'node:events';
 import type { ExecResult } from '../engine.ts';
 import { EngineRefusal } from '../engine-errors.ts';
 import type { DockerConnection } from './docker-connection.ts';
@@ -29,20 +29,15 @@ export async function execute(
     if (kept.length > 0) output[name].push(Buffer.from(kept));
   });
   stream.on('data', (chunk: Buffer) => frames.push(chunk));
-  const end = new Promise<'ended'>((resolve, reject) => {
-    stream.once('end', () => resolve('ended'));
-    stream.once('error', (failure) => reject(connection.toEngineError(failure)));
-  });
-  const over = new AbortController();
-  const late = pause(TIME_LIMIT_MS, 'late' as const, { signal: over.signal }).catch(() => 'late' as const);
-  const outcome = await Promise.race([end, late]);
-  over.abort();
-  if (outcome === 'late') {
+  stream.on('error', () => {}); // of no matter once it has ended
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+  try {
+    await once(stream, 'end', { signal });
+  } catch (failure) {
+    if (!signal.aborted) throw connection.toEngineError(failure);
     stream.destroy();
-    throw new EngineRefusal(
-      'fault',
-      `the command did not end within ${TIME_LIMIT_MS / 1000} s; it may still be running`,
-    );
+    const limit = `${TIME_LIMIT_MS / 1000} s`;
+    throw new EngineRefusal('fault', `the command did not end within ${limit}; it may still be running`);
   }
   const { ExitCode: exitCode } = await connection.ask(() => exec.inspect());
   const text = (name: 'stdout' | 'stderr') => Buffer.concat(output[name]).toString('utf8');
