@@ -42,14 +42,15 @@ const commitLine = z.object({
  */
 export class Journal {
   readonly #files: StoreFiles;
-  readonly #file: AppendFile;
+  /** `journal.jsonl`. */
+  readonly file: AppendFile;
   /** Sequence numbers of the first commit in `journal.jsonl` (or to come into it) and of the last durable one. */
   #firstSeq: number;
   #lastSeq: number;
 
   private constructor(files: StoreFiles, file: AppendFile, firstSeq: number, lastSeq: number) {
     this.#files = files;
-    this.#file = file;
+    this.file = file;
     this.#firstSeq = firstSeq;
     this.#lastSeq = lastSeq;
   }
@@ -106,37 +107,19 @@ export class Journal {
     return (await segmentsAfter(files, -1)).length > 0 || ((await files.read(JOURNAL_FILE))?.length ?? 0) > 0;
   }
 
-  get sizeBytes(): number {
-    return this.#file.sizeBytes;
-  }
-
-  get failure(): AppendFile['failure'] {
-    return this.#file.failure;
-  }
-
-  /** Throws FolderLost when the journal is no longer the one that it was, or its folder no longer ours. */
-  check(): void {
-    this.#file.check();
-  }
-
   /** Writes one commit; `done` is called in order. */
   append(commit: Commit, done: Done): void {
-    this.#file.append(toCheckedLine(commit), (error) => {
+    this.file.append(toCheckedLine(commit), (error) => {
       if (!error) this.#lastSeq = commit.seq;
       done(error);
     });
-  }
-
-  /** Resolves when everything appended so far is durable; rejects when it was taken back. */
-  settled(): Promise<void> {
-    return this.#file.settled();
   }
 
   /** Moves what is in `journal.jsonl` to `history/`, so that the file starts anew. */
   async rotate(): Promise<void> {
     if (this.#lastSeq < this.#firstSeq) return;
     let lastSeq = 0;
-    await this.#file.moveTo(() => {
+    await this.file.moveTo(() => {
       lastSeq = this.#lastSeq;
       return segmentName(this.#firstSeq, lastSeq);
     });
@@ -150,9 +133,9 @@ export class Journal {
    * @throws PlatformError 503 when a file is damaged
    */
   async *backwards(beforeSeq = Number.POSITIVE_INFINITY): AsyncGenerator<Commit> {
-    const { handle, sizeBytes, segments } = await this.#file.between(async () => ({
+    const { handle, sizeBytes, segments } = await this.file.between(async () => ({
       handle: await this.#files.openRead(JOURNAL_FILE),
-      sizeBytes: this.#file.sizeBytes,
+      sizeBytes: this.file.sizeBytes,
       segments: await segmentsOf(this.#files),
     }));
     if (handle) yield* this.#commitsIn(JOURNAL_FILE, handle, sizeBytes, beforeSeq);
@@ -202,17 +185,13 @@ export class Journal {
   async trim({ maxCommits, maxBytes }: Retention, snapshotSeq: number): Promise<void> {
     const segments = await segmentsOf(this.#files);
     const sizes = await Promise.all(segments.map(({ name }) => sizeOf(this.#files, name)));
-    let bytes = sizes.reduce((sum, size) => sum + size, this.sizeBytes);
+    let bytes = sizes.reduce((sum, size) => sum + size, this.file.sizeBytes);
     for (const [index, { name, firstSeq, lastSeq }] of segments.entries()) {
       const isTooMuch = this.#lastSeq - firstSeq + 1 > maxCommits || bytes > maxBytes;
       if (!isTooMuch || lastSeq > snapshotSeq) return;
       await this.#files.remove(name);
       bytes -= sizes[index] ?? 0;
     }
-  }
-
-  close(): Promise<void> {
-    return this.#file.close();
   }
 }
 

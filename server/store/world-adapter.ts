@@ -61,10 +61,10 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
     const { seq } = world;
     const records = [...world.resources.values()];
     // Holds if this fails: the next attempt has to wait, too.
-    this.#journalLimitBytes = this.journal.sizeBytes + SNAPSHOT_MIN_BYTES;
+    this.#journalLimitBytes = this.journal.file.sizeBytes + SNAPSHOT_MIN_BYTES;
     // Rejects when one of these commits was taken back meanwhile: then this is no state of the world.
-    await this.journal.settled();
-    this.journal.check();
+    await this.journal.file.settled();
+    this.journal.file.check();
     const sizeBytes = await this.#files.replace(WORLD_FILE, worldFileContent(world.id, seq, records));
     this.#snapshotSeq = seq;
     await this.journal.rotate();
@@ -79,7 +79,7 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
 
   /** Has the journal outgrown the snapshot? */
   get isSnapshotDue(): boolean {
-    return this.journal.sizeBytes > this.#journalLimitBytes;
+    return this.journal.file.sizeBytes > this.#journalLimitBytes;
   }
 
   /** Does the snapshot hold all that there is? */

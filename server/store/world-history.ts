@@ -61,7 +61,7 @@ export class WorldHistory {
     // At this moment all of it, which takes a millisecond; in its places while others have their turn.
     const records = [...this.#world.resources.values()];
     const resources = new Map<Uuid, StoredResource>();
-    await Promise.all([this.#journal.settled(), inTurns(records, (record) => resources.set(record.id, record))]);
+    await Promise.all([this.#journal.file.settled(), inTurns(records, (record) => resources.set(record.id, record))]);
     if ('seq' in moment && moment.seq === seq) return { seq, resources };
     if ('seq' in moment && moment.seq > seq) throw await this.#unknown(`commit ${moment.seq}`, moment);
     for await (const commit of this.commits(seq + 1)) {

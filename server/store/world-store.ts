@@ -95,6 +95,7 @@ export class WorldStore {
   readonly files: StoreFiles;
   /** The commits that led here, and the world as it was. */
   readonly history: WorldHistory;
+  readonly view: WorldView;
   readonly #world: LiveWorld;
   readonly #index: WorldIndex;
   readonly #adapter: WorldAdapter;
@@ -119,11 +120,8 @@ export class WorldStore {
     this.#adapter = adapter;
     this.#options = options;
     this.#index = index;
+    this.view = index;
     this.history = new WorldHistory(world, adapter.journal);
-  }
-
-  get view(): WorldView {
-    return this.#index;
   }
 
   /** The world's id, the sequence number of its last commit, and all its resources. Read only. */
@@ -174,7 +172,7 @@ export class WorldStore {
   }
 
   health(): StoreHealth {
-    const { failure } = this.#adapter.journal;
+    const { failure } = this.#adapter.journal.file;
     return failure ? { isHealthy: false, message: failure.message } : { isHealthy: true };
   }
 
@@ -258,10 +256,10 @@ export class WorldStore {
 
   async #close(): Promise<void> {
     await this.#snapshot;
-    await this.#adapter.journal.settled().catch(() => undefined);
+    await this.#adapter.journal.file.settled().catch(() => undefined);
     if (!this.#adapter.isSnapshotOf(this.#world)) this.#startSnapshot();
     await this.#snapshot;
-    await this.#adapter.journal.close().finally(() => this.files.release());
+    await this.#adapter.journal.file.close().finally(() => this.files.release());
   }
 }
 
