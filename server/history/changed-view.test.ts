@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { idIn } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { typeOf } from '../model/registry.ts';
+import { typeOfWord } from '../model/registry.ts';
 import type { WorldView } from '../model/world-view.ts';
 import { openStore } from '../store/world-store.ts';
 import { ChangedView } from './changed-view.ts';
@@ -10,8 +9,8 @@ import { ChangedView } from './changed-view.ts';
 const idOf = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
 const at = '2024-05-01T12:00:00.000Z';
 const rootId = idOf(0);
-const words = ['orgs', 'workspaces', 'environments'] as const;
-const types = ['Resource::Organization', 'Resource::Workspace', 'Resource::Environment'];
+const words = ['orgs', 'lambdas', 'containers'] as const;
+const types = words.map((word) => typeOfWord(word).name);
 const names = ['a', 'b'];
 
 const record = (n: number, type: string, name: string, parent: number, uses: number): StoredResource => {
@@ -24,7 +23,7 @@ const record = (n: number, type: string, name: string, parent: number, uses: num
     state: 'Active',
     owner: rootId,
     ...provenance,
-    properties: { uses: { id: idOf(uses) } },
+    properties: { secrets: [{ secret_id: idOf(uses) }] },
   };
 };
 /** Each stands below one of a lower number, so that there are no circles. */
@@ -39,9 +38,6 @@ const records = fc
     }),
   )
   .map((some) => some.flatMap((one) => one ?? []));
-
-const referencesOf = ({ properties }: StoredResource) => [idIn(properties.uses) ?? []].flat();
-const indexing = { wordOf: (type: string) => typeOf({ type }).word, references: referencesOf };
 
 /** Every answer of a view, in an order of its own. */
 function answersOf(view: WorldView): unknown {
@@ -66,13 +62,12 @@ it('a changed view answers as the world does once the changes are made', async (
       const resources = Object.fromEntries([root, ...before].map((one) => [one.id, one]));
       const store = await openStore({
         medium: { kind: 'memory' },
-        indexing,
         createWorld: () => ({ format: 1, id: rootId, resources }),
         nowMs: () => 0,
         onWarning: () => undefined,
       });
       const remove = before.map(({ id }) => id).filter((id) => !after.some((one) => one.id === id));
-      const expected = answersOf(new ChangedView(store.view, { put: after, remove }, referencesOf));
+      const expected = answersOf(new ChangedView(store.view, { put: after, remove }));
       await store.commit({ put: after, remove }, { actor: null, via: 'startup' });
       expect(expected).toEqual(answersOf(store.view));
       await store.close();

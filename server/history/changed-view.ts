@@ -11,20 +11,14 @@ export class ChangedView implements WorldView {
   readonly #view: WorldView;
   readonly #put: readonly StoredResource[];
   readonly #changed: ReadonlyMap<Uuid, StoredResource | undefined>;
-  readonly #referencesOf: (record: StoredResource) => readonly Uuid[];
 
-  constructor(
-    view: WorldView,
-    changes: { put: readonly StoredResource[]; remove: readonly Uuid[] },
-    referencesOf: (record: StoredResource) => readonly Uuid[] = namedBy,
-  ) {
+  constructor(view: WorldView, changes: { put: readonly StoredResource[]; remove: readonly Uuid[] }) {
     this.#view = view;
     this.#put = changes.put;
     this.#changed = new Map<Uuid, StoredResource | undefined>([
       ...changes.remove.map((id) => [id, undefined] as const),
       ...changes.put.map((record) => [record.id, record] as const),
     ]);
-    this.#referencesOf = referencesOf;
   }
 
   get root(): StoredResource {
@@ -56,7 +50,7 @@ export class ChangedView implements WorldView {
   }
 
   referrers(id: Uuid, word?: TypeWord): readonly StoredResource[] {
-    const isOne = (one: StoredResource) => (!word || typeOf(one).word === word) && this.#referencesOf(one).includes(id);
+    const isOne = (one: StoredResource) => (!word || typeOf(one).word === word) && namedBy(one).includes(id);
     return this.#with(this.#view.referrers(id, word), isOne);
   }
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Cause } from '../model/commit.ts';
-import { idIn } from '../model/json.ts';
 import type { StoredResource, World } from '../model/record.ts';
-import { typeWords } from '../model/registry.ts';
+import { typeOfWord } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { StoreOptions } from './world-store.ts';
 
-// Small worlds for the tests of this room, whose types are the path words themselves: they need no registry.
+// Small worlds for the tests of this room.
 
 const AT = '2024-05-01T12:00:00.000Z';
 export const rootId = '00000000-0000-4000-8000-000000000001';
@@ -15,7 +14,7 @@ export const cause: Cause = { actor: null, via: 'startup' };
 export function record(word: TypeWord, name: string, members: Partial<StoredResource> = {}): StoredResource {
   return {
     id: randomUUID(),
-    type: word,
+    type: typeOfWord(word).name,
     name,
     parent: rootId,
     state: 'Active',
@@ -36,14 +35,6 @@ export function smallWorld(): World {
 export function testOptions(options: Partial<StoreOptions> = {}): StoreOptions {
   return {
     medium: { kind: 'memory' },
-    indexing: {
-      wordOf(type) {
-        const word = typeWords.find((one) => one === type);
-        if (!word) throw new Error(`no resource type is registered under '${type}'`);
-        return word;
-      },
-      references: ({ properties }) => [properties.uses ?? []].flat().flatMap((one) => idIn({ id: one }) ?? []),
-    },
     createWorld: smallWorld,
     nowMs: () => 1_700_000_000_000,
     fsync: 'never',

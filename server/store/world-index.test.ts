@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StoredResource } from '../model/record.ts';
+import { namedBy } from '../model/references.ts';
+import { typeOf, typeOfWord } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { cause, record, rootId, smallWorld, testOptions } from './world-for-tests.ts';
 import { openStore, type WorldStore } from './world-store.ts';
+
+/** Of lambdas and containers alike. */
+const WORDS: TypeWord[] = ['orgs', 'lambdas', 'containers'];
+const naming = (ids: readonly string[]) => ({ secrets: ids.map((secret_id) => ({ secret_id })) });
+const wordOf = (one: StoredResource) => typeOf(one).word;
 
 const names = (records: readonly StoredResource[]) => records.map(({ name }) => name);
 
@@ -66,7 +73,7 @@ test('an unknown id, parent, word or name gives nothing', async () => {
 /** D-023, looked up the slow way. */
 function ownerOf(resources: WorldStore['world']['resources'], of: StoredResource): string {
   let at = of.parent === null ? of : resources.get(of.parent);
-  while (at && at.type !== 'orgs') at = at.parent === null ? undefined : resources.get(at.parent);
+  while (at && wordOf(at) !== 'orgs') at = at.parent === null ? undefined : resources.get(at.parent);
   return at?.id ?? '';
 }
 
@@ -75,7 +82,6 @@ function expectTrueView({ view, world }: WorldStore): void {
   const all = [...world.resources.values()].sort((a, b) =>
     a.created.at < b.created.at ? -1 : a.created.at > b.created.at ? 1 : 0,
   );
-  const words: TypeWord[] = ['orgs', 'environments', 'apis'];
   const those = (test: (one: StoredResource) => boolean) =>
     all
       .filter(test)
@@ -85,39 +91,38 @@ function expectTrueView({ view, world }: WorldStore): void {
   for (const one of all) {
     expect(view.find(one.id)).toBe(one);
     expect(ids(view.children(one.id))).toEqual(those(({ parent }) => parent === one.id));
-    expect(ids(view.referrers(one.id))).toEqual(those(({ properties }) => [properties.uses].flat().includes(one.id)));
-    expect(ids(view.named(one.type as TypeWord, one.name))).toEqual(
+    expect(ids(view.referrers(one.id))).toEqual(those((other) => namedBy(other).includes(one.id)));
+    expect(ids(view.named(wordOf(one), one.name))).toEqual(
       those(({ type, name }) => type === one.type && name === one.name),
     );
-    for (const word of words) {
+    for (const word of WORDS) {
       expect(ids(view.referrers(one.id, word))).toEqual(
-        those(({ type, properties }) => type === word && [properties.uses].flat().includes(one.id)),
+        those((other) => wordOf(other) === word && namedBy(other).includes(one.id)),
       );
-      expect(ids(view.children(one.id, word))).toEqual(those(({ parent, type }) => parent === one.id && type === word));
+      expect(ids(view.children(one.id, word))).toEqual(those((other) => other.parent === one.id && wordOf(other) === word));
       expect(ids(view.named(word, 'a', one.id))).toEqual(
-        those(({ parent, type, name }) => parent === one.id && type === word && name === 'a'),
+        those((other) => other.parent === one.id && wordOf(other) === word && other.name === 'a'),
       );
       expect(ids(view.ownedBy(one.id, word))).toEqual(
-        those((other) => other.type === word && ownerOf(world.resources, other) === one.id),
+        those((other) => wordOf(other) === word && ownerOf(world.resources, other) === one.id),
       );
     }
   }
-  for (const word of words) {
+  for (const word of WORDS) {
     const listed = view.all(word);
-    expect(ids(listed)).toEqual(those(({ type }) => type === word));
+    expect(ids(listed)).toEqual(those((other) => wordOf(other) === word));
     const ages = listed.map(({ created }) => created.at);
     expect(ages).toEqual(ages.toSorted());
   }
 }
 
 test('after any commits, every index says what a look at all resources says', async () => {
-  const words: TypeWord[] = ['orgs', 'environments', 'apis'];
   const step = fc.record({
     remove: fc.boolean(),
     target: fc.nat(),
     parent: fc.nat(),
     uses: fc.array(fc.nat(), { maxLength: 3 }),
-    word: fc.constantFrom(...words),
+    word: fc.constantFrom(...WORDS),
     name: fc.constantFrom('a', 'b', 'c'),
     second: fc.integer({ min: 0, max: 9 }),
   });
@@ -133,7 +138,7 @@ test('after any commits, every index says what a look at all resources says', as
           continue;
         }
         const created = { by: rootId, at: `2024-05-01T12:00:0${second}.000Z` };
-        const properties = { uses: uses.map(pick) };
+        const properties = naming(uses.map(pick));
         // Every other step changes what is there; a parent is always older in the tree, so that there is no circle.
         const isNew = target % 2 === 0 || id === rootId;
         const placed = isNew ? { parent: pick(parent) } : { id, parent: store.view.find(id)?.parent ?? rootId };
@@ -147,14 +152,14 @@ test('after any commits, every index says what a look at all resources says', as
       });
       expectTrueView(await openStore(testOptions({ createWorld })));
       // What was changed before anybody asked for it, or after those of one type were asked for, is told as well.
-      for (const asked of [undefined, ...words]) {
+      for (const asked of [undefined, ...WORDS]) {
         const again = await openStore(testOptions({ createWorld }));
         if (asked) again.view.referrers(rootId, asked);
         const [first = rootId, last = rootId] = [...again.world.resources.keys()].slice(-2);
         const changed = again.view.find(first);
-        if (changed) await again.commit({ put: [{ ...changed, properties: { uses: [rootId, last] } }] }, cause);
+        if (changed) await again.commit({ put: [{ ...changed, properties: naming([rootId, last]) }] }, cause);
         if (last !== rootId && again.view.children(last).length === 0) await again.commit({ remove: [last] }, cause);
-        if (asked === 'apis') await again.completeView();
+        if (asked === 'containers') await again.completeView();
         expectTrueView(again);
       }
     }),
@@ -182,7 +187,7 @@ test('parts of long lists are true, made ahead or when asked for, whatever chang
       const change = async () => {
         const [renamed, turned] = [store.view.find(first), store.view.find(third)];
         if (!renamed || !turned) throw new Error('both are there');
-        const put = [{ ...renamed, name: 'renamed' }, { ...turned, type: 'environments' }, record('apis', 'new')];
+        const put = [{ ...renamed, name: 'renamed' }, { ...turned, type: typeOfWord('environments').name }, record('apis', 'new')];
         await store.commit({ put, remove: [second] }, cause);
       };
       if (changesMeanwhile) await change();

@@ -8,17 +8,6 @@ import type { WorldView } from '../model/world-view.ts';
 import { type Entry, type KeyOf, Listing } from './listing.ts';
 import { inTurns } from './turns.ts';
 
-/** What the registry of types tells the indexes. */
-export interface Indexing {
-  /** The path word of a full type name; throws for a type that is not registered. */
-  wordOf(type: string): TypeWord;
-  /** The ids of the resources that a record names in its properties. */
-  references(record: StoredResource): readonly Uuid[];
-}
-
-/** How the store finds its way in a world of this platform's types. */
-const ofRegistry: Indexing = { wordOf: (type) => typeOf({ type }).word, references: namedBy };
-
 /** Stands for "no parent" among parent ids. */
 const NO_PARENT = '';
 
@@ -40,7 +29,6 @@ const wordAndNameOf: KeyOf = ({ record, word }) => `${word}/${record.name}`;
  * list by itself, and who names whom, all of a type at once.
  */
 export class WorldIndex implements WorldView {
-  readonly #indexing: Indexing;
   readonly #entries = new Map<Uuid, Entry>();
   #nextOrder = 1;
   #revision = 0;
@@ -52,10 +40,6 @@ export class WorldIndex implements WorldView {
   readonly #byReference = new Listing();
   /** Types of records whose references nobody has looked at. */
   readonly #unread = new Set<TypeWord>();
-
-  constructor(options: { indexing?: Indexing | undefined } = {}) {
-    this.#indexing = options.indexing ?? ofRegistry;
-  }
 
   get root(): StoredResource {
     if (!this.#root) [this.#root] = this.#byParent.list(NO_PARENT);
@@ -103,7 +87,7 @@ export class WorldIndex implements WorldView {
   begin(resources: Iterable<StoredResource>): void {
     this.#revision += 1;
     for (const record of resources) {
-      const word = this.#indexing.wordOf(record.type);
+      const { word } = typeOf(record);
       this.#unread.add(word);
       if (this.#file(record.id, { record, word, references: undefined, owner: this.#ownerOf(record) }))
         this.#passOwnerDown(record.id);
@@ -125,11 +109,7 @@ export class WorldIndex implements WorldView {
   prepare(changes: readonly Change[]): PreparedChange[] {
     return changes.map(({ before, after }) => ({
       before,
-      after: after && {
-        record: after,
-        word: this.#indexing.wordOf(after.type),
-        references: this.#indexing.references(after),
-      },
+      after: after && { record: after, word: typeOf(after).word, references: namedBy(after) },
     }));
   }
 
@@ -190,7 +170,7 @@ export class WorldIndex implements WorldView {
 
   #readReferences(entry: Entry): void {
     if (entry.references) return;
-    entry.references = this.#indexing.references(entry.record);
+    entry.references = namedBy(entry.record);
     this.#moveReferences([], entry.references, entry, entry);
   }
 

@@ -15,15 +15,13 @@ import { FolderLost, StoreError } from './store-error.ts';
 import { WORLD_FILE, WorldAdapter } from './world-adapter.ts';
 import type { LiveWorld } from './world-file.ts';
 import { WorldHistory } from './world-history.ts';
-import { type Indexing, WorldIndex } from './world-index.ts';
+import { WorldIndex } from './world-index.ts';
 import { applyChanges, changeBetween } from './world-patch.ts';
 
 const { deepClone } = jsonPatch;
 
 export interface StoreOptions {
   medium: Medium;
-  /** That of the types of the registry unless given, as a test of the store alone does. */
-  indexing?: Indexing;
   /** Makes the first world; called when there is none yet. */
   createWorld(): World | Promise<World>;
   /** Epoch milliseconds. */
@@ -78,7 +76,7 @@ export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions,
       throw new StoreError(files.pathOf(WORLD_FILE), `cannot be written (${reasonOf(error)}). ${advice}`);
     });
   }
-  const index = new WorldIndex(options);
+  const index = new WorldIndex();
   if (options.freeze) deepFreeze([...low.data.resources.values()]);
   try {
     index.begin(low.data.resources.values());
