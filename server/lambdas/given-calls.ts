@@ -36,6 +36,16 @@ interface Given {
   hasBeenRead: boolean;
 }
 
+/** Whoever is to know of them. */
+interface Told {
+  /** Of lines of no call. */
+  onLine(stream: LogLine['stream'], text: string): void;
+  /** Lets the process begin the next call after one that has written something. */
+  goOn(closed: number): void;
+  /** When those are over that ended in one turn, and what follows them has been given. */
+  concluded(): void;
+}
+
 /** The calls that a process has, and whose the lines are that it writes. */
 export class GivenCalls {
   /** The first runs, or its ending is known; the others lie ready. */
@@ -43,8 +53,7 @@ export class GivenCalls {
   /** Calls that have ended while something they had sent was under way. */
   readonly #earlier = new Map<number, CallListener>();
   readonly #output: OutputLines;
-  readonly #goOn: (closed: number) => void;
-  readonly #concluded: () => void;
+  readonly #told: Told;
   /** What has been read of the output and waits to be told whose it is. */
   #unclaimed: { stream: LogLine['stream']; chunk: Buffer }[] = [];
   /** How much of it has been told. */
@@ -57,27 +66,11 @@ export class GivenCalls {
   #total = 0;
   #closed = 0;
 
-  /**
-   * `onLine`: told of lines of no call; `goOn`: lets the process begin the next call after one that has written something;
-   * `concluded`: told when those are over that ended in one turn, and what follows them has been given.
-   */
-  constructor(
-    logLimitLines: number,
-    {
-      onLine,
-      goOn,
-      concluded,
-    }: {
-      onLine(stream: LogLine['stream'], text: string): void;
-      goOn(closed: number): void;
-      concluded(): void;
-    },
-  ) {
-    this.#goOn = goOn;
-    this.#concluded = concluded;
+  constructor(logLimitLines: number, told: Told) {
+    this.#told = told;
     this.#output = new OutputLines(logLimitLines, (stream, text) => {
       if (this.#speaker) this.#speaker.listener.line(stream, text);
-      else onLine(stream, text);
+      else told.onLine(stream, text);
     });
   }
 
@@ -180,6 +173,7 @@ export class GivenCalls {
     this.#output.renew();
   }
 
+  /** A call whose handler has not ended. */
   #find(number: number): Given | undefined {
     return this.#given.find((given) => given.number === number && !given.ending);
   }
@@ -219,7 +213,7 @@ export class GivenCalls {
       if (this.#waitsForOutput()) return this.#concludeSoon();
       this.#claim();
       for (let first = this.#given[0]; first?.ending; first = this.#given[0]) this.#conclude(first, first.ending);
-      this.#concluded();
+      this.#told.concluded();
     });
   }
 
@@ -239,7 +233,7 @@ export class GivenCalls {
     this.#tellNotes(({ number }) => number === given.number);
     this.#given.shift();
     this.#closed = given.number;
-    if (ending.kind === 'outcome' && ending.head.hasWritten && this.#given.length > 0) this.#goOn(this.#closed);
+    if (ending.kind === 'outcome' && ending.head.hasWritten && this.#given.length > 0) this.#told.goOn(this.#closed);
     if (given.listener.goesOn()) this.#earlier.set(given.number, given.listener);
     given.listener.ended(ending);
   }

@@ -21,34 +21,12 @@ export class DockerConnection {
   constructor(address: DockerAddress) {
     this.address = address;
     const { transport } = address;
-    const keep = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS };
-    if (transport.kind === 'ssh') {
-      const { host, port, user, agent } = transport;
-      this.#agent = new Agent(keep);
-      this.docker = new Docker({
-        protocol: 'ssh',
-        host,
-        port,
-        ...(user !== undefined && { username: user }),
-        ...(agent !== undefined && { sshOptions: { agent } }),
-      });
-      this.#giveUpCalls = limitCalls(this.docker.modem);
-      return;
-    }
-    const isSecure = transport.kind === 'tcp' && transport.tls !== undefined;
     const tls = transport.kind === 'tcp' ? transport.tls : undefined;
-    this.#agent = isSecure ? new TlsAgent({ ...keep, ...tls }) : new Agent(keep);
-    const at =
-      transport.kind === 'socket' ? { socketPath: transport.path } : { host: transport.host, port: transport.port };
-    // The type does not know that the modem takes an agent and hands it to node:http.
-    const options: Docker.DockerOptions & { agent: Agent | TlsAgent } = {
-      ...at,
-      ...(transport.kind === 'tcp' && { protocol: isSecure ? 'https' : 'http', ...tls }),
-      agent: this.#agent,
-    };
+    const keep = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS };
+    this.#agent = tls ? new TlsAgent({ ...keep, ...tls }) : new Agent(keep);
     failBrokenAnswers(this.#agent);
     sayLittle(this.#agent);
-    this.docker = new Docker(options);
+    this.docker = new Docker(optionsFor(transport, this.#agent));
     this.#giveUpCalls = limitCalls(this.docker.modem);
   }
 
@@ -117,6 +95,20 @@ export class DockerConnection {
     this.#giveUpCalls();
     this.#agent.destroy();
   }
+}
+
+/** Its type does not know that the modem takes an agent and hands it to node:http. By ssh it makes one of its own. */
+function optionsFor(
+  transport: DockerAddress['transport'],
+  agent: Agent | TlsAgent,
+): Docker.DockerOptions & { agent?: Agent | TlsAgent } {
+  if (transport.kind === 'socket') return { socketPath: transport.path, agent };
+  const { host, port } = transport;
+  if (transport.kind === 'tcp')
+    return { host, port, protocol: transport.tls ? 'https' : 'http', ...transport.tls, agent };
+  const { user, agent: keys } = transport;
+  const sshOptions = keys === undefined ? {} : { sshOptions: { agent: keys } };
+  return { protocol: 'ssh', host, port, ...(user !== undefined && { username: user }), ...sshOptions };
 }
 
 /**

@@ -110,7 +110,7 @@ export class LogFiles {
     const { files, name } = this.#options;
     const last = this.#segments.at(-1);
     if (last && this.#appender) await this.#cutTornEnd(this.#appender, HEAD_BYTES + last.sizeBytes);
-    await this.#closeAppender();
+    await this.close();
     this.#isEndTorn = false;
     const file = `${FOLDER}/${name}-${String(from).padStart(POSITION_DIGITS, '0')}.bin`;
     await files.replace(file, oneChunk(headOf(name, from)));
@@ -139,7 +139,7 @@ export class LogFiles {
   /** Sets a damaged file aside and puts what is good of it in its place. @param good as long as the other */
   async mend(segment: LogSegment, good: Buffer, fault: string): Promise<void> {
     const { files, name } = this.#options;
-    if (segment === this.#segments.at(-1)) await this.#closeAppender();
+    if (segment === this.#segments.at(-1)) await this.close();
     await this.#setAside(segment.name, fault);
     await files.replace(segment.name, oneChunk(Buffer.concat([headOf(name, segment.from), good])));
   }
@@ -160,11 +160,7 @@ export class LogFiles {
     );
   }
 
-  close(): Promise<void> {
-    return this.#closeAppender();
-  }
-
-  async #closeAppender(): Promise<void> {
+  async close(): Promise<void> {
     const appender = this.#appender;
     this.#appender = undefined;
     await appender?.close();
