@@ -51,14 +51,14 @@ function makeWorld(size: number): World {
   const common = { state: 'Active', owner: rootId, created: { by: rootId, at } } as const;
   const modified = { action: 'create', by: rootId, at } as const;
   const resources: World['resources'] = {};
-  resources[rootId] = { id: rootId, type: 'orgs', name: 'root', parent: null, ...common, modified, properties: {} };
+  resources[rootId] = { id: rootId, type: 'Resource::Organization', name: 'root', parent: null, ...common, modified, properties: {} };
   let environmentId = rootId;
   for (let i = 1; i < size; i++) {
     const id = randomUUID();
     const isEnvironment = i % 50 === 1;
     const parent = isEnvironment ? rootId : environmentId;
     if (isEnvironment) environmentId = id;
-    const type = isEnvironment ? 'environments' : 'containers';
+    const type = isEnvironment ? 'Resource::Environment' : 'Resource::Container';
     const properties = isEnvironment
       ? { environment_type: 'development' }
       : {
@@ -71,7 +71,7 @@ function makeWorld(size: number): World {
           provider: { id: rootId, name: 'default-docker' },
           port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
         };
-    resources[id] = { id, type, name: `${type}-${i}`, parent, ...common, modified, properties };
+    resources[id] = { id, type, name: `record-${i}`, parent, ...common, modified, properties };
   }
   return { format: 1, id: randomUUID(), resources };
 }
@@ -109,7 +109,6 @@ async function journalJobs(dir: string, fsync: FsyncPolicy, size: number): Promi
   const open = () =>
     openStore({
       medium: { kind: 'folder', dir },
-      indexing: { wordOf: (type) => (type === 'orgs' || type === 'environments' ? type : 'containers'), references },
       createWorld: () => makeWorld(size),
       nowMs: Date.now,
       fsync,
@@ -182,11 +181,6 @@ async function inOwnProcess(keeper: Keeper, size: number): Promise<void> {
 
 function anyOf(ids: readonly string[]): string {
   return ids[Math.floor(Math.random() * ids.length)] ?? '';
-}
-
-function references(record: StoredResource): string[] {
-  const provider = record.properties.provider;
-  return provider && typeof provider === 'object' && 'id' in provider ? [String(provider.id)] : [];
 }
 
 /** A world in its process, with what it answered so far. */

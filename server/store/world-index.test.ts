@@ -99,7 +99,9 @@ function expectTrueView({ view, world }: WorldStore): void {
       expect(ids(view.referrers(one.id, word))).toEqual(
         those((other) => wordOf(other) === word && namedBy(other).includes(one.id)),
       );
-      expect(ids(view.children(one.id, word))).toEqual(those((other) => other.parent === one.id && wordOf(other) === word));
+      expect(ids(view.children(one.id, word))).toEqual(
+        those((other) => other.parent === one.id && wordOf(other) === word),
+      );
       expect(ids(view.named(word, 'a', one.id))).toEqual(
         those((other) => other.parent === one.id && wordOf(other) === word && other.name === 'a'),
       );
@@ -187,7 +189,11 @@ test('parts of long lists are true, made ahead or when asked for, whatever chang
       const change = async () => {
         const [renamed, turned] = [store.view.find(first), store.view.find(third)];
         if (!renamed || !turned) throw new Error('both are there');
-        const put = [{ ...renamed, name: 'renamed' }, { ...turned, type: typeOfWord('environments').name }, record('apis', 'new')];
+        const put = [
+          { ...renamed, name: 'renamed' },
+          { ...turned, type: typeOfWord('environments').name },
+          record('apis', 'new'),
+        ];
         await store.commit({ put, remove: [second] }, cause);
       };
       if (changesMeanwhile) await change();
