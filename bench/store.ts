@@ -51,7 +51,8 @@ function makeWorld(size: number): World {
   const common = { state: 'Active', owner: rootId, created: { by: rootId, at } } as const;
   const modified = { action: 'create', by: rootId, at } as const;
   const resources: World['resources'] = {};
-  resources[rootId] = { id: rootId, type: 'Resource::Organization', name: 'root', parent: null, ...common, modified, properties: {} };
+  const root = { id: rootId, type: 'Resource::Organization', name: 'root', parent: null };
+  resources[rootId] = { ...root, ...common, modified, properties: {} };
   let environmentId = rootId;
   for (let i = 1; i < size; i++) {
     const id = randomUUID();
