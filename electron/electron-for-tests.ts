@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import type { BrowserWindowConstructorOptions, ForkOptions, Rectangle } from 'electron';
-import type { AppPart, ElectronParts, SenderEvent, SessionPart } from './electron-parts.ts';
+import type { AppPart, ElectronParts, SessionPart } from './electron-parts.ts';
 import { isPrevented, type Template, TestTray, TestWindow } from './window-for-tests.ts';
 
 /** Gives a Node process what Electron gives a utility process: a port to its parent. */
@@ -37,9 +37,6 @@ class TestApp extends EventEmitter implements AppPart {
   getPath(): string {
     return this.folder;
   }
-  getVersion(): string {
-    return '1.2.3';
-  }
   quit(): void {
     if (isPrevented(this, 'before-quit')) return;
     this.hasQuit = this.windows.every((window) => window.isGone || window.close());
@@ -61,7 +58,6 @@ export class TestDesktop {
   workAreas: Rectangle[] = [{ x: 0, y: 0, width: 1920, height: 1080 }];
   hasTray = true;
   isGranted: (permission: string, url: string) => boolean[] = () => [];
-  readonly #handlers = new Map<string, (event: SenderEvent, ...values: unknown[]) => unknown>();
 
   /** @param folder for what the shell keeps of its user's */
   constructor(folder: string) {
@@ -72,16 +68,6 @@ export class TestDesktop {
     const window = this.app.windows.findLast((one) => !one.isGone);
     if (!window) throw new Error('there is no window');
     return window;
-  }
-
-  /** What the page of that address gets for a message to the shell. */
-  async ask(url: string, channel: string, ...values: unknown[]): Promise<unknown> {
-    return this.#handlers.get(channel)?.({ senderFrame: { url, parent: null } }, ...values);
-  }
-
-  /** What a frame within a page gets. */
-  async askFromFrame(url: string, channel: string): Promise<unknown> {
-    return this.#handlers.get(channel)?.({ senderFrame: { url, parent: {} } });
   }
 
   parts(): ElectronParts {
@@ -108,7 +94,6 @@ export class TestDesktop {
           this.menu = menu;
         },
       },
-      ipcMain: { handle: (channel, listener) => this.#handlers.set(channel, listener) },
       session: { defaultSession: this.#session() },
       shell: { openExternal: async (url) => void this.opened.push(url) },
       clipboard: {

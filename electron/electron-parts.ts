@@ -25,7 +25,6 @@ export interface AppPart {
   enableSandbox(): void;
   whenReady(): Promise<void>;
   getPath(name: 'userData' | 'temp'): string;
-  getVersion(): string;
   quit(): void;
   exit(code: number): void;
   on(event: 'before-quit', listener: (event: PreventableEvent) => void): unknown;
@@ -38,7 +37,6 @@ export interface AppPart {
 export interface ContentsPart {
   getURL(): string;
   setWindowOpenHandler(handler: (details: { url: string }) => WindowOpenHandlerResponse): void;
-  send(channel: string, ...values: unknown[]): void;
   on(
     event: 'will-navigate' | 'will-redirect' | 'will-frame-navigate',
     listener: (event: NavigationEvent) => void,
@@ -61,7 +59,6 @@ export interface WindowPart {
   maximize(): void;
   isMinimized(): boolean;
   isMaximized(): boolean;
-  isDestroyed(): boolean;
   getNormalBounds(): Rectangle;
   on(event: 'close', listener: (event: PreventableEvent) => void): unknown;
   on(event: 'closed', listener: () => void): unknown;
@@ -74,11 +71,6 @@ export interface TrayPart {
   setContextMenu(menu: any): void;
   destroy(): void;
   on(event: 'click', listener: () => void): unknown;
-}
-
-/** A frame that sends a message, and the message's way. */
-export interface SenderEvent {
-  senderFrame: { readonly url: string; readonly parent: unknown } | null;
 }
 
 export interface SessionPart {
@@ -115,9 +107,6 @@ export interface ElectronParts {
     buildFromTemplate(template: MenuItemConstructorOptions[]): unknown;
     // biome-ignore lint/suspicious/noExplicitAny: a menu goes from the one to the other unseen
     setApplicationMenu(menu: any): void;
-  };
-  ipcMain: {
-    handle(channel: string, listener: (event: SenderEvent, ...values: unknown[]) => unknown): void;
   };
   session: { readonly defaultSession: SessionPart };
   shell: { openExternal(url: string): Promise<void> };

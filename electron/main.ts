@@ -1,7 +1,7 @@
 // The desktop shell's main process.
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { app, BrowserWindow, clipboard, ipcMain, Menu, screen, session, shell, Tray, utilityProcess } from 'electron';
+import { app, BrowserWindow, clipboard, Menu, screen, session, shell, Tray, utilityProcess } from 'electron';
 import { z } from 'zod';
 import { SHELL_ARGUMENTS } from '../server/cli/run-shell.ts';
 import { startShell } from './shell.ts';
@@ -12,7 +12,7 @@ const serverArguments = z.array(z.string()).parse(JSON.parse(process.env[SHELL_A
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => app.quit());
 
 startShell({
-  electron: { app, BrowserWindow, Tray, Menu, ipcMain, session, shell, clipboard, screen, utilityProcess },
+  electron: { app, BrowserWindow, Tray, Menu, session, shell, clipboard, screen, utilityProcess },
   folder: dirname(fileURLToPath(import.meta.url)),
   serverArguments,
   argv: process.argv,

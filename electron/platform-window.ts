@@ -11,7 +11,6 @@ const CODE = 'code';
 
 export interface PlatformWindowOptions {
   electron: Pick<ElectronParts, 'BrowserWindow' | 'screen'>;
-  preloadFile: string;
   iconFile: string;
   /** Remembers where the window was. */
   stateFile: string;
@@ -70,13 +69,8 @@ export class PlatformWindow {
     this.#load();
   }
 
-  /** Tells the page something. */
-  send(channel: string, ...values: unknown[]): void {
-    if (this.#window && !this.#window.isDestroyed()) this.#window.webContents.send(channel, ...values);
-  }
-
   #open(): void {
-    const { electron, preloadFile, iconFile, stateFile, isQuitting, onHidden } = this.#options;
+    const { electron, iconFile, stateFile, isQuitting, onHidden } = this.#options;
     const before = readWindowState(stateFile);
     const window = new electron.BrowserWindow({
       ...placeWindow(
@@ -89,7 +83,6 @@ export class PlatformWindow {
       title: 'Terrarium',
       icon: iconFile,
       webPreferences: {
-        preload: preloadFile,
         contextIsolation: true,
         sandbox: true,
         nodeIntegration: false,

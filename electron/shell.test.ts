@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/cli/command-for-tests.ts';
-import { CHANNELS } from './bridge-channels.ts';
 import { clickItem } from './electron-for-tests.ts';
 import type { Addresses } from './ready-file.ts';
 import { Bench, START_TIMEOUT_MS } from './shell-for-tests.ts';
@@ -24,8 +23,9 @@ describe('a window of a platform that runs', () => {
   const origin = () => new URL(addresses.windowUrl).origin;
   const page = () => `${origin()}/ui/`;
 
-  it('has no way to Node, and lives in the sandbox', () => {
+  it('has no way to Node or to the shell, and lives in the sandbox', () => {
     expect(bench.desktop.app.isSandboxed).toBe(true);
+    expect(bench.desktop.window.options.webPreferences).not.toHaveProperty('preload');
     expect(bench.desktop.window.options.webPreferences).toMatchObject({
       contextIsolation: true,
       sandbox: true,
@@ -76,23 +76,6 @@ describe('a window of a platform that runs', () => {
     for (const permission of ['media', 'clipboard-read', 'geolocation', 'notifications', 'openExternal', 'usb']) {
       expect(bench.desktop.isGranted(permission, page())).toEqual([false, false, false]);
     }
-  });
-
-  it('speaks to the shell, which takes what it expects from whom it expects it', async () => {
-    const { desktop } = bench;
-    expect(await desktop.ask(page(), CHANNELS.version)).toBe('1.2.3');
-    expect(await desktop.ask(page(), CHANNELS.serverState)).toEqual({ phase: 'running', addresses });
-    await desktop.ask(page(), CHANNELS.copy, 'a text');
-    expect(desktop.copied).toBe('a text');
-    await desktop.ask(page(), CHANNELS.openExternal, 'https://example.com/docs');
-    expect(desktop.opened.pop()).toBe('https://example.com/docs');
-    await expect(desktop.ask(page(), CHANNELS.openExternal, 'file:///etc/passwd')).rejects.toThrow(
-      /http, https and mailto/,
-    );
-    await expect(desktop.ask(page(), CHANNELS.copy, { toString: 'x' })).rejects.toThrow(/expected string/);
-    await expect(desktop.ask(page(), CHANNELS.copy)).rejects.toThrow(CHANNELS.copy);
-    await expect(desktop.ask('https://example.com/', CHANNELS.version)).rejects.toThrow(/may not speak/);
-    await expect(desktop.askFromFrame(page(), CHANNELS.version)).rejects.toThrow(/may not speak/);
   });
 
   it('has a menu that leads to its screens and copies addresses', () => {

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import { SHELL_READY_FILE } from '../server/cli/running-platform.ts';
-import { answerBridge } from './bridge.ts';
-import { CHANNELS } from './bridge-channels.ts';
 import { findLink, PROTOCOL, placeOfLink } from './deep-link.ts';
 import type { ElectronParts, TrayPart } from './electron-parts.ts';
 import { isExternalLink } from './external-link.ts';
@@ -14,7 +12,7 @@ import { type ServerState, ServerSupervisor } from './server-supervisor.ts';
 
 export interface ShellOptions {
   electron: ElectronParts;
-  /** dist/electron: the preload script, the server's process, the icons. */
+  /** dist/electron: the server's process, the icons. */
   folder: string;
   /** What stands behind `terrarium start`. */
   serverArguments: readonly string[];
@@ -64,7 +62,6 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
   });
   const window = new PlatformWindow({
     electron: { BrowserWindow, screen },
-    preloadFile: join(folder, 'preload.cjs'),
     iconFile: join(folder, 'icon.png'),
     stateFile: join(app.getPath('userData'), 'window.json'),
     isQuitting: () => isQuitting || !tray,
@@ -97,7 +94,6 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
     tray?.setContextMenu(Menu.buildFromTemplate(trayMenu(state, actions)));
     tray?.setToolTip(statusLine(state));
     window.serverIs(state);
-    window.send(CHANNELS.serverState, state);
   }
 
   app.on('web-contents-created', (_event, contents) =>
@@ -137,7 +133,6 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
   await app.whenReady();
   if (isQuitting) return { supervisor, window };
   guardSession(session.defaultSession, (url) => window.isOurs(url));
-  answerBridge(electron, supervisor, (url) => window.isOurs(url));
   tray = openTray(Tray, join(folder, 'tray.png'), () => window.show(), print);
   window.show();
   supervisor.start();

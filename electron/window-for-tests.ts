@@ -15,7 +15,6 @@ export function isPrevented(emitter: EventEmitter, name: string, detail: object 
 
 class TestContents extends EventEmitter implements ContentsPart {
   url = '';
-  readonly sent: unknown[][] = [];
   openHandler: WindowOpenHandler = () => ({ action: 'allow' });
 
   getURL(): string {
@@ -23,9 +22,6 @@ class TestContents extends EventEmitter implements ContentsPart {
   }
   setWindowOpenHandler(handler: WindowOpenHandler): void {
     this.openHandler = handler;
-  }
-  send(...message: unknown[]): void {
-    this.sent.push(message);
   }
 
   /** Follows a link of the page; does it lead there? */
@@ -105,9 +101,6 @@ export class TestWindow extends EventEmitter implements WindowPart {
   }
   isMaximized(): boolean {
     return this.isLarge;
-  }
-  isDestroyed(): boolean {
-    return this.isGone;
   }
   getNormalBounds(): Rectangle {
     return this.bounds;

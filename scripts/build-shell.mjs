@@ -1,5 +1,4 @@
-// The desktop shell: its main process and the process of its server as modules, and the preload script, which Chromium's
-// sandbox takes only as one CommonJS file.
+// The desktop shell: its main process and the process of its server.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
@@ -18,7 +17,7 @@ export async function buildShell({ root, licenses }) {
     logLevel: 'warn',
     ssr: { noExternal: true, external: ['electron'], target: 'node' },
   };
-  const buildPart = (input, output) =>
+  const buildPart = (name) =>
     build({
       ...common,
       build: {
@@ -28,14 +27,12 @@ export async function buildShell({ root, licenses }) {
         copyPublicDir: false,
         target: 'node22',
         sourcemap: true,
-        rolldownOptions: { input, output },
+        rolldownOptions: {
+          input: { [name]: join(source, `${name}.ts`) },
+          output: { format: 'es', entryFileNames: '[name].js' },
+        },
       },
     });
-  await buildPart({ main: join(source, 'main.ts') }, { format: 'es', entryFileNames: '[name].js' });
-  await buildPart(
-    { 'server-process': join(source, 'server-process.ts') },
-    { format: 'es', entryFileNames: '[name].js' },
-  );
-  await buildPart({ preload: join(source, 'preload.ts') }, { format: 'cjs', entryFileNames: '[name].cjs' });
+  for (const name of ['main', 'server-process']) await buildPart(name);
   for (const icon of ICONS) copyFileSync(join(source, 'assets', icon), join(outDir, icon));
 }
