@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type AppliedSeed, seedRows } from '../contract/seeds.ts';
 import { changeLine, operationLine } from './change-lines.ts';
@@ -7,9 +8,10 @@ import { addPlatformOptions, connect, textOption } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
 import { printAnswer } from './print-answer.ts';
 import { runLines } from './run-lines.ts';
-import { seedFileAt } from './seed-path.ts';
 import { printLines, type Terminal } from './terminal.ts';
 
+/** Name of the seed in a folder that holds one with the code of its lambdas beside it. */
+const SEED_FILE = 'world.yaml';
 /** A large world takes its time. */
 const APPLY_TIMEOUT_MS = 600_000;
 
@@ -50,7 +52,9 @@ interface ReadSeed {
 async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
   // What is no JSON is YAML, and so is JSON.
   if (path === '-') return { type: 'application/yaml', content: await terminal.readInput() };
-  const file = await seedFileAt(resolve(terminal.folder, path));
+  const named = resolve(terminal.folder, path);
+  const isFolder = (await stat(named).catch(() => undefined))?.isDirectory();
+  const file = isFolder ? join(named, SEED_FILE) : named;
   // Loaded only now: no other command needs it.
   const { readSeedFileForApply } = await import('../emulator/seed-files.ts');
   const { document, placeOf } = await readSeedFileForApply(file);

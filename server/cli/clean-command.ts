@@ -4,7 +4,7 @@ import type { EngineCleaning, FoundWorld } from '../emulator/engine-cleaning.ts'
 import { ExitWith, NO } from './exit-with.ts';
 import { localConfig, textOption } from './instance-options.ts';
 import { printAnswer } from './print-answer.ts';
-import { printRows, type Terminal } from './terminal.ts';
+import { printLines, rowLines, type Terminal } from './terminal.ts';
 
 const NOTES = `
 A world is gone when it was in memory and its process has ended, or when the folder that kept it holds it no more. One that
@@ -61,7 +61,7 @@ async function clean(command: Command, terminal: Terminal, cleaning: EngineClean
       one.why,
     ]);
     if (rows.length === 0) terminal.print(`no world has left anything in the container engine at ${cleaning.address}`);
-    else printRows(terminal, rows);
+    else printLines(rowLines(rows), terminal);
     if (doomed.length === 0 && worlds.some(({ state }) => state === 'gone'))
       terminal.print('\n`terrarium clean --yes` removes what is of worlds that are gone');
   });

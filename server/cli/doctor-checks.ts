@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rmdir, stat, statfs } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
@@ -10,6 +8,7 @@ import { probeEngine } from '../emulator/engine-probe.ts';
 import { isOlderNode } from '../machine/node-version.ts';
 import { reasonOf } from '../model/reason.ts';
 import { findInstance } from './instance-file.ts';
+import { listenFailure } from './listen-failure.ts';
 
 /** One thing that was looked at. */
 export interface Check {
@@ -19,6 +18,19 @@ export interface Check {
   isNeeded: boolean;
   /** How it is, and what to do when it is not well. */
   message: string;
+  /** Fetches it while there is a network; absent where it is there, or has to come by another way. Throws why it could not. */
+  fetch?(): Promise<unknown>;
+}
+
+/** What was found of a thing of that name. */
+export function checkOf(name: string, isNeeded: boolean) {
+  return (ok: boolean, message: string, fetch?: Check['fetch']): Check => ({
+    name,
+    ok,
+    isNeeded,
+    message,
+    ...(fetch && { fetch }),
+  });
 }
 
 /** A world of 100,000 resources with its history and a snapshot under way takes less. */
@@ -30,7 +42,7 @@ export function checkNode(version: string): Check {
   const wanted = manifest.engines.node.replace(/^\D+/, '');
   const ok = !isOlderNode(version, wanted);
   const message = ok ? `Node.js ${version}` : `Node.js ${version} is older than ${wanted}: install a newer one`;
-  return { name: 'Node.js', ok, isNeeded: true, message };
+  return checkOf('Node.js', true)(ok, message);
 }
 
 /** Are the ports free, and if not, who has them? */
@@ -40,7 +52,7 @@ export async function checkPorts(config: Config): Promise<Check[]> {
     (url) => url && Number(new URL(url).port),
   );
   const check = async (name: string, flag: string, port: number): Promise<Check> => {
-    const said = (ok: boolean, message: string) => ({ name, ok, isNeeded: true, message });
+    const said = checkOf(name, true);
     if (port === 0) return said(true, 'any free one will be chosen');
     if (instance && own.includes(port))
       return said(true, `${port} is in use by this platform (process ${instance.pid})`);
@@ -60,19 +72,6 @@ export async function checkPorts(config: Config): Promise<Check[]> {
   ]);
 }
 
-async function listenFailure(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
-  const server = createServer();
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-    server.close();
-    await once(server, 'close');
-    return undefined;
-  } catch (failure) {
-    return failure instanceof Error ? failure : new Error(String(failure));
-  }
-}
-
 /** Who listens on a port of this machine, as far as the system tells. */
 async function holderOf(port: number): Promise<string> {
   const run = promisify(execFile);
@@ -87,7 +86,7 @@ async function holderOf(port: number): Promise<string> {
 
 /** Can files be written where the world is to be kept? */
 export async function checkDataFolder({ data }: Config): Promise<Check> {
-  const said = (ok: boolean, message: string) => ({ name: 'data folder', ok, isNeeded: true, message });
+  const said = checkOf('data folder', true);
   if (data === IN_MEMORY) return said(true, 'none: the world is in memory');
   try {
     const folder = await existingFolder(data);
@@ -101,7 +100,7 @@ export async function checkDataFolder({ data }: Config): Promise<Check> {
 
 /** Is there room for the world to grow? */
 export async function checkDiskSpace({ data }: Config): Promise<Check> {
-  const said = (ok: boolean, message: string) => ({ name: 'disk space', ok, isNeeded: true, message });
+  const said = checkOf('disk space', true);
   if (data === IN_MEMORY) return said(true, 'none needed: the world is in memory');
   try {
     const { bavail, bsize } = await statfs(await existingFolder(data));
@@ -112,7 +111,7 @@ export async function checkDiskSpace({ data }: Config): Promise<Check> {
       `${freeMb} MB free${ok ? '' : `, of ${SPACE_WANTED_MB} wanted: make room, or choose another --data`}`,
     );
   } catch (failure) {
-    return said(false, `cannot be told: ${failure instanceof Error ? failure.message : failure}`);
+    return said(false, `cannot be told: ${reasonOf(failure)}`);
   }
 }
 
@@ -130,13 +129,12 @@ async function existingFolder(path: string): Promise<string> {
 
 /** Does a container engine answer? Nothing but containers needs one. */
 export async function checkEngine({ containers: { engine } }: Config, env: NodeJS.ProcessEnv): Promise<Check> {
-  const said = (name: string, ok: boolean, message: string) => ({ name, ok, isNeeded: false, message });
-  if (engine === 'none') return said('Docker', true, 'not wanted: the setting containers.engine is none');
+  const said = checkOf('Docker', false);
+  if (engine === 'none') return said(true, 'not wanted: the setting containers.engine is none');
   try {
     const { address, name, said: version } = await probeEngine(engine, env);
-    return said(name, true, `${address} answers${version ? `, ${version}` : ''}`);
+    return checkOf(name, false)(true, `${address} answers${version ? `, ${version}` : ''}`);
   } catch (failure) {
-    const reason = reasonOf(failure);
-    return said('Docker', false, `${reason}: containers will not run until it does; all else will`);
+    return said(false, `${reasonOf(failure)}: containers will not run until it does; all else will`);
   }
 }

@@ -68,16 +68,16 @@ function tell(command: Command, terminal: Terminal, checks: readonly Check[], is
 async function offlineChecks(around: OfflineSurroundings, isFetching: boolean): Promise<Check[]> {
   const failures = new Map<string, string>();
   if (isFetching) {
-    for (const { isHere, message, fetch } of await offlineNeeds(around)) {
-      if (isHere || !fetch) continue;
+    for (const { message, fetch } of await offlineNeeds(around)) {
+      if (!fetch) continue;
       around.terminal.complain(`fetching: ${message}`);
       await fetch().catch((failure: Error) => failures.set(message, failure.message));
     }
   }
-  return (await offlineNeeds(around)).map(({ name, isHere, message, fetch }) => {
-    const failure = failures.get(message);
-    const how = failure ? ` (it could not be fetched: ${failure})` : !isHere && fetch ? ' (--fetch fetches it)' : '';
-    return { name, ok: isHere, isNeeded: false, message: `${message}${how}` };
+  return (await offlineNeeds(around)).map((need) => {
+    const failure = failures.get(need.message);
+    const how = failure ? ` (it could not be fetched: ${failure})` : need.fetch ? ' (--fetch fetches it)' : '';
+    return { ...need, message: `${need.message}${how}` };
   });
 }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { chooseWindow } from './choose-window.ts';
-import type { Check } from './doctor-checks.ts';
+import { type Check, checkOf } from './doctor-checks.ts';
 import type { Terminal } from './terminal.ts';
 import { type Onlooker, type WindowChoice, windowSurroundings } from './window-surroundings.ts';
 
@@ -31,7 +31,7 @@ export async function checkTools(terminal: Onlooker, asked: WindowChoice): Promi
 }
 
 async function checkProgram({ name, why, debian = name }: Program, env: Terminal['env']): Promise<Check> {
-  const said = (ok: boolean, message: string) => ({ name, ok, isNeeded: false, message });
+  const said = checkOf(name, false);
   try {
     const { stdout } = await promisify(execFile)(name, ['--version'], { env: { ...env }, timeout: ASK_TIMEOUT_MS });
     return said(true, stdout.split('\n', 1)[0]?.trim() ?? '');
@@ -47,7 +47,7 @@ function installLine(name: string, debian: string): string {
 }
 
 function checkRunner(): Check {
-  const said = (ok: boolean, message: string) => ({ name: 'pipelines', ok, isNeeded: false, message });
+  const said = checkOf('pipelines', false);
   try {
     const manifest = createRequire(import.meta.url)('gitlab-ci-local/package.json');
     return said(true, `gitlab-ci-local ${manifest.version}`);
@@ -60,12 +60,12 @@ function checkRunner(): Check {
 function checkWindow(terminal: Onlooker, asked: WindowChoice): Check[] {
   const surroundings = windowSurroundings(terminal, asked);
   const { electron } = surroundings;
-  const said = (name: string, ok: boolean, message: string) => ({ name, ok, isNeeded: false, message });
+  const saidOfElectron = checkOf('Electron', false);
   const how = 'fetchInto' in electron ? ': the first start that opens a browser fetches it in the background' : '';
   return [
     'path' in electron
-      ? said('Electron', true, electron.path)
-      : said('Electron', false, `${electron.missing}${how || ': the window opens in a browser instead'}`),
-    said('window', true, chooseWindow(surroundings).line ?? 'No window: that was asked for.'),
+      ? saidOfElectron(true, electron.path)
+      : saidOfElectron(false, `${electron.missing}${how || ': the window opens in a browser instead'}`),
+    checkOf('window', false)(true, chooseWindow(surroundings).line ?? 'No window: that was asked for.'),
   ];
 }

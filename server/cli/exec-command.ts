@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Command } from 'commander';
 import { IN_MEMORY } from '../config-schema.ts';
@@ -37,11 +37,21 @@ export function addExecCommand(program: Command, terminal: Terminal, startEmulat
     const presets = { data: IN_MEMORY, basePort: '0', gatewayPort: '0', crmPort: '0', scmPort: '0' };
     const found = configOf(command, terminal, presets);
     const { config } = found;
-    const signals = new SignalRelay(terminal);
+    let received: Signal | undefined;
+    let pass: (signal: Signal) => void = () => {};
+    for (const signal of SIGNALS) {
+      terminal.signals.on(signal, () => {
+        received ??= signal;
+        // Of the keyboard's Ctrl+C the child has heard itself.
+        if (!(terminal.isInteractive && signal === 'SIGINT')) pass(signal);
+      });
+    }
     const exitCode = await withPlatform(found, terminal, startEmulator, async (emulator) => {
-      if (signals.received) return 128 + constants.signals[signals.received];
+      if (received) return 128 + constants.signals[received];
       const env = { ...terminal.env, ...(await platformVariables(emulator, config)) };
-      return run(words, { env, folder: terminal.folder, signals });
+      return run(words, { env, folder: terminal.folder }, (child) => {
+        pass = (signal) => child.kill(signal);
+      });
     });
     throw new ExitWith(exitCode);
   });
@@ -49,33 +59,15 @@ export function addExecCommand(program: Command, terminal: Terminal, startEmulat
 
 type Signal = (typeof SIGNALS)[number];
 
-/** Passes signals on to a child. Of the keyboard's Ctrl+C it has heard itself. */
-class SignalRelay {
-  received: Signal | undefined;
-  #pass: (signal: Signal) => void = () => {};
-
-  constructor({ signals, isInteractive }: Pick<Terminal, 'signals' | 'isInteractive'>) {
-    for (const signal of SIGNALS) {
-      signals.on(signal, () => {
-        this.received ??= signal;
-        if (!(isInteractive && signal === 'SIGINT')) this.#pass(signal);
-      });
-    }
-  }
-
-  to(pass: (signal: Signal) => void): void {
-    this.#pass = pass;
-  }
-}
-
 /** Runs a command to its end; resolves to the exit code that a shell would have for it. */
 function run(
   [file = '', ...args]: readonly string[],
-  { env, folder, signals }: { env: NodeJS.ProcessEnv; folder: string; signals: SignalRelay },
+  { env, folder }: { env: NodeJS.ProcessEnv; folder: string },
+  onStart: (child: ChildProcess) => void,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { env, cwd: folder, stdio: 'inherit' });
-    signals.to((signal) => child.kill(signal));
+    onStart(child);
     child.on('error', (failure: NodeJS.ErrnoException) => {
       // Without an id it never ran; otherwise a signal could not be sent, and its end is still to come.
       if (child.pid !== undefined) return;

@@ -4,10 +4,10 @@ import { historyRows, type ShownCommit, type ShownDifference } from '../contract
 import type { AnswerOf } from '../contract/row.ts';
 import { VIAS } from '../model/commit.ts';
 import { changeLines } from './change-lines.ts';
-import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import { addPlatformOptions, askPlatform, connect, type Found, queryOf, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { printAnswer } from './print-answer.ts';
-import { printLines, printRows, type Terminal } from './terminal.ts';
+import { printLines, rowLines, type Terminal } from './terminal.ts';
 
 /** Most commits of one request; the server gives no more. */
 const PAGE = 500;
@@ -20,9 +20,9 @@ export function addHistoryCommand(program: Command, terminal: Terminal): void {
   addListCommand(history, terminal);
 
   const show = history.command('show').description('print one commit').argument('<seq>', 'its number');
-  addPlatformOptions(show).action(async (seq: string) => {
-    const client = await connect(show, terminal);
-    printCommit(await client.ask(historyRows.readCommit, { path: { commit_seq: seq } }), show, terminal);
+  askPlatform(show, terminal, async (client, seq: string) => {
+    const commit = await client.ask(historyRows.readCommit, { path: { commit_seq: seq } });
+    return { answer: commit, lines: commitLines(commit, terminal) };
   });
 
   const diff = history
@@ -30,26 +30,23 @@ export function addHistoryCommand(program: Command, terminal: Terminal): void {
     .description('print what leads from one moment to another; a moment is the number of a commit or an ISO time')
     .argument('<from>', 'a moment')
     .argument('[to]', 'a later one, or an earlier one; now unless given');
-  addPlatformOptions(diff).action(async (from: string, to: string | undefined) => {
-    const client = await connect(diff, terminal);
-    const query = new URLSearchParams({ from, ...(to !== undefined && { to }) });
-    printDifference(await client.ask(historyRows.compareMoments, { query }), diff, terminal);
+  askPlatform(diff, terminal, async (client, from: string, to?: string) => {
+    const query = { from, ...(to !== undefined && { to }) };
+    return differenceFound(await client.ask(historyRows.compareMoments, { query }), terminal);
   });
 
   const revert = history.command('revert').description('undo one commit, by a new one').argument('<seq>', 'its number');
-  addPlatformOptions(revert).action(async (seq: string) => {
-    const client = await connect(revert, terminal);
-    printMade(await client.ask(historyRows.revertCommit, { path: { commit_seq: seq } }), revert, terminal);
-  });
+  askPlatform(revert, terminal, async (client, seq: string) =>
+    commitMade(await client.ask(historyRows.revertCommit, { path: { commit_seq: seq } }), terminal),
+  );
 
   const restore = history
     .command('restore')
     .description('make the world what it was, by one commit')
     .argument('<moment>', 'the number of a commit, or an ISO time');
-  addPlatformOptions(restore).action(async (moment: string) => {
-    const client = await connect(restore, terminal);
-    printMade(await client.ask(historyRows.restoreMoment, { json: { at: moment } }), restore, terminal);
-  });
+  askPlatform(restore, terminal, async (client, moment: string) =>
+    commitMade(await client.ask(historyRows.restoreMoment, { json: { at: moment } }), terminal),
+  );
 }
 
 function addListCommand(history: Command, terminal: Terminal): void {
@@ -66,13 +63,8 @@ function addListCommand(history: Command, terminal: Terminal): void {
     .option('--limit <N>', 'how many at most', '50');
   addPlatformOptions(list).action(async () => {
     const limit = countOf(textOption(list, 'limit'));
-    const query = new URLSearchParams();
-    for (const name of FILTERS) {
-      const value = textOption(list, name);
-      if (value !== undefined) query.set(name, value);
-    }
-    const commits = await readCommits(await connect(list, terminal), query, limit);
-    printAnswer(list, terminal, commits, () => printRows(terminal, commits.map(rowOf)));
+    const commits = await readCommits(await connect(list, terminal), queryOf(list, FILTERS), limit);
+    printAnswer(list, terminal, commits, () => printLines(rowLines(commits.map(rowOf)), terminal));
   });
 }
 
@@ -94,33 +86,21 @@ function rowOf({ seq, at, cause, resources }: ShownCommit): string[] {
   return [String(seq), at, cause.actor?.name ?? '-', cause.via, cause.note ?? cause.action ?? '-', places];
 }
 
-function printCommit(commit: ShownCommit, command: Command, terminal: Terminal): void {
-  printAnswer(command, terminal, commit, () => printLines(commitLines(commit, terminal), terminal));
-}
-
 function* commitLines(commit: ShownCommit, terminal: Terminal): Generator<string> {
   yield rowOf(commit).slice(0, -1).join('  ');
   yield* changeLines(commit, terminal);
 }
 
-/** Prints what leads from one world to another. */
-export function printDifference(difference: ShownDifference, command: Command, terminal: Terminal): void {
-  printAnswer(command, terminal, difference, () => {
-    if (difference.resources.length === 0) terminal.print('no difference');
-    printLines(changeLines(difference, terminal), terminal);
-  });
+/** What leads from one world to another. */
+export function differenceFound(difference: ShownDifference, terminal: Terminal): Found {
+  const isNone = difference.resources.length === 0;
+  return { answer: difference, lines: isNone ? ['no difference'] : changeLines(difference, terminal) };
 }
 
-/** Prints that commit. */
-export function printMade(
-  { commit }: AnswerOf<typeof historyRows.revertCommit>,
-  command: Command,
-  terminal: Terminal,
-): void {
-  printAnswer(command, terminal, { commit: commit ?? null }, () => {
-    if (commit) printLines(commitLines(commit, terminal), terminal);
-    else terminal.print('nothing was changed: the world is so already');
-  });
+/** The commit that was made, if there was something to do. */
+export function commitMade({ commit }: AnswerOf<typeof historyRows.revertCommit>, terminal: Terminal): Found {
+  const lines = commit ? commitLines(commit, terminal) : ['nothing was changed: the world is so already'];
+  return { answer: { commit: commit ?? null }, lines };
 }
 
 function countOf(written = ''): number {

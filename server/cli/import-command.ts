@@ -2,10 +2,9 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ShownImport } from '../contract/history.ts';
 import { sendArchive } from './archive-files.ts';
-import { addPlatformOptions, connect } from './instance-options.ts';
-import { printAnswer } from './print-answer.ts';
+import { askPlatform } from './instance-options.ts';
 import { runLines } from './run-lines.ts';
-import { printLines, type Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 /** `terrarium import FILE`: makes an instance what an archive says, which `export -o FILE.zip` has made. */
 export function addImportCommand(program: Command, terminal: Terminal): void {
@@ -13,10 +12,9 @@ export function addImportCommand(program: Command, terminal: Terminal): void {
     .command('import')
     .description('make the instance what an archive of another one says; its keys and passwords stay')
     .argument('<file.zip>', 'what `export -o FILE.zip` has written');
-  addPlatformOptions(command).action(async (file: string) => {
-    const client = await connect(command, terminal);
+  askPlatform(command, terminal, async (client, file: string) => {
     const imported = await sendArchive(client, resolve(terminal.folder, file), terminal);
-    printAnswer(command, terminal, imported, () => printLines(report(imported), terminal));
+    return { answer: imported, lines: report(imported) };
   });
 }
 

@@ -8,7 +8,8 @@ import { readConfig } from '../config-sources.ts';
 import { findInstance, type InstanceRecord } from './instance-file.ts';
 import { addInstanceOption, namedFolder } from './instance-name.ts';
 import { type KeyPair, PlatformClient } from './platform-client.ts';
-import type { Terminal } from './terminal.ts';
+import { printAnswer } from './print-answer.ts';
+import { printLines, type Terminal } from './terminal.ts';
 
 const EXIT_CODES = `
 Exit codes: 0 done; 1 the answer is no, or the platform does not answer; 2 something to put right in what was asked.`;
@@ -26,12 +27,40 @@ export function addPlatformOptions(
     .addHelpText('after', EXIT_CODES);
 }
 
+/** What a command has found: as JSON, and as people read it. */
+export interface Found {
+  answer: unknown;
+  lines: Iterable<string>;
+}
+
+/** Makes a command one that asks a running platform something, and prints what it has found there. */
+export function askPlatform<Words extends string[]>(
+  command: Command,
+  terminal: Terminal,
+  find: (client: PlatformClient, ...words: Words) => Promise<Found>,
+): void {
+  addPlatformOptions(command).action(async (...words: Words) => {
+    const { answer, lines } = await find(await connect(command, terminal), ...words);
+    printAnswer(command, terminal, answer, () => printLines(lines, terminal));
+  });
+}
+
 type Surroundings = Pick<Terminal, 'env' | 'folder'>;
 
 /** The value of an option that takes one. */
 export function textOption(command: Command, name: string): string | undefined {
   const value: unknown = command.getOptionValue(name);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** The options of these names that are given, as a query. */
+export function queryOf(command: Command, names: readonly string[]): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of names) {
+    const value = textOption(command, name);
+    if (value !== undefined) query.set(name, value);
+  }
+  return query;
 }
 
 /**

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UserError } from '../config.ts';
 import { invokeRows, type ShownInvocation } from '../contract/logs.ts';
+import { reasonOf } from '../model/reason.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findLambda, LAMBDA_ARGUMENT } from './find-lambda.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
@@ -37,7 +38,7 @@ async function eventOf(written: string | undefined, terminal: Terminal): Promise
   try {
     JSON.parse(text);
   } catch (cause) {
-    throw new UserError(`the event is no JSON: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    throw new UserError(`the event is no JSON: ${reasonOf(cause)}`, { cause });
   }
   return text;
 }

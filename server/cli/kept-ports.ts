@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { IN_MEMORY } from '../config-schema.ts';
 import type { ConfigWithOrigins } from '../config-sources.ts';
 import type { Emulator } from '../emulator.ts';
 import { readKept } from '../machine/kept-file.ts';
+import { listenFailure } from './listen-failure.ts';
 
 /** In the data folder: the ports that the platform had last. */
 const FILE = 'ports.json';
@@ -29,15 +29,7 @@ export async function withKeptPorts({ config, origins }: ConfigWithOrigins): Pro
   if (!kept) return { config, origins };
   const ports = { ...kept };
   for (const key of ['basePort', 'gatewayPort', 'crmPort', 'scmPort'] as const) {
-    if (config[key] !== 0 || !(await isFree(config.host, kept[key]))) ports[key] = config[key];
+    if (config[key] !== 0 || (await listenFailure(config.host, kept[key]))) ports[key] = config[key];
   }
   return { config: { ...config, ...ports }, origins };
-}
-
-function isFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, host, () => server.close(() => resolve(true)));
-  });
 }

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { RowClient, type Sent } from '../contract/row-client.ts';
 import type { ErrorDetail } from '../model/errors.ts';
 import { jsonIn } from '../model/json.ts';
+import { reasonOf } from '../model/reason.ts';
 import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith, NO } from './exit-with.ts';
 
@@ -75,10 +76,7 @@ async function whole(response: IncomingMessage): Promise<string> {
 
 /** What to throw when an answer ends before it is complete. */
 export function brokenOff(failure: unknown): ExitWith {
-  return new ExitWith(
-    NO,
-    `the answer of the platform broke off: ${failure instanceof Error ? failure.message : failure}`,
-  );
+  return new ExitWith(NO, `the answer of the platform broke off: ${reasonOf(failure)}`);
 }
 
 async function send(

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { findLambda, LAMBDA_ARGUMENT } from './find-lambda.ts';
-import { addPlatformOptions, connect } from './instance-options.ts';
-import { printAnswer } from './print-answer.ts';
-import { printLines, type Terminal } from './terminal.ts';
+import { askPlatform } from './instance-options.ts';
+import type { Terminal } from './terminal.ts';
 
 /** `terrarium schedule LAMBDA`: when a lambda runs next by the clock. */
 export function addScheduleCommand(program: Command, terminal: Terminal): void {
@@ -11,11 +10,10 @@ export function addScheduleCommand(program: Command, terminal: Terminal): void {
     .command('schedule')
     .description('say when a lambda runs next by the clock, as its periodic_info says')
     .argument('<lambda>', LAMBDA_ARGUMENT);
-  addPlatformOptions(command).action(async (named: string) => {
-    const client = await connect(command, terminal);
+  askPlatform(command, terminal, async (client, named: string) => {
     const id = await findLambda(client, named);
     const { schedule } = await client.json('GET', `/inspect/lambdas/${id}/workbench`, workbenchSchema);
-    printAnswer(command, terminal, schedule ?? {}, () => printLines(report(schedule), terminal));
+    return { answer: schedule ?? {}, lines: report(schedule) };
   });
 }
 

@@ -1,48 +1,36 @@
 import type { Command } from 'commander';
 import { type ShownSnapshot, snapshotRows } from '../contract/history.ts';
-import { printDifference, printMade } from './history-command.ts';
-import { addPlatformOptions, connect } from './instance-options.ts';
-import type { PlatformClient } from './platform-client.ts';
-import { printAnswer } from './print-answer.ts';
-import { printRows, type Terminal } from './terminal.ts';
+import { commitMade, differenceFound } from './history-command.ts';
+import { askPlatform } from './instance-options.ts';
+import { rowLines, type Terminal } from './terminal.ts';
 
 /** `terrarium snapshot`: keeps worlds under a name, compares them with the present one, and brings them back. */
 export function addSnapshotCommand(program: Command, terminal: Terminal): void {
   const snapshot = program.command('snapshot').description('keep worlds under a name, and bring them back');
-  const add = (name: string, description: string, act: (client: PlatformClient, command: Command) => Promise<void>) => {
-    const command = snapshot.command(name).description(description);
-    addPlatformOptions(command).action(async () => act(await connect(command, terminal), command));
-  };
-  const addNamed = (
-    name: string,
-    description: string,
-    act: (client: PlatformClient, command: Command, of: string) => Promise<void>,
-  ) => {
-    const command = snapshot.command(name).description(description).argument('<name>', 'name of the snapshot');
-    addPlatformOptions(command).action(async (of: string) => act(await connect(command, terminal), command, of));
-  };
+  const named = (name: string, description: string) =>
+    snapshot.command(name).description(description).argument('<name>', 'name of the snapshot');
 
-  add('list', 'list them, oldest first', async (client, command) => {
+  const list = snapshot.command('list').description('list them, oldest first');
+  askPlatform(list, terminal, async (client) => {
     const kept = await client.ask(snapshotRows.listSnapshots);
-    printAnswer(command, terminal, kept, () => printRows(terminal, kept.map(rowOf)));
+    return { answer: kept, lines: rowLines(kept.map(rowOf)) };
   });
-  addNamed('save', 'keep the present world', async (client, command, name) => {
+  askPlatform(named('save', 'keep the present world'), terminal, async (client, name: string) => {
     const saved = await client.ask(snapshotRows.createSnapshot, { json: { name } });
-    printAnswer(command, terminal, saved, () => printRows(terminal, [rowOf(saved)]));
+    return { answer: saved, lines: rowLines([rowOf(saved)]) };
   });
-  addNamed('diff', 'print what leads from it to now', async (client, command, name) => {
-    printDifference(
-      await client.ask(snapshotRows.compareSnapshot, { path: { snapshot_name: name } }),
-      command,
-      terminal,
-    );
+  askPlatform(named('diff', 'print what leads from it to now'), terminal, async (client, name: string) => {
+    const path = { snapshot_name: name };
+    return differenceFound(await client.ask(snapshotRows.compareSnapshot, { path }), terminal);
   });
-  addNamed('restore', 'make the world what it was then, by one commit', async (client, command, name) => {
-    printMade(await client.ask(snapshotRows.restoreSnapshot, { path: { snapshot_name: name } }), command, terminal);
+  const restore = named('restore', 'make the world what it was then, by one commit');
+  askPlatform(restore, terminal, async (client, name: string) => {
+    const path = { snapshot_name: name };
+    return commitMade(await client.ask(snapshotRows.restoreSnapshot, { path }), terminal);
   });
-  addNamed('delete', 'forget it', async (client, command, name) => {
+  askPlatform(named('delete', 'forget it'), terminal, async (client, name: string) => {
     await client.ask(snapshotRows.deleteSnapshot, { path: { snapshot_name: name } });
-    printAnswer(command, terminal, { deleted: name }, () => terminal.print(`deleted: ${name}`));
+    return { answer: { deleted: name }, lines: [`deleted: ${name}`] };
   });
 }
 

@@ -5,7 +5,7 @@ import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, findTarget } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { printAnswer } from './print-answer.ts';
-import { printRows, type Terminal } from './terminal.ts';
+import { printLines, rowLines, type Terminal } from './terminal.ts';
 
 /** `terrarium status`: does the platform run, where, and how does it fare? */
 export function addStatusCommand(program: Command, terminal: Terminal): void {
@@ -13,7 +13,7 @@ export function addStatusCommand(program: Command, terminal: Terminal): void {
   addPlatformOptions(command).action(async () => {
     const status = await statusOf(command, terminal);
     const rows = Object.entries(status).map(([name, value]) => [name, textOf(value)]);
-    printAnswer(command, terminal, status, () => printRows(terminal, rows));
+    printAnswer(command, terminal, status, () => printLines(rowLines(rows), terminal));
     if (!status.running || status.health !== 'healthy') throw new ExitWith(NO);
   });
 }

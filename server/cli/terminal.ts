@@ -99,18 +99,17 @@ export function printLines(lines: Iterable<string>, terminal: Pick<Terminal, 'pr
   for (const line of lines) terminal.print(onOneLine(line));
 }
 
-/** Prints rows of cells in columns. */
-export function printRows(terminal: Pick<Terminal, 'print'>, rows: readonly (readonly string[])[]): void {
+/** Rows of cells in columns, a line each. */
+export function rowLines(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   const shown = rows.map((row) => row.map(onOneLine));
   for (const row of shown) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
   }
-  for (const row of shown)
-    terminal.print(
-      row
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+  return shown.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }

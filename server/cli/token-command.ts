@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { UserError } from '../config.ts';
 import type { AnswerOf } from '../contract/row.ts';
 import { tokenRows } from '../contract/security.ts';
-import { addPlatformOptions, connect, textOption } from './instance-options.ts';
+import { askPlatform, textOption } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
-import { printAnswer } from './print-answer.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `terrarium token`: an access token, for the key pair or for a user by password (D-170, D-171). */
@@ -15,14 +14,13 @@ export function addTokenCommand(program: Command, terminal: Terminal): void {
     .option('--user <NAME>', 'the user that it is for')
     .option('--password <TEXT>', "the user's password (TERRARIUM_PASSWORD)")
     .option('--org <FQON>', 'organization to sign in at', 'root');
-  addPlatformOptions(command).action(async () => {
-    const client = await connect(command, terminal);
+  askPlatform(command, terminal, async (client) => {
     const username = textOption(command, 'user');
     const password = textOption(command, 'password') ?? terminal.env.TERRARIUM_PASSWORD;
     if (username !== undefined && !password) throw new UserError('--user needs --password or TERRARIUM_PASSWORD');
     const user = username !== undefined && password ? { username, password } : undefined;
     const token = await issueToken(client, textOption(command, 'org') ?? 'root', user);
-    printAnswer(command, terminal, token, () => terminal.print(token.access_token));
+    return { answer: token, lines: [token.access_token] };
   });
 }
 

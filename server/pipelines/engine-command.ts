@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
 import { reasonOf } from '../model/reason.ts';
 import { ENGINE_LABEL } from './run-folder.ts';
 
@@ -50,19 +50,24 @@ export class EngineCommand {
     args: readonly string[],
     { signal, variables = {} }: { signal?: AbortSignal; variables?: Readonly<Record<string, string>> } = {},
   ): Promise<string> {
-    const child = spawn(this.program, args, {
+    const { stdout } = await promisify(execFile)(this.program, args, {
       env: { ...this.#options.env, ...variables },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: Number.POSITIVE_INFINITY,
       ...(signal && { signal }),
+    }).catch((failure) => {
+      // One that could not be run, or was called off.
+      if (typeof failure.code === 'string') throw failure;
+      throw new Error(failure.stderr.trim().split('\n').at(-1) || `${this.program} ${args[0]} failed`);
     });
-    const exit = new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
-    });
-    exit.catch(() => undefined);
-    const [output, said] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    if ((await exit) === 0) return output.trim();
-    throw new Error(said.trim().split('\n').at(-1) || `${this.program} ${args[0]} failed`);
+    return stdout.trim();
+  }
+
+  /** Has the engine the image? */
+  hasImage(name: string, signal?: AbortSignal): Promise<boolean> {
+    return this.run(['image', 'inspect', '--format', '{{.Id}}', name], signal && { signal }).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** A process of it whose output is the container's. */
@@ -76,11 +81,7 @@ export class EngineCommand {
 
   /** Is the image there, or can it be had? Rejects with the reason. */
   async demandImage(name: string, signal: AbortSignal, onPull: () => void): Promise<void> {
-    const isHere = await this.run(['image', 'inspect', '--format', '{{.Id}}', name], { signal }).then(
-      () => true,
-      () => false,
-    );
-    if (isHere) return;
+    if (await this.hasImage(name, signal)) return;
     signal.throwIfAborted();
     onPull();
     await this.run(['pull', '--quiet', name], { signal });

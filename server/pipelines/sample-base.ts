@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { reasonOf } from '../model/reason.ts';
 import { EngineCommand } from './engine-command.ts';
 import type { PipelineSurroundings } from './pipeline-request.ts';
 
@@ -53,18 +54,14 @@ export async function sampleBase(
     return {};
   } catch (failure) {
     signal.throwIfAborted();
-    const why = `${image} is not on this machine and cannot be pulled (${failure instanceof Error ? failure.message : failure})`;
+    const why = `${image} is not on this machine and cannot be pulled (${reasonOf(failure)})`;
     if (process.platform !== 'linux') {
       say(`${why}: fetch it while there is a network (\`terrarium doctor --offline --fetch\`)`);
       return {};
     }
     say(`${why}: the image is built from ${OWN_IMAGE} instead, of this machine's own programs`);
   }
-  const isHere = await engine.run(['image', 'inspect', OWN_IMAGE], { signal }).then(
-    () => true,
-    () => false,
-  );
-  if (!isHere) await makeBase(engine, signal, env);
+  if (!(await engine.hasImage(OWN_IMAGE, signal))) await makeBase(engine, signal, env);
   return { BASE: OWN_IMAGE };
 }
 
