@@ -73,6 +73,11 @@ export type PipelineJob = z.output<typeof pipelineJob>;
 export type PipelineStart = z.output<typeof pipelineStart>;
 export type PipelineProgress = z.output<typeof pipelineProgress>;
 
+/** Is it over, one way or another, or will it never begin? */
+export function hasEnded({ state }: Pick<PipelineJob, 'state'>): boolean {
+  return state !== 'waiting' && state !== 'running';
+}
+
 const atMs = z.number().describe('Milliseconds since 1970');
 const id = z.guid();
 

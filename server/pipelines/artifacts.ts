@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import type { CacheDefinition, JobDefinition } from './definition.ts';
 import { matching } from './globs.ts';
 import { expandText } from './variables.ts';
@@ -77,20 +78,17 @@ export async function bringArtifacts(
 ): Promise<Record<string, string>> {
   const variables: Record<string, string> = {};
   for (const name of names) {
-    const places = [store.runDir, store.keptDir].map((dir) => join(dir, folderName(name)));
-    for (const from of places) {
-      if (!(await isThere(from))) continue;
-      const all = await pathsBelow(from);
-      const isReport = (path: string) => path.startsWith(`${DOTENV_FOLDER}/`);
-      await copyPaths(
-        from,
-        workDir,
-        all.filter((path) => !isReport(path)),
-      );
-      for (const path of all.filter(isReport))
-        Object.assign(variables, dotenvIn(await readFile(join(from, path), 'utf8')));
-      break;
-    }
+    const from = [store.runDir, store.keptDir].map((dir) => join(dir, folderName(name))).find(existsSync);
+    if (from === undefined) continue;
+    const all = await pathsBelow(from);
+    const isReport = (path: string) => path.startsWith(`${DOTENV_FOLDER}/`);
+    await copyPaths(
+      from,
+      workDir,
+      all.filter((path) => !isReport(path)),
+    );
+    for (const path of all.filter(isReport))
+      Object.assign(variables, dotenvIn(await readFile(join(from, path), 'utf8')));
   }
   return variables;
 }
@@ -126,7 +124,7 @@ export async function bringCaches(caches: readonly CacheDefinition[], place: Cac
   for (const [index, one] of caches.entries()) {
     if (expandText(one.policy ?? 'pull-push', place.values) === 'push') continue;
     const from = join(place.dir, await cacheName(one, index, place));
-    if (await isThere(from)) await copyPaths(from, place.workDir, await pathsBelow(from));
+    if (existsSync(from)) await copyPaths(from, place.workDir, await pathsBelow(from));
   }
 }
 
@@ -159,13 +157,6 @@ function relativeTo(workDir: string, path: string): string {
   return path.startsWith('/') ? relative(workDir, path) : path;
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** Files and links below a folder, without what git keeps there. */
 async function pathsBelow(dir: string): Promise<string[]> {
   const found = await readdir(dir, { recursive: true, withFileTypes: true });
@@ -178,15 +169,10 @@ async function pathsBelow(dir: string): Promise<string[]> {
 async function copyPaths(from: string, to: string, paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return;
   await mkdir(to, { recursive: true });
-  const child = spawn('rsync', ['--archive', '--from0', '--files-from=-', `${from}/`, `${to}/`], {
-    stdio: ['pipe', 'ignore', 'pipe'],
+  const copying = promisify(execFile)('rsync', ['--archive', '--from0', '--files-from=-', `${from}/`, `${to}/`]);
+  copying.child.stdin?.on('error', () => undefined); // what it says at its end tells more
+  copying.child.stdin?.end(paths.map((path) => `${path}\0`).join(''));
+  await copying.catch(({ stderr, message }) => {
+    throw new Error(`files could not be copied: ${(stderr || message).trim().split('\n')[0]}`);
   });
-  child.stdin.on('error', () => undefined); // what it says at its end tells more
-  child.stdin.end(paths.map((path) => `${path}\0`).join(''));
-  const exit = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  const [exitCode, said] = await Promise.all([exit, text(child.stderr)]);
-  if (exitCode !== 0) throw new Error(`files could not be copied: ${said.trim().split('\n')[0] ?? ''}`);
 }

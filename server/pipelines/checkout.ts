@@ -1,4 +1,5 @@
-import { access, cp, mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reasonOf } from '../model/reason.ts';
 import { AUTHOR, git } from './git.ts';
@@ -99,11 +100,7 @@ async function takeWorkingTree(source: string, to: string, signal: AbortSignal):
   await git(to, ['clean', '-d', '--force', '--quiet'], { signal });
   for (const path of listed.split('\0').filter(Boolean)) {
     const from = join(source, path);
-    const isThere = await access(from).then(
-      () => true,
-      () => false,
-    );
-    if (isThere)
+    if (existsSync(from))
       await cp(from, join(to, path), {
         recursive: true,
         verbatimSymlinks: true,

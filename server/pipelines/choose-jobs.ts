@@ -2,11 +2,11 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Checkout, changedFiles, committedFiles } from './checkout.ts';
 import { readDefinition } from './definition.ts';
-import { type RunVariables, winningVariables } from './job-environment.ts';
+import { givenValues, type RunVariables, winningVariables } from './job-environment.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineRequest, PipelineSurroundings } from './pipeline-request.ts';
 import { type PlannedJob, planOf } from './plan.ts';
-import type { Repository } from './repository.ts';
+import { DEFINITION, type Repository } from './repository.ts';
 import type { PipelineSource, RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 import { askedFor } from './target.ts';
@@ -53,37 +53,26 @@ export async function chooseJobs({
   const sources = wanted ? [wanted] : usual;
   const files = await committedFiles(checkout.dir);
   const changed = await changedSince(repository, checkout, project);
-  const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, '.gitlab-ci.yml'), 'utf8'));
+  const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
   let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
   for (const source of sources) {
     const variables = variablesFor(source);
-    const winning = winningVariables(variables, undefined);
     if (!definition || hasIncludes) {
-      const given = {
-        ...variables.predefined,
-        ...Object.fromEntries(Object.entries(winning).map(([name, { value }]) => [name, value])),
-      };
-      definition = await readDefinition({
-        dir: checkout.dir,
-        folder,
-        variables: given,
-        env,
-        signal,
-      });
+      definition = await readDefinition({ dir: checkout.dir, folder, variables: givenValues(variables), env, signal });
       await rm(join(checkout.dir, '.git', 'terrarium'), { recursive: true, force: true });
     }
     const facts: RuleFacts = { source, branch: repository.branch, files, changed: () => changed(source) };
-    const planned = planOf({ definition, facts, before: asVariables(variables.predefined), after: winning });
+    const after = winningVariables(variables, undefined);
+    const planned = planOf({ definition, facts, before: asVariables(variables.predefined), after });
     const jobs =
       only.length === 0 ? planned : planned.filter(({ name, base }) => only.includes(name) || only.includes(base));
     const unknown = only.filter((one) => !planned.some(({ name, base }) => one === name || one === base));
-    const isLast = source === sources.at(-1);
     if (jobs.length > 0 && unknown.length === 0) {
       if (source !== sources[0])
         say(`no job joins the merge request's pipeline: a pipeline of the branch (push) is run`);
       return { source, jobs, stages: definition.stages, variables, tracked: new Set(files) };
     }
-    if (!isLast) continue;
+    if (source !== sources.at(-1)) continue;
     if (unknown.length > 0) {
       const isDefined = (one: string) => definition?.jobs.has(one);
       const why = unknown.every(isDefined) ? `, by its rules, for ${sources.join(' or ')}` : '';
@@ -118,14 +107,12 @@ async function changedSince(repository: Repository, { dir, sha, baseSha }: Check
 
 /** Throws PipelineError for one of the specification's variables that the definition or its scripts ask for in vain. */
 export async function demandVariables({ dir }: Checkout, variables: RunVariables): Promise<void> {
-  const text = await readFile(join(dir, '.gitlab-ci.yml'), 'utf8');
+  const text = await readFile(join(dir, DEFINITION), 'utf8');
   const scripts = [...new Set(Array.from(text.matchAll(/[\w./-]+\.(?:sh|bash|js|mjs|py)\b/g), ([name]) => name))];
   const read = (name: string) => readFile(join(dir, name), 'utf8').catch(() => '');
   const all = [text, ...(await Promise.all(scripts.map(read)))].join('\n');
-  const winning = winningVariables(variables, undefined);
-  const isGiven = (name: string) =>
-    Boolean((winning[name] ?? { value: variables.predefined[name] }).value) ||
-    new RegExp(`^\\s+${name}:`, 'm').test(text);
+  const given = givenValues(variables);
+  const isGiven = (name: string) => Boolean(given[name]) || new RegExp(`^\\s+${name}:`, 'm').test(text);
   const missing = askedFor(all).filter((name) => !isGiven(name));
   if (missing.length > 0)
     throw new PipelineError(

@@ -37,8 +37,7 @@ export async function runInContainer(
         for (const alias of aliases) hosts.push(`--add-host=${alias}:${address}`);
     }
     const names = Object.keys(variables);
-    const entrypoint = image && 'entrypoint' in image ? image.entrypoint : undefined;
-    const user = image && 'docker' in image ? Object(image.docker).user : undefined;
+    const { entrypoint, docker: { user } = {} } = image ?? {};
     const scripts = `${projectDir}.tmp`;
     const container = await engine.run(
       [
@@ -114,13 +113,12 @@ async function startService(
   made: string[],
 ): Promise<{ aliases: string[]; address: string }> {
   const { signal } = job;
-  const own = 'variables' in service && service.variables ? (service.variables as Record<string, string>) : {};
+  const { alias, entrypoint, command, variables: own = {} } = service;
   const variables = {
     ...job.variables,
     ...Object.fromEntries(Object.entries(own).map(([name, value]) => [name, expandText(value, job.variables)])),
   };
   const name = expandText(service.name, variables);
-  const { alias, entrypoint, command } = service as { alias?: string; entrypoint?: string[]; command?: string[] };
   const plain = name.replace(/[:@].*$/, (tail) => (tail.includes('/') ? tail : ''));
   const aliases = [
     ...new Set([

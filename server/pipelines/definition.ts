@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { LineCounter, parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { PipelineError } from './pipeline-error.ts';
@@ -24,28 +24,15 @@ const allowFailure = z.union([
   })),
 ]);
 const paths = z.union([texts, z.looseObject({ paths: texts }).transform((one) => one.paths)]);
-const need = z
-  .union([
-    z.string().transform((job) => ({ job })),
-    z.looseObject({
-      job: z.string().optional(),
-      artifacts: z.boolean().optional(),
-      optional: z.boolean().optional(),
-      project: z.unknown().optional(),
-      pipeline: z.unknown().optional(),
-    }),
-  ])
-  .transform((one) => ('optional' in one || 'artifacts' in one || 'project' in one ? one : { ...one }) as Need);
-
-/** Another job that has to end before. */
-interface Need {
-  /** Absent, or of elsewhere, when it is one of another pipeline. */
-  job?: string;
-  artifacts?: boolean;
-  optional?: boolean;
-  project?: unknown;
-  pipeline?: unknown;
-}
+/** Another job that has to end before; `job` is absent, or of elsewhere, when it is one of another pipeline. */
+const needParts = z.looseObject({
+  job: z.string().optional(),
+  artifacts: z.boolean().optional(),
+  optional: z.boolean().optional(),
+  project: z.unknown().optional(),
+  pipeline: z.unknown().optional(),
+});
+const need = z.union([z.string().transform((job): z.output<typeof needParts> => ({ job })), needParts]);
 
 const rule = z.looseObject({
   if: z.string().optional(),
@@ -56,29 +43,23 @@ const rule = z.looseObject({
   variables: variables.optional(),
   needs: z.array(need).optional(),
 });
-const refs = z.union([
-  texts.transform((one) => ({ refs: one })),
-  z.looseObject({ refs: texts.optional(), variables: texts.optional(), changes: paths.optional() }),
-]);
-const image = z.union([
-  z.string().transform((name) => ({ name })),
-  z.looseObject({
-    name: z.string(),
-    entrypoint: texts.optional(),
-    docker: z.looseObject({ user: z.coerce.string().optional() }).optional(),
-    pull_policy: texts.optional(),
-  }),
-]);
-const service = z.union([
-  z.string().transform((name) => ({ name })),
-  z.looseObject({
-    name: z.string(),
-    alias: z.string().optional(),
-    entrypoint: texts.optional(),
-    command: texts.optional(),
-    variables: variables.optional(),
-  }),
-]);
+const refsParts = z.looseObject({ refs: texts.optional(), variables: texts.optional(), changes: paths.optional() });
+const refs = z.union([texts.transform((one): z.output<typeof refsParts> => ({ refs: one })), refsParts]);
+const imageParts = z.looseObject({
+  name: z.string(),
+  entrypoint: texts.optional(),
+  docker: z.looseObject({ user: z.coerce.string().optional() }).optional(),
+  pull_policy: texts.optional(),
+});
+const image = z.union([z.string().transform((name): z.output<typeof imageParts> => ({ name })), imageParts]);
+const serviceParts = z.looseObject({
+  name: z.string(),
+  alias: z.string().optional(),
+  entrypoint: texts.optional(),
+  command: texts.optional(),
+  variables: variables.optional(),
+});
+const service = z.union([z.string().transform((name): z.output<typeof serviceParts> => ({ name })), serviceParts]);
 const cacheKey = z.union([scalar, z.looseObject({ files: texts, prefix: z.string().optional() })]);
 const cache = z.looseObject({
   key: cacheKey.nullish(),
@@ -86,14 +67,15 @@ const cache = z.looseObject({
   policy: z.string().optional(),
   when: z.string().optional(),
 });
+const environmentParts = z.looseObject({
+  name: z.string(),
+  url: z.string().nullish(),
+  action: z.string().optional(),
+  deployment_tier: z.string().optional(),
+});
 const environment = z.union([
-  z.string().transform((name) => ({ name })),
-  z.looseObject({
-    name: z.string(),
-    url: z.string().nullish(),
-    action: z.string().optional(),
-    deployment_tier: z.string().optional(),
-  }),
+  z.string().transform((name): z.output<typeof environmentParts> => ({ name })),
+  environmentParts,
 ]);
 
 const job = z.looseObject({
@@ -226,11 +208,7 @@ async function checkFiles(dir: string, path: string, seen: Set<string>): Promise
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(content, {
     lineCounter,
-    customTags: ['!reference'].map((tag) => ({
-      tag,
-      collection: 'seq' as const,
-      resolve: (one: unknown) => one as never,
-    })),
+    customTags: [{ tag: '!reference', collection: 'seq', resolve: (one: unknown) => one as never }],
     uniqueKeys: false,
     logLevel: 'error',
   });
@@ -276,21 +254,16 @@ async function expandedText({ dir, folder, variables: given, env, signal }: Read
     '--home',
     folder,
   ];
-  const child = spawn(process.execPath, words, {
+  const { stdout } = await promisify(execFile)(process.execPath, words, {
     cwd: dir,
     env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', CI_BUILDS_DIR: `${folder}/` },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: Number.POSITIVE_INFINITY,
     signal,
+  }).catch((failure) => {
+    signal.throwIfAborted();
+    throw new PipelineError(`${DEFINITION} cannot be read: ${complaintIn(failure.stderr)}`);
   });
-  const exit = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  exit.catch(() => undefined);
-  const [output, said] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const exitCode = await exit;
-  if (exitCode === 0) return output.slice(output.search(/^---$/m) + 4);
-  throw new PipelineError(`${DEFINITION} cannot be read: ${complaintIn(said)}`);
+  return stdout.slice(stdout.search(/^---$/m) + 4);
 }
 
 /** ASCII only: YAML takes fewer characters as they are than JSON does. */

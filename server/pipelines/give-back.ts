@@ -1,5 +1,6 @@
 import { deliveryRows } from '../contract/delivery.ts';
 import { keyRows } from '../contract/security.ts';
+import { hasEnded } from '../model/pipeline-run.ts';
 import { CANCELED } from './pipeline-error.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import type { RunOwner } from './run-folder.ts';
@@ -12,9 +13,7 @@ export async function giveBack(platform: PlatformCalls, { baseUrl, apiKey, runId
   if (runId === undefined) return;
   const path = { pipeline_id: runId };
   const { jobs } = await platform.ask(deliveryRows.readPipelineRun, { path });
-  const ended = jobs.map((job) =>
-    job.state === 'running' || job.state === 'waiting' ? { ...job, state: 'canceled' as const } : job,
-  );
+  const ended = jobs.map((job) => (hasEnded(job) ? job : { ...job, state: 'canceled' as const }));
   const log = ['Its runner was killed; what it had left on this machine is removed.'];
   const json = { state: 'canceled' as const, jobs: ended, log, exitCode: CANCELED };
   await platform.ask(deliveryRows.tellPipelineRun, { path, json });

@@ -29,6 +29,12 @@ export function winningVariables(
   return { ...asVariables(ofGroup), ...Object.fromEntries(scoped), ...asVariables(typed) };
 }
 
+/** What jobs without an environment are given beside the definition's own. */
+export function givenValues(run: RunVariables): Record<string, string> {
+  const winning = Object.entries(winningVariables(run, undefined)).map(([name, { value }]) => [name, value]);
+  return { ...run.predefined, ...Object.fromEntries(winning) };
+}
+
 /** Writes the project's variables that are files, and gives them their paths; undefined: there are none. */
 export async function placeFiles(
   all: readonly JobVariable[],
@@ -82,16 +88,12 @@ export function jobVariables(
   const layers = (name: string | undefined, more: Record<string, string> = {}): Variables => ({
     ...asVariables({ ...run.predefined, ...ofJob, ...more }),
     ...job.variables,
-    ...rawVariables(dotenv),
+    ...asVariables(dotenv, { isRaw: true }),
     ...winningVariables(run, name),
   });
   if (!environment) return { values: expanded(layers(undefined)), place: undefined };
   const name = expandText(environment.name, expanded(layers(undefined)));
-  const {
-    url,
-    action = 'start',
-    deployment_tier: tier,
-  } = environment as { url?: string | null; action?: string; deployment_tier?: string };
+  const { url, action = 'start', deployment_tier: tier } = environment;
   const ofEnvironment = {
     CI_ENVIRONMENT_NAME: name,
     CI_ENVIRONMENT_SLUG: environmentSlug(name),
@@ -104,6 +106,3 @@ export function jobVariables(
   );
   return { values, place: { name, url: url ?? undefined, action } };
 }
-
-const rawVariables = (values: Readonly<Record<string, string>>): Variables =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, isRaw: true }]));

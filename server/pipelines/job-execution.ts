@@ -50,11 +50,10 @@ export interface JobsOptions {
 export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Fate> {
   const { log, signal } = options;
   const attempts = 1 + (job.definition.retry ?? 0);
-  let outcome: JobOutcome = { exitCode: 1 };
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const startedAtMs = Date.now();
     log.change(job.name, { state: 'running', startedAtMs });
-    outcome = await attemptJob(job, options, attempt).catch((failure): JobOutcome => {
+    const { exitCode, reason } = await attemptJob(job, options, attempt).catch((failure): JobOutcome => {
       return { exitCode: 1, reason: noRoom(failure)?.message ?? reasonOf(failure) };
     });
     if (signal.aborted) {
@@ -62,13 +61,11 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Fat
       log.note(job.name, 'canceled');
       return 'failed';
     }
-    const { exitCode, reason } = outcome;
     if (reason !== undefined) log.note(job.name, `> ${reason}`);
     const mayFail = exitCode !== 0 && isAllowed(job.allowFailure, exitCode);
     const verdict = exitCode === 0 ? '' : `  ${mayFail ? 'WARN' : 'FAIL'} ${exitCode}`;
     log.note(job.name, `finished in ${duration(Date.now() - startedAtMs)}${verdict}`);
-    const isOver = exitCode === 0 || attempt === attempts;
-    if (isOver) {
+    if (exitCode === 0 || attempt >= attempts) {
       log.change(job.name, {
         state: exitCode === 0 ? 'success' : 'failed',
         exitCode,
@@ -79,7 +76,6 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Fat
     }
     log.note(job.name, `is tried again: retry ${attempt} of ${attempts - 1}`);
   }
-  return 'failed';
 }
 
 async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number): Promise<JobOutcome> {

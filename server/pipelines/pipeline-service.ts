@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { PipelineRequest, PipelineSurroundings } from './pipeline-request.ts';
 import { KeyPairCalls, type PlatformCalls } from './platform-calls.ts';
 import { retryRequest } from './retry.ts';
@@ -30,31 +29,35 @@ const DEMO: Omit<PipelineRequest, 'repository'> = {
   isKept: false,
 };
 
+/** A run under way; it has its id once it has begun. */
+interface OwnRun {
+  id?: string;
+  isDemo: boolean;
+  stop: AbortController;
+  done: Promise<unknown>;
+}
+
 /** Runs pipelines for whoever sits at the window, within the platform's own process. */
 export class PipelineService {
   readonly #options: PipelineServiceOptions;
-  readonly #runs = new Map<string, AbortController>();
-  readonly #work = new Set<Promise<unknown>>();
-  #isDemoRunning = false;
+  readonly #runs = new Set<OwnRun>();
 
   constructor(options: PipelineServiceOptions) {
     this.#options = options;
   }
 
   get isIdle(): boolean {
-    return this.#work.size === 0;
+    return this.#runs.size === 0;
   }
 
   /** Begins the sample app's pipeline; resolves once it has begun, rejects with what keeps it from that. */
   async demo(): Promise<{ id: string }> {
-    if (this.#isDemoRunning) throw new Error("it is running already; see the window's pipelines");
-    this.#isDemoRunning = true;
+    if ([...this.#runs].some(({ isDemo }) => isDemo))
+      throw new Error("it is running already; see the window's pipelines");
     return this.#begin(
-      async (run) =>
+      (run) =>
         withSampleRepository(this.#options.sampleDir, SAMPLE_BRANCH, (repository) => run({ ...DEMO, repository })),
-      () => {
-        this.#isDemoRunning = false;
-      },
+      true,
     );
   }
 
@@ -68,58 +71,50 @@ export class PipelineService {
 
   /** Cancels a run; false for one that was not begun here, or has ended. */
   cancel(id: string): boolean {
-    const run = this.#runs.get(id);
-    run?.abort();
+    const run = [...this.#runs].find((one) => one.id === id);
+    run?.stop.abort();
     return run !== undefined;
   }
 
   /** Cancels all; resolves when nothing of them is left. */
   async stop(): Promise<void> {
-    for (const run of this.#runs.values()) run.abort();
-    await Promise.allSettled(this.#work);
+    for (const { stop } of this.#runs) stop.abort();
+    await Promise.all([...this.#runs].map(({ done }) => done));
   }
 
   #begin(
     work: (run: (asked: PipelineRequest) => Promise<unknown>, platform: PlatformCalls) => Promise<unknown>,
-    onEnd: () => void = () => undefined,
+    isDemo = false,
   ): Promise<{ id: string }> {
-    const stop = new AbortController();
-    const provisional = randomUUID();
-    this.#runs.set(provisional, stop);
-    let id: string = provisional;
+    const { env, baseUrl, createKey, revokeKey } = this.#options;
     return new Promise((resolve, reject) => {
-      const around = (platform: PlatformCalls): PipelineSurroundings => ({
-        platform,
-        env: this.#options.env,
-        signal: stop.signal,
-        say: () => undefined, // the run's record has it all
-        onBegin: (run) => {
-          this.#runs.delete(id);
-          id = run.id;
-          this.#runs.set(id, stop);
-          resolve(run);
-        },
-      });
+      const stop = new AbortController();
       const whole = async () => {
         // Not before: few starts of the platform run one.
         const { runPipeline } = await import('./run-pipeline.ts');
-        const { baseUrl, createKey, revokeKey } = this.#options;
         const pair = await createKey();
         try {
           const platform = new KeyPairCalls(baseUrl(), pair);
-          await work((asked) => runPipeline(asked, around(platform)), platform);
+          const around: PipelineSurroundings = {
+            platform,
+            env,
+            signal: stop.signal,
+            say: () => undefined, // the run's record has it all
+            onBegin: ({ id }) => {
+              run.id = id;
+              resolve({ id });
+            },
+          };
+          await work((asked) => runPipeline(asked, around), platform);
         } finally {
           await revokeKey(pair.key);
         }
       };
       const done = whole()
         .then(() => reject(new Error('it has no jobs')), reject)
-        .finally(() => {
-          this.#runs.delete(id);
-          this.#work.delete(done);
-          onEnd();
-        });
-      this.#work.add(done);
+        .finally(() => this.#runs.delete(run));
+      const run: OwnRun = { isDemo, stop, done };
+      this.#runs.add(run);
     });
   }
 }

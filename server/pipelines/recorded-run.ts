@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { deliveryRows } from '../contract/delivery.ts';
 import { masked } from '../model/masked-text.ts';
-import type { PipelineJob, PipelineProgress, PipelineStart } from '../model/pipeline-run.ts';
+import { hasEnded, type PipelineJob, type PipelineProgress, type PipelineStart } from '../model/pipeline-run.ts';
 import { reasonOf } from '../model/reason.ts';
 import { folderName, keepArtifacts } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
@@ -14,7 +14,6 @@ import { noRoom } from './no-room.ts';
 import { CANCELED } from './pipeline-error.ts';
 import type { PipelineEnd, PipelineRequest, PipelineSurroundings } from './pipeline-request.ts';
 import type { PlannedJob } from './plan.ts';
-import type { PlatformCalls } from './platform-calls.ts';
 import { keptFolder, type RunFolder } from './run-folder.ts';
 import { RunLog } from './run-log.ts';
 import { runJobs } from './schedule.ts';
@@ -97,14 +96,9 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
           },
         }),
     });
-    for (const { name, state } of log.jobs) {
-      if (signal.aborted && (state === 'waiting' || state === 'running')) log.change(name, { state: 'canceled' });
-    }
+    if (signal.aborted) log.cancelRest();
     const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
-    const deployed =
-      hasFailed || signal.aborted
-        ? undefined
-        : await deployedBy(platform, id, { scm, project, environment, deployUrl: start.deployUrl });
+    const deployed = hasFailed || signal.aborted ? undefined : await deployedBy(options, id, environment);
     let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed ? 'failed' : 'success';
     if (state === 'success' && deployed && asked.waits) {
       log.say(`waiting for the app of '${repository.branch}' to answer`);
@@ -124,12 +118,13 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
     await keepArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
     await log.flush();
     await tell({ state, jobs: log.jobs, exitCode, ...(appUrl !== undefined && { appUrl }) });
-    await tellStatuses(scm, project, { sha: checkout.sha, ref: repository.branch, jobs: log.jobs });
+    // As a pipeline's server does: how each job of the commit ended.
+    for (const { name, state: is } of log.jobs.filter(hasEnded))
+      await scm.setStatus(project, checkout.sha, { ref: repository.branch, name, state: is });
     return { id, exitCode, appUrl };
   } catch (failure) {
     // Nobody else tells the platform that it has ended.
-    for (const { name, state } of log.jobs)
-      if (state === 'waiting' || state === 'running') log.change(name, { state: 'canceled' });
+    log.cancelRest();
     log.say((noRoom(failure) ?? Object(failure)).message);
     await log.flush();
     await tell({ state: signal.aborted ? 'canceled' : 'failed', jobs: log.jobs, exitCode: 1 }).catch(() => undefined);
@@ -141,18 +136,12 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
 
 /** What the run has deployed last; undefined when that was nothing, or it was taken away. */
 async function deployedBy(
-  platform: PlatformCalls,
+  { around, scm, project, start: { deployUrl } }: RecordedRunOptions,
   id: string,
-  about: {
-    scm: ScmClient;
-    project: ScmProjectRecord;
-    environment: string | undefined;
-    deployUrl: string | undefined;
-  },
+  environment: string | undefined,
 ): Promise<Deployed | undefined> {
-  const { scm, project, environment, deployUrl } = about;
   const gateway = deployUrl === undefined ? undefined : new URL(deployUrl).origin;
-  const { deployments = [] } = await platform.ask(deliveryRows.readPipelineRun, { path: { pipeline_id: id } });
+  const { deployments = [] } = await around.platform.ask(deliveryRows.readPipelineRun, { path: { pipeline_id: id } });
   const last = deployments.findLast(({ problem }) => problem === undefined);
   if (last?.action === 'stop') return undefined;
   if (last) return { containerId: last.container?.id, url: last.published?.url };
@@ -163,16 +152,4 @@ async function deployedBy(
   return new URL(found.external_url).origin === gateway
     ? { containerId: undefined, url: found.external_url }
     : undefined;
-}
-
-/** As a pipeline's server does: how each job of the commit ended. */
-async function tellStatuses(
-  scm: ScmClient,
-  project: ScmProjectRecord,
-  { sha, ref, jobs }: { sha: string; ref: string; jobs: readonly PipelineJob[] },
-): Promise<void> {
-  for (const { name, state } of jobs) {
-    if (state === 'waiting' || state === 'running') continue;
-    await scm.setStatus(project, sha, { ref, name, state });
-  }
 }

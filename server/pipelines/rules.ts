@@ -59,8 +59,8 @@ export function partOf(
   const when = job.when ?? 'on_success';
   if (job.rules) {
     const rule = ruleThatHolds(job.rules, variables, facts);
-    if (!rule || (rule.when ?? when) === 'never') return undefined;
-    const chosen = rule.when ?? when;
+    const chosen = rule?.when ?? when;
+    if (!rule || chosen === 'never') return undefined;
     return {
       when: chosen,
       // Within rules a manual job is waited for, unless it says that it may be left out.
@@ -71,29 +71,20 @@ export function partOf(
   }
   const only = job.only ?? (job.except ? undefined : { refs: ['branches', 'tags'] });
   const isOut =
-    (only && !isMeantByAll(only, variables, facts)) ||
+    (only && !answers(only, variables, facts).every(Boolean)) ||
     // Without `only` what is left out is left out of what pushes run.
     (!job.only && facts.source === 'merge_request_event') ||
-    (job.except && isMeantByAny(job.except, variables, facts));
+    (job.except && answers(job.except, variables, facts).some(Boolean));
   if (isOut) return undefined;
   return { when, allowFailure: job.allow_failure ?? when === 'manual', variables: {} };
 }
 
-function isMeantByAll(filter: RefsFilter, variables: Readonly<Record<string, string>>, facts: RuleFacts): boolean {
-  const asked = questions(filter, variables, facts);
-  return asked.every(Boolean);
-}
-
-function isMeantByAny(filter: RefsFilter, variables: Readonly<Record<string, string>>, facts: RuleFacts): boolean {
-  return questions(filter, variables, facts).some(Boolean);
-}
-
-function questions(filter: RefsFilter, variables: Readonly<Record<string, string>>, facts: RuleFacts): boolean[] {
-  const {
-    refs,
-    variables: expressions,
-    changes,
-  } = filter as { refs?: string[]; variables?: string[]; changes?: string[] };
+/** What a filter asks, each answered. */
+function answers(
+  { refs, variables: expressions, changes }: RefsFilter,
+  variables: Readonly<Record<string, string>>,
+  facts: RuleFacts,
+): boolean[] {
   return [
     ...(refs ? [refs.some((ref) => isRef(ref, facts))] : []),
     ...(expressions ? [expressions.some((one) => isTrue(one, variables))] : []),

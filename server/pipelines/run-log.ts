@@ -1,5 +1,5 @@
 import { masked } from '../model/masked-text.ts';
-import type { PipelineJob } from '../model/pipeline-run.ts';
+import { hasEnded, type PipelineJob } from '../model/pipeline-run.ts';
 import { COMMAND_MARK } from './job-script.ts';
 
 /** How often the platform is told how a run goes on, and how much at a time. */
@@ -44,20 +44,26 @@ export class RunLog {
     this.#isDirty = true;
   }
 
+  /** What has not ended is canceled. */
+  cancelRest(): void {
+    for (const job of this.jobs) if (!hasEnded(job)) this.change(job.name, { state: 'canceled' });
+  }
+
   /** A line of the run itself. */
   say(text: string): void {
-    this.#keep(text);
+    const line = masked(text, this.#options.secrets);
+    this.#options.say(line);
+    this.#pending.push(line);
   }
 
   /** A line about a job. */
   note(name: string, text: string): void {
-    this.#keep(`${this.#stamp(name)} ${text}`);
+    this.say(`${this.#stamp(name)} ${text}`);
   }
 
   /** A line that a job printed. */
   printed(name: string, line: string): void {
-    const text = line.startsWith(COMMAND_MARK) ? line.slice(1) : `> ${line}`;
-    this.#keep(`${this.#stamp(name)} ${text}`);
+    this.note(name, line.startsWith(COMMAND_MARK) ? line.slice(1) : `> ${line}`);
   }
 
   /** Tells what is new; resolves when all is told that could be. */
@@ -72,12 +78,6 @@ export class RunLog {
 
   end(): void {
     clearInterval(this.#timer);
-  }
-
-  #keep(text: string): void {
-    const line = masked(text, this.#options.secrets);
-    this.#options.say(line);
-    this.#pending.push(line);
   }
 
   #takePending(): string[] {

@@ -4,7 +4,7 @@ import { PIPELINE_VARIABLES, type PipelineStart } from '../model/pipeline-run.ts
 import { type Checkout, makeCheckout } from './checkout.ts';
 import { chooseJobs, demandVariables } from './choose-jobs.ts';
 import { giveBack } from './give-back.ts';
-import { placeFiles, type RunVariables, winningVariables } from './job-environment.ts';
+import { givenValues, placeFiles, type RunVariables } from './job-environment.ts';
 import { projectVariables } from './job-variables.ts';
 import { noRoom } from './no-room.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
@@ -30,7 +30,7 @@ export async function runPipeline(asked: PipelineRequest, around: PipelineSurrou
     throw noRoom(failure) ?? failure;
   });
   try {
-    return await new Run(asked, { ...around, env: withoutOurs(around.env) }, folder).go();
+    return await runOnce(asked, { ...around, env: withoutOurs(around.env) }, folder);
   } catch (failure) {
     if (signal.aborted) throw new PipelineCanceled();
     throw noRoom(failure) ?? failure;
@@ -48,171 +48,129 @@ class PipelineCanceled extends Error {
   }
 }
 
-/** One run under way. */
-class Run {
-  readonly #asked: PipelineRequest;
-  readonly #around: PipelineSurroundings;
-  readonly #folder: RunFolder;
-  /** Names its job token. */
-  readonly #tokenId = randomUUID();
-
-  constructor(asked: PipelineRequest, around: PipelineSurroundings, folder: RunFolder) {
-    this.#asked = asked;
-    this.#around = around;
-    this.#folder = folder;
-  }
-
-  async go(): Promise<PipelineEnd> {
-    const { repository, target } = this.#asked;
-    const typed = { ...(await this.#forSample()), ...this.#asked.typed };
-    const { platform, signal, say } = this.#around;
-    const { url: scmUrl, apiUrl, token } = await scmOf(platform);
-    const scm = new ScmClient(apiUrl, token);
-    const project = await scm.ensureProject(
-      this.#asked.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,
-    );
-    const checkout = await makeCheckout({
-      repository,
-      to: join(this.#folder.path, 'checkout'),
-      takesWorkingTree: this.#asked.takesWorkingTree,
-      defaultBranch: project.default_branch,
-      originUrl: `${scmUrl}/${project.path_with_namespace}.git`,
-      signal,
+async function runOnce(asked: PipelineRequest, around: PipelineSurroundings, folder: RunFolder): Promise<PipelineEnd> {
+  const { repository, target } = asked;
+  const { platform, signal, say } = around;
+  const typed = { ...(await variablesOfSample(asked, around)), ...asked.typed };
+  const { url: scmUrl, apiUrl, token } = await scmOf(platform);
+  const scm = new ScmClient(apiUrl, token);
+  const project = await scm.ensureProject(
+    asked.project ?? repository.originPath ?? `local/${basename(repository.dir)}`,
+  );
+  const checkout = await makeCheckout({
+    repository,
+    to: join(folder.path, 'checkout'),
+    takesWorkingTree: asked.takesWorkingTree,
+    defaultBranch: project.default_branch,
+    originUrl: `${scmUrl}/${project.path_with_namespace}.git`,
+    signal,
+  });
+  for (const line of linesOnTree(asked, checkout)) say(line);
+  const mergeRequest = await mergeRequestFor(asked, scm, project, checkout);
+  signal.throwIfAborted();
+  const key = await makePipelineKey(platform, target.account);
+  try {
+    await folder.note({ apiKey: key.key });
+    const { branch } = repository;
+    const ofProject = projectVariables(await scm.variables(project), { branch, defaultBranch: project.default_branch });
+    if (ofProject.withheld.length > 0)
+      say(`kept for '${project.default_branch}', which is protected: ${ofProject.withheld.join(', ')}`);
+    const files = await placeFiles(ofProject.variables, join(folder.path, 'files'));
+    const jobTokenId = randomUUID();
+    const jobToken = `glcbt-${jobTokenId}-${createHmac('sha256', token).update(jobTokenId).digest('hex').slice(0, 32)}`;
+    const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
+    const { APP_SERVICE_PORT: _guess, ...place } = await targetVariables(platform, target);
+    const ofGroup = {
+      ...place,
+      PLATFORM_API_KEY: key.key,
+      PLATFORM_API_SECRET: key.secret,
+      SCM_PROJECT_ID: String(project.id),
+      SCM_PROJECT_NAME: project.name,
+    };
+    const variablesFor = (source: PipelineSource): RunVariables => ({
+      predefined: {
+        // A guess, which whoever knows better overrides.
+        APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
+        ...predefinedVariables({
+          runId: jobTokenId,
+          source,
+          branch,
+          checkout,
+          project,
+          mergeRequest,
+          scmUrl,
+          jobToken,
+          createdAt: new Date().toISOString().replace(/\.\d+/, ''),
+          isProtected: branch === project.default_branch,
+        }),
+      },
+      ofGroup,
+      ofProject: files.variables,
+      typed,
     });
-    this.#tellOfTree(checkout);
-    const mergeRequest = await this.#mergeRequest(scm, project, checkout);
+    const chosen = await chooseJobs({ asked, around, folder: folder.path, checkout, project, variablesFor });
+    const { source, variables } = chosen;
+    await demandVariables(checkout, variables);
+    if (mergeRequest)
+      say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
+    const start: Omit<PipelineStart, 'jobs'> = {
+      project: { id: project.id, path: project.path_with_namespace },
+      branch,
+      sha: checkout.sha,
+      ...(mergeRequest && { mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url } }),
+      variables: { present: namesShown(variables), missing: [] },
+      ...targetIn(givenValues(variables), secrets),
+      source,
+      hasWorkingTree: asked.takesWorkingTree,
+      apiKey: key.key,
+      jobTokenId,
+      ...(asked.isKept && { folder: repository.dir }),
+      ...(asked.startedBy !== undefined && { startedBy: asked.startedBy }),
+      ...(asked.retryOf !== undefined && { retryOf: asked.retryOf }),
+    };
     signal.throwIfAborted();
-    const key = await makePipelineKey(platform, target.account);
-    try {
-      await this.#folder.note({ apiKey: key.key });
-      const { branch } = repository;
-      const ofProject = projectVariables(await scm.variables(project), {
-        branch,
-        defaultBranch: project.default_branch,
-      });
-      if (ofProject.withheld.length > 0)
-        say(`kept for '${project.default_branch}', which is protected: ${ofProject.withheld.join(', ')}`);
-      const files = await placeFiles(ofProject.variables, join(this.#folder.path, 'files'));
-      const jobToken = `glcbt-${this.#tokenId}-${createHmac('sha256', token).update(this.#tokenId).digest('hex').slice(0, 32)}`;
-      const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
-      const { APP_SERVICE_PORT: _guess, ...place } = await targetVariables(platform, target);
-      const ofGroup = {
-        ...place,
-        PLATFORM_API_KEY: key.key,
-        PLATFORM_API_SECRET: key.secret,
-        SCM_PROJECT_ID: String(project.id),
-        SCM_PROJECT_NAME: project.name,
-      };
-      const variablesFor = (source: PipelineSource): RunVariables => ({
-        predefined: {
-          // A guess, which whoever knows better overrides.
-          APP_SERVICE_PORT: DEFAULT_SERVICE_PORT,
-          ...predefinedVariables({
-            runId: this.#tokenId,
-            source,
-            branch,
-            checkout,
-            project,
-            mergeRequest,
-            scmUrl,
-            jobToken,
-            createdAt: new Date().toISOString().replace(/\.\d+/, ''),
-            isProtected: branch === project.default_branch,
-          }),
-        },
-        ofGroup,
-        ofProject: files.variables,
-        typed,
-      });
-      const chosen = await chooseJobs({
-        asked: this.#asked,
-        around: this.#around,
-        folder: this.#folder.path,
-        checkout,
-        project,
-        variablesFor,
-      });
-      const { source, variables } = chosen;
-      await demandVariables(checkout, variables);
-      if (mergeRequest)
-        say(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
-      const present = {
-        ...variables.predefined,
-        ...Object.fromEntries(
-          Object.entries(winningVariables(variables, undefined)).map(([name, { value }]) => [name, value]),
-        ),
-      };
-      const start: Omit<PipelineStart, 'jobs'> = {
-        project: { id: project.id, path: project.path_with_namespace },
-        branch,
-        sha: checkout.sha,
-        ...(mergeRequest && { mergeRequest: { iid: mergeRequest.iid, url: mergeRequest.web_url } }),
-        variables: { present: namesShown(variables), missing: [] },
-        ...targetIn(present, secrets),
-        source,
-        hasWorkingTree: this.#asked.takesWorkingTree,
-        apiKey: key.key,
-        jobTokenId: this.#tokenId,
-        ...(this.#asked.isKept && { folder: repository.dir }),
-        ...(this.#asked.startedBy !== undefined && { startedBy: this.#asked.startedBy }),
-        ...(this.#asked.retryOf !== undefined && { retryOf: this.#asked.retryOf }),
-      };
-      signal.throwIfAborted();
-      return await recordedRun({
-        asked: this.#asked,
-        around: this.#around,
-        folder: this.#folder,
-        scm,
-        project,
-        checkout,
-        start,
-        chosen,
-        filesDir: files.filesDir,
-        secrets,
-      });
-    } finally {
-      await key.end().catch(() => say("the pipeline's API key could not be revoked"));
-    }
+    const { filesDir } = files;
+    return await recordedRun({ asked, around, folder, scm, project, checkout, start, chosen, filesDir, secrets });
+  } finally {
+    await key.end().catch(() => say("the pipeline's API key could not be revoked"));
   }
+}
 
-  /** What the sample app's pipeline is given beside what is typed. */
-  async #forSample(): Promise<Record<string, string>> {
-    const { isKept, only } = this.#asked;
-    const builds = only.length === 0 || only.includes('build');
-    return isKept || !builds ? {} : sampleBase(this.#around);
-  }
+/** What the sample app's pipeline is given beside what is typed. */
+async function variablesOfSample(
+  { isKept, only }: PipelineRequest,
+  around: PipelineSurroundings,
+): Promise<Record<string, string>> {
+  const builds = only.length === 0 || only.includes('build');
+  return isKept || !builds ? {} : sampleBase(around);
+}
 
-  #tellOfTree({ sha, submodules }: Checkout): void {
-    const { repository, takesWorkingTree } = this.#asked;
-    const { say } = this.#around;
-    const count = `${repository.uncommitted} uncommitted ${repository.uncommitted === 1 ? 'change' : 'changes'}`;
-    if (takesWorkingTree)
-      say(`the working tree of '${repository.branch}' with ${count}, as commit ${sha.slice(0, 8)} of its own`);
-    else if (repository.uncommitted > 0)
-      say(
-        `${count} in ${repository.dir} are not part of this run of ${sha.slice(0, 8)}: commit, or take them along with --working-tree`,
-      );
-    if (submodules.length > 0)
-      say(`submodules are empty folders, as on a server that is not told to fetch them: ${submodules.join(', ')}`);
-  }
+/** What one should know of the working tree. */
+function* linesOnTree({ repository, takesWorkingTree }: PipelineRequest, { sha, submodules }: Checkout) {
+  const count = `${repository.uncommitted} uncommitted ${repository.uncommitted === 1 ? 'change' : 'changes'}`;
+  if (takesWorkingTree)
+    yield `the working tree of '${repository.branch}' with ${count}, as commit ${sha.slice(0, 8)} of its own`;
+  else if (repository.uncommitted > 0)
+    yield `${count} in ${repository.dir} are not part of this run of ${sha.slice(0, 8)}: commit, or take them along with --working-tree`;
+  if (submodules.length > 0)
+    yield `submodules are empty folders, as on a server that is not told to fetch them: ${submodules.join(', ')}`;
+}
 
-  async #mergeRequest(
-    scm: ScmClient,
-    project: ScmProjectRecord,
-    { commit }: Checkout,
-  ): Promise<ScmMergeRequestRecord | undefined> {
-    const { branch } = this.#asked.repository;
-    const { source } = this.#asked;
-    if (branch === project.default_branch) {
-      if (source !== 'merge_request_event') return undefined;
-      throw new PipelineError(
-        `'${branch}' is the default branch, and a merge request comes from another one: make one with \`git switch -c NAME\``,
-      );
-    }
-    return source === undefined || source === 'merge_request_event'
-      ? scm.ensureMergeRequest(project, branch, commit.title || branch)
-      : scm.findMergeRequest(project, branch);
+async function mergeRequestFor(
+  { source, repository: { branch } }: PipelineRequest,
+  scm: ScmClient,
+  project: ScmProjectRecord,
+  { commit }: Checkout,
+): Promise<ScmMergeRequestRecord | undefined> {
+  if (branch === project.default_branch) {
+    if (source !== 'merge_request_event') return undefined;
+    throw new PipelineError(
+      `'${branch}' is the default branch, and a merge request comes from another one: make one with \`git switch -c NAME\``,
+    );
   }
+  return source === undefined || source === 'merge_request_event'
+    ? scm.ensureMergeRequest(project, branch, commit.title || branch)
+    : scm.findMergeRequest(project, branch);
 }
 
 /** Names of variables that are not the same for everybody. */

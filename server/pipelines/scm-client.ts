@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { reasonOf } from '../model/reason.ts';
 import { PipelineError } from './pipeline-error.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -138,10 +139,7 @@ export class ScmClient {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
     } catch (failure) {
-      throw new PipelineError(
-        `the source-control server at ${url} does not answer: ${failure instanceof Error ? failure.message : failure}`,
-        1,
-      );
+      throw new PipelineError(`the source-control server at ${url} does not answer: ${reasonOf(failure)}`, 1);
     }
     if (response.status === 404) return undefined;
     const text = await response.text();

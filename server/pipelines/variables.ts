@@ -10,9 +10,11 @@ export type Variables = Readonly<Record<string, VariableValue>>;
 const NAME = /\$\$|\$\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
 
 /** Variables of plain values. */
-export function asVariables(values: Readonly<Record<string, string | undefined>>): Variables {
-  const given = Object.entries(values).filter((one): one is [string, string] => one[1] !== undefined);
-  return Object.fromEntries(given.map(([name, value]) => [name, { value }]));
+export function asVariables(
+  values: Readonly<Record<string, string>>,
+  how: Pick<VariableValue, 'isRaw'> = {},
+): Variables {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, ...how }]));
 }
 
 /** Each with those put in that its value mentions; `$$` is a `$`. One that mentions itself, by whatever way, is empty there. */

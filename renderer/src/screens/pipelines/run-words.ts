@@ -1,4 +1,9 @@
-import type { PipelineDeployment, PipelineJob, PipelineRun } from '../../../../server/model/pipeline-run.ts';
+import {
+  hasEnded,
+  type PipelineDeployment,
+  type PipelineJob,
+  type PipelineRun,
+} from '../../../../server/model/pipeline-run.ts';
 import type { Condition } from '../../parts/state.tsx';
 import type { RunSummary } from './use-pipelines.ts';
 
@@ -29,7 +34,7 @@ export function outcomeOf({ state, jobs, appUrl, exitCode }: RunSummary): string
 /** How much of a run is over, 0 to 1; undefined while nobody knows. */
 export function endedShare(jobs: readonly PipelineJob[]): number | undefined {
   if (jobs.length === 0) return undefined;
-  return jobs.filter(({ state }) => state !== 'waiting' && state !== 'running').length / jobs.length;
+  return jobs.filter(hasEnded).length / jobs.length;
 }
 
 /** The command that runs a project's pipeline. */
