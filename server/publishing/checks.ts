@@ -1,4 +1,5 @@
 import type { PublishingCheck } from '../contract/publishing.ts';
+import { memberOf } from '../model/json.ts';
 import { unsetVariables } from '../model/read-variables.ts';
 import type { PlannedStep } from './plan.ts';
 
@@ -44,10 +45,8 @@ function triedCheck(steps: readonly PlannedStep[], calls: Calls): PublishingChec
 }
 
 function changedAt(record: object): number {
-  const modified: unknown = Reflect.get(record, 'modified');
-  const timestamp: unknown = typeof modified === 'object' && modified ? Reflect.get(modified, 'timestamp') : undefined;
-  const atMs = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
-  return Number.isNaN(atMs) ? 0 : atMs;
+  const timestamp = memberOf(memberOf(record, 'modified'), 'timestamp');
+  return (typeof timestamp === 'string' && Date.parse(timestamp)) || 0;
 }
 
 function variablesCheck(steps: readonly PlannedStep[], { variablesThere }: ChecksOptions): PublishingCheck {

@@ -1,5 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import type { PublishingStep } from '../contract/publishing.ts';
+import { memberOf } from '../model/json.ts';
 import type { Ground } from './ground.ts';
 import { propertiesFor, type Surroundings } from './needs.ts';
 import { digestOf, type Portable, portablesOf } from './portable.ts';
@@ -67,9 +68,8 @@ function wholeOf({ form }: Portable) {
 /** The name of what runs a lambda at its source. */
 export function providerOf({ record }: Portable, { providers }: Surroundings): string | undefined {
   const { provider } = record.properties;
-  if (typeof provider !== 'object' || provider === null || Array.isArray(provider)) return undefined;
-  const found = providers.find(({ id }) => id === provider.id);
-  return found?.name ?? (typeof provider.name === 'string' ? provider.name : undefined);
+  const [id, name] = [memberOf(provider, 'id'), memberOf(provider, 'name')];
+  return providers.find((one) => one.id === id)?.name ?? (typeof name === 'string' ? name : undefined);
 }
 
 function conflictOf(before: Portable, wanted: Portable, meetings: Meetings): string | undefined {
