@@ -4,7 +4,8 @@ import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import type { Tour } from './use-tour.ts';
+import { useSampleRun } from '../pipelines/use-pipelines.ts';
+import { type Tour, useDemoBringing, useDemoTrial, useFormSending } from './use-tour.ts';
 
 /** Three ways to begin, each with what is done already ticked. */
 export function FirstSteps({ tour }: { tour: Tour }) {
@@ -22,26 +23,28 @@ export function FirstSteps({ tour }: { tour: Tour }) {
   );
 }
 
-function DemoGuide({ tour: { hasDemo, demo } }: { tour: Tour }) {
+function DemoGuide({ tour: { hasDemo } }: { tour: Tour }) {
+  const lost = useDemoTrial(hasDemo === false).data?.total.delete;
+  const bringing = useDemoBringing();
   return (
     <Guide title="Look around the demo world" lead="A small shop: an organization, its website, lambdas, an API.">
       <Step isDone={hasDemo} text={hasDemo === false ? 'Bring the demo world' : 'The demo world is there'}>
-        {hasDemo === false && demo.isHarmless && (
+        {hasDemo === false && lost === 0 && (
           <>
             <p className="text-muted">This instance began without it; nothing of yours is changed.</p>
-            <Button look="primary" isPending={demo.isComing} onPress={demo.bring}>
-              {demo.isComing ? 'Bringing it ...' : 'Bring the demo world'}
+            <Button look="primary" isPending={bringing.isPending} onPress={() => bringing.mutate()}>
+              {bringing.isPending ? 'Bringing it ...' : 'Bring the demo world'}
             </Button>
           </>
         )}
-        {hasDemo === false && demo.isHarmless === false && (
+        {hasDemo === false && lost !== undefined && lost > 0 && (
           <p className="text-muted">
             This instance has a world of its own, which the demo would replace. <code>{DEMO_COMMAND}</code>
             <Copy text={DEMO_COMMAND} what="command" className="scale-90" /> opens another instance that has it; a reset
             is in the <PlaceLink to={{ screen: 'history' }}>history</PlaceLink>.
           </p>
         )}
-        <FailureNote error={demo.error} />
+        <FailureNote error={bringing.error} />
       </Step>
       <Step text="Walk through its resources">
         <PlaceLink to={{ screen: 'resources' }}>Open the tree</PlaceLink>
@@ -54,7 +57,8 @@ function DemoGuide({ tour: { hasDemo, demo } }: { tour: Tour }) {
 }
 
 function FormGuide({ tour }: { tour: Tour }) {
-  const { form, formUrl, leadCount, isSending, stray, error, hasDemo } = tour;
+  const { form, formUrl, leadCount, hasDemo } = tour;
+  const { data: stray, ...sending } = useFormSending(formUrl);
   const hasLead = leadCount > 0;
   return (
     <Guide title="A web form in 60 seconds" lead="A form on a website becomes a lead in the CRM's inbox.">
@@ -74,8 +78,8 @@ function FormGuide({ tour }: { tour: Tour }) {
       </Step>
       <Step isDone={hasLead} text="Send the form as Ada Lovelace">
         {form && formUrl !== undefined && (
-          <Button look={hasLead ? 'plain' : 'primary'} isPending={isSending} onPress={tour.sendForm}>
-            {isSending ? 'Sending ...' : hasLead ? 'Send again' : 'Send the form'}
+          <Button look={hasLead ? 'plain' : 'primary'} isPending={sending.isPending} onPress={() => sending.mutate()}>
+            {sending.isPending ? 'Sending ...' : hasLead ? 'Send again' : 'Send the form'}
           </Button>
         )}
         {formUrl && (
@@ -96,7 +100,7 @@ function FormGuide({ tour }: { tour: Tour }) {
             )}
           </p>
         )}
-        <FailureNote error={error} />
+        <FailureNote error={sending.error} />
       </Step>
       <Step isDone={hasLead} text="Find the lead in the inbox">
         <PlaceLink to={{ screen: 'leads' }}>{hasLead ? `${leadCount} in the inbox` : 'Open the inbox'}</PlaceLink>
@@ -144,8 +148,8 @@ const PIPELINE_COMMAND = 'npx terrarium pipeline demo';
 
 /** From a merge request to an app behind an address. */
 function PipelineGuide({ tour }: { tour: Tour }) {
-  const { deployUrl, pipeline, appUrl, isAppGone, hasDemo } = tour;
-  const { last, isStarting, error, engineTrouble } = pipeline;
+  const { deployUrl, lastRun: last, engineTrouble, appUrl, isAppGone, hasDemo } = tour;
+  const starting = useSampleRun();
   const isRunning = last?.state === 'running';
   return (
     <Guide title="A pipeline in 60 seconds" lead="A merge request becomes a running app behind an address.">
@@ -173,11 +177,17 @@ function PipelineGuide({ tour }: { tour: Tour }) {
         {deployUrl !== undefined && (
           <Button
             look={last || engineTrouble !== undefined ? 'plain' : 'primary'}
-            isPending={isStarting}
+            isPending={starting.isPending}
             isDisabled={isRunning}
-            onPress={pipeline.run}
+            onPress={() => starting.mutate()}
           >
-            {isStarting ? 'Starting ...' : isRunning ? 'It runs ...' : last ? 'Run it again' : 'Run the pipeline'}
+            {starting.isPending
+              ? 'Starting ...'
+              : isRunning
+                ? 'It runs ...'
+                : last
+                  ? 'Run it again'
+                  : 'Run the pipeline'}
           </Button>
         )}
         {last && (
@@ -191,7 +201,7 @@ function PipelineGuide({ tour }: { tour: Tour }) {
             <Copy text={PIPELINE_COMMAND} what="command" />
           </p>
         )}
-        <FailureNote error={error} />
+        <FailureNote error={starting.error} />
       </Step>
       <Step isDone={appUrl !== undefined} text="Open the app">
         {appUrl ? (

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { memberOf } from '../../../../server/model/json.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
 import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
@@ -8,40 +9,25 @@ import { useRead } from '../../api/read.ts';
 import { sendThroughGateway } from '../../api/send-request.ts';
 import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { toast } from '../../parts/toasts.tsx';
-import { type RunSummary, useSampleRun } from '../pipelines/use-pipelines.ts';
-
-/** The sample app's pipeline, run from here. */
-interface DemoPipeline {
-  /** Asked for, but nothing has begun yet. */
-  isStarting: boolean;
-  error: unknown;
-  /** The newest run of any pipeline. */
-  last: RunSummary | undefined;
-  /** Why it could not work now: no container engine answers. */
-  engineTrouble: string | undefined;
-  run(): void;
-}
+import type { RunSummary } from '../pipelines/use-pipelines.ts';
 
 /** How far someone has come with the first steps. */
 export interface Tour {
   /** Undefined while it is read. */
   hasDemo: boolean | undefined;
-  demo: DemoWorld;
   /** The lambda that takes the web form. */
   form: PlatformRecord | undefined;
   formUrl: string | undefined;
   deployUrl: string | undefined;
   leadCount: number;
-  pipeline: DemoPipeline;
+  /** The newest run of any pipeline. */
+  lastRun: RunSummary | undefined;
+  /** Why a pipeline could not work now: no container engine answers. */
+  engineTrouble: string | undefined;
   /** Where the app of the latest good pipeline is; undefined when there is none, or none any more. */
   appUrl: string | undefined;
   /** Was there an app whose endpoint is gone? */
   isAppGone: boolean;
-  isSending: boolean;
-  /** What came of the form that was sent last, if it was not a lead. */
-  stray: Stray | undefined;
-  error: unknown;
-  sendForm(): void;
 }
 
 /** A form that no lead came of. */
@@ -67,13 +53,11 @@ export function useTour(): Tour {
   const engine = usePlatformStatus().data?.engines[0];
 
   const form = hasDemo
-    ? lambdas.find(({ properties }) => isObject(properties.env) && 'CRM_OID' in properties.env)
+    ? lambdas.find(({ properties }) => memberOf(properties.env, 'CRM_OID') !== undefined)
     : undefined;
   const formUrl = urlOf(
     endpoints.find(({ properties }) => form && referenceId(properties.implementation_id) === form.id),
   );
-  const sending = useChange(() => sendForm(formUrl), { topic: keys.leads, onDone: tellOfForm });
-  const starting = useSampleRun();
   const published = runs
     .find(({ state, appUrl }) => state === 'success' && appUrl !== undefined)
     ?.deployments?.at(-1)?.published;
@@ -82,35 +66,30 @@ export function useTour(): Tour {
 
   return {
     hasDemo,
-    demo: useDemoWorld(hasDemo === false),
     form,
     formUrl,
     deployUrl: urlOf(endpoints.find(({ properties }) => properties.resource === '/deploy')),
     leadCount: leads.data?.length ?? 0,
-    pipeline: {
-      isStarting: starting.isPending,
-      error: starting.error,
-      last: runs[0],
-      engineTrouble: engine && engine.state !== 'ready' ? (engine.reason ?? `it is ${engine.state}`) : undefined,
-      run: () => starting.mutate(),
-    },
+    lastRun: runs[0],
+    engineTrouble: engine && engine.state !== 'ready' ? (engine.reason ?? `it is ${engine.state}`) : undefined,
     appUrl,
     isAppGone: published !== undefined && listed !== undefined && appUrl === undefined,
-    isSending: sending.isPending,
-    stray: sending.data,
-    error: sending.error,
-    sendForm: () => sending.mutate(),
   };
 }
 
 /** Has everything been tried that can be tried here? Then other things come first. */
-export function areStepsDone({ leadCount, pipeline }: Pick<Tour, 'leadCount' | 'pipeline'>): boolean {
-  return leadCount > 0 && (pipeline.engineTrouble !== undefined || pipeline.last?.state === 'success');
+export function areStepsDone({ leadCount, engineTrouble, lastRun }: Tour): boolean {
+  return leadCount > 0 && (engineTrouble !== undefined || lastRun?.state === 'success');
 }
 
 function urlOf(endpoint: PlatformRecord | undefined): string | undefined {
   const url = endpoint?.properties.public_url;
   return typeof url === 'string' ? url : undefined;
+}
+
+/** Sends the form; what it has is what came of the form instead of a lead. */
+export function useFormSending(formUrl: string | undefined) {
+  return useChange(() => sendForm(formUrl), { topic: keys.leads, onDone: tellOfForm });
 }
 
 /** Sends it as a visitor's browser would, through the gateway. Resolves to what came of it instead of a lead. */
@@ -133,35 +112,20 @@ function tellOfForm(stray: Stray | undefined): void {
   if (!stray) toast({ tone: 'ok', text: 'The form was sent. Its lead is in the inbox.' });
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
-
 const DEMO_SEED = { seed: 'demo' };
 
-/** How the demo world comes into an instance that began without it. */
-interface DemoWorld {
-  /** Would nothing of the present world be lost? Undefined while that is found out. */
-  isHarmless: boolean | undefined;
-  isComing: boolean;
-  error: unknown;
-  bring(): void;
-}
-
-/** @param isWanted false: it is here already, nothing is asked */
-function useDemoWorld(isWanted: boolean): DemoWorld {
-  const trial = useQuery({
+/** What the demo world would change. @param isWanted false: it is here already, nothing is asked */
+export function useDemoTrial(isWanted: boolean) {
+  return useQuery({
     queryKey: [keys.world, 'reset to the demo'],
     queryFn: () => send('POST', '/inspect/reset', { ...DEMO_SEED, dryRun: true }),
     enabled: isWanted,
   });
-  const bringing = useChange(() => send('POST', '/inspect/reset', DEMO_SEED), {
+}
+
+/** Brings the demo world into an instance that began without it. */
+export function useDemoBringing() {
+  return useChange(() => send('POST', '/inspect/reset', DEMO_SEED), {
     said: ({ commit }) => `The demo world is here: commit ${commit ?? ''}, which the history can take back.`,
   });
-  return {
-    isHarmless: trial.data && trial.data.total.delete === 0,
-    isComing: bringing.isPending,
-    error: bringing.error,
-    bring: () => bringing.mutate(),
-  };
 }
