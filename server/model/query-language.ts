@@ -50,7 +50,7 @@ interface Term {
 export function parseQuery<Row>(text: string, language: QueryLanguage<Row>): Query<Row> {
   const tests: ((row: Row) => boolean)[] = [];
   let fromMs = Number.NEGATIVE_INFINITY;
-  for (const term of termsOf(text)) {
+  for (const term of queryTerms(text)) {
     if ('message' in term) return { ok: false, fault: term };
     const test = testOf(term, language);
     if (typeof test !== 'function') return { ok: false, fault: test };
@@ -60,7 +60,8 @@ export function parseQuery<Row>(text: string, language: QueryLanguage<Row>): Que
   return { ok: true, matches: (row) => tests.every((test) => test(row)), fromMs };
 }
 
-function* termsOf(text: string): Generator<Term | QueryFault> {
+/** The terms of a query, as far as it can be read; then what is wrong with the rest. */
+export function* queryTerms(text: string): Generator<Term | QueryFault> {
   TERM.lastIndex = 0;
   while (TERM.lastIndex < text.length) {
     const from = TERM.lastIndex;

@@ -1,20 +1,40 @@
 import { useMutation } from '@tanstack/react-query';
 import { CornerDownLeft, Trash2 } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import type { ExecOutcome } from '../../../../server/contract/containers.ts';
 import { ask } from '../../api/client.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Duration } from '../../parts/amount.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { announce } from '../../parts/toasts.tsx';
-import { type ConsoleEntry, consoleOf } from './console-memory.ts';
+import { useValue, ValueStore } from '../../value-store.ts';
 import { runningOf } from './container-status.ts';
 import { InstanceSelect } from './instance-select.tsx';
 
+/** A command that was run, and what came of it: an outcome, or why there is none. */
+interface ConsoleEntry {
+  startedAtMs: number;
+  command: string;
+  durationMs: number;
+  outcome?: ExecOutcome;
+  failure?: string;
+}
+
+const MAX_ENTRIES = 100;
+/** What was run in each container since the page was opened; it is there again when one comes back to its console. */
+const consoles = new Map<string, ValueStore<readonly ConsoleEntry[]>>();
+
+function consoleOf(containerId: string): ValueStore<readonly ConsoleEntry[]> {
+  const kept = consoles.get(containerId) ?? new ValueStore<readonly ConsoleEntry[]>([]);
+  consoles.set(containerId, kept);
+  return kept;
+}
+
 /** A console in an instance: one command at a time, through its shell; arrows lead through what was run before. */
 export function ConsoleTab({ record }: { record: PlatformRecord }) {
-  const memory = consoleOf(record.id);
-  const [entries, setEntries] = useState<readonly ConsoleEntry[]>(memory.entries);
+  const kept = consoleOf(record.id);
+  const entries = useValue(kept);
   const [line, setLine] = useState('');
   const [recalled, setRecalled] = useState(0);
   const [instance, setInstance] = useState<string>();
@@ -22,7 +42,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
   const run = useMutation({
     mutationFn: (command: string) => exec(record.id, command, instance),
     onSuccess: (entry) => {
-      setEntries(memory.add(entry));
+      kept.set([...kept.value, entry].slice(-MAX_ENTRIES));
       announce(entry.outcome ? `Ended with exit code ${entry.outcome.exitCode}` : 'It could not be run');
     },
   });
@@ -65,7 +85,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
           </p>
         )}
         {entries.map((entry) => (
-          <Entry key={entry.key} entry={entry} />
+          <Entry key={entry.startedAtMs} entry={entry} />
         ))}
         {run.isPending && (
           <p className="py-1">
@@ -100,7 +120,7 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
           icon={Trash2}
           label="Clear the console"
           isDisabled={entries.length === 0}
-          onPress={() => setEntries(memory.clear())}
+          onPress={() => kept.set([])}
         />
       </form>
     </div>
@@ -108,12 +128,13 @@ export function ConsoleTab({ record }: { record: PlatformRecord }) {
 }
 
 /** Runs a line in a shell of an instance; a refusal is an outcome, too. */
-async function exec(id: string, command: string, instance: string | undefined): Promise<Omit<ConsoleEntry, 'key'>> {
+async function exec(id: string, command: string, instance: string | undefined): Promise<ConsoleEntry> {
   const startedAtMs = performance.now();
   const body = { command: ['/bin/sh', '-c', command], ...(instance !== undefined && { instance }) };
   const answer = await ask('POST', `/inspect/containers/${id}/exec`, { body });
   const durationMs = performance.now() - startedAtMs;
-  return { command, durationMs, ...(answer.ok ? { outcome: answer.value } : { failure: answer.failure.message }) };
+  const came = answer.ok ? { outcome: answer.value } : { failure: answer.failure.message };
+  return { startedAtMs, command, durationMs, ...came };
 }
 
 function Entry({ entry: { command, durationMs, outcome, failure } }: { entry: ConsoleEntry }) {

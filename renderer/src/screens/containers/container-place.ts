@@ -1,9 +1,10 @@
+import { memberOf } from '../../../../server/model/json.ts';
 import { fqonOf, type PlatformRecord } from '../../api/world.ts';
 
 /** The name in a reference such as `properties.parent`; empty when it has none. */
 export function referenceName(reference: unknown): string {
-  if (typeof reference !== 'object' || reference === null || !('name' in reference)) return '';
-  return typeof reference.name === 'string' ? reference.name : '';
+  const name = memberOf(reference, 'name');
+  return typeof name === 'string' ? name : '';
 }
 
 /** Path of a container or job below `/meta` under its own word, where what only it has is found. */

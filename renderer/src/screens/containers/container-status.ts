@@ -1,3 +1,4 @@
+import { memberOf } from '../../../../server/model/json.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import type { Condition } from '../../parts/state.tsx';
@@ -50,9 +51,8 @@ export function isUp(record: PlatformRecord): boolean {
 
 /** Why it is not as it should be, in the platform's words. */
 export function reasonOf({ properties }: PlatformRecord): string | undefined {
-  const detail = properties.status_detail;
-  if (typeof detail !== 'object' || detail === null || !('reason' in detail)) return undefined;
-  return typeof detail.reason === 'string' ? detail.reason : undefined;
+  const reason = memberOf(properties.status_detail, 'reason');
+  return typeof reason === 'string' ? reason : undefined;
 }
 
 /** What new instances in place of the old ones are called: there may be no old ones, or they may have ended as they should. */

@@ -4,6 +4,7 @@ import { Time } from '../../parts/amount.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { Badge, type Condition, State } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { shortId, useInstances } from './use-instances.ts';
 
 /** What the engine runs, or ran, for a container or job. */
@@ -13,15 +14,7 @@ export function InstancesTab({ record }: { record: PlatformRecord }) {
   if (instances.data.length === 0) return <p className="px-4 py-3 text-muted">The engine has no instance of it.</p>;
   return (
     <table className="w-full text-left">
-      <thead>
-        <tr className="h-7 border-b border-line text-[11.5px] text-faint [&>th]:px-2 [&>th]:font-normal [&>th:first-child]:pl-4">
-          <th>State</th>
-          <th>Instance</th>
-          <th>Health</th>
-          <th>Address</th>
-          <th>Started</th>
-        </tr>
-      </thead>
+      <TableHead heads={[{ text: 'State', className: 'pl-4' }, 'Instance', 'Health', 'Address', 'Started']} />
       <tbody>
         {instances.data.map((one) => (
           <Row key={one.id} instance={one} />

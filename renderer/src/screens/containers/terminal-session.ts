@@ -62,10 +62,6 @@ export class TerminalSession {
     this.#connect(this.#screen);
   }
 
-  focus(): void {
-    this.#screen?.focus();
-  }
-
   tell(isTold: boolean): void {
     this.#screen?.tell(isTold);
   }

@@ -1,6 +1,4 @@
 import type { ContainerUsage } from '../../../../server/contract/containers.ts';
-
-export type { ContainerUsage };
 /** What one running instance uses. */
 export type InstanceUsage = ContainerUsage['instances'][number];
 

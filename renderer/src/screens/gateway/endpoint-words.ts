@@ -1,3 +1,4 @@
+import { memberOf } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../parts/amounts.ts';
 
@@ -27,20 +28,16 @@ export function endpointWords({ properties }: PlatformRecord): EndpointWords {
 function accessOf({ plugins, whitelist }: PlatformRecord['properties']): string {
   const addresses = textsIn(whitelist).length;
   const from = addresses === 0 ? '' : ` from ${counted(addresses, 'address', 'addresses')}`;
-  const security = Object.entries(isObject(plugins) ? plugins : {}).find(([key]) => SECURITY_KEY.test(key))?.[1];
-  if (!isObject(security) || !('enabled' in security) || security.enabled !== true) return `everybody${from}`;
-  const { users, groups } = { users: [], groups: [], ...security };
-  const named = [
-    ...(textsIn(users).length > 0 ? [counted(textsIn(users).length, 'user')] : []),
-    ...(textsIn(groups).length > 0 ? [counted(textsIn(groups).length, 'group')] : []),
-  ];
+  const key = Object.keys(Object(plugins)).find((one) => SECURITY_KEY.test(one)) ?? '';
+  const security = memberOf(plugins, key);
+  if (memberOf(security, 'enabled') !== true) return `everybody${from}`;
+  const named = (['user', 'group'] as const).flatMap((noun) => {
+    const { length } = textsIn(memberOf(security, `${noun}s`));
+    return length > 0 ? [counted(length, noun)] : [];
+  });
   return `${named.length > 0 ? named.join(', ') : 'whoever signs in'}${from}`;
 }
 
 function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

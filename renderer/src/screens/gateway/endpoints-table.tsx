@@ -9,6 +9,7 @@ import { ErrorState } from '../../parts/empty-state.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Badge, State } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import type { SavedRequest } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
@@ -49,17 +50,17 @@ export function EndpointsTable({ onSend }: { onSend(asked: SavedRequest): void }
   return (
     <Frame>
       <table className="w-full">
-        <thead>
-          <tr className="h-7 text-left text-[11.5px] whitespace-nowrap text-faint">
-            <th className="px-3.5 font-normal">Methods</th>
-            <th className="px-2 font-normal">Public address</th>
-            <th className="px-2 font-normal">Target</th>
-            <th className="px-2 font-normal @max-[860px]:hidden">Who may call</th>
-            <th className="px-2 font-normal @max-[700px]:hidden">Limit</th>
-            <th className="px-2 font-normal">Requests</th>
-            <th className="px-2 font-normal">Last answer</th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            { text: 'Methods', className: 'pl-3.5' },
+            'Public address',
+            'Target',
+            { text: 'Who may call', className: '@max-[860px]:hidden' },
+            { text: 'Limit', className: '@max-[700px]:hidden' },
+            'Requests',
+            'Last answer',
+          ]}
+        />
         <tbody>
           {rows.slice(0, MAX_ROWS).map((row) => (
             <Row key={row.record.id} row={row} onSend={onSend} />

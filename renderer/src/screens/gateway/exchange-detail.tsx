@@ -9,7 +9,7 @@ import { copyText } from '../../parts/copy.tsx';
 import { HttpMessage } from '../../parts/http-message.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
-import { Pending } from '../../parts/pending.tsx';
+import { PendingDetail } from '../../parts/pending-detail.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import type { SavedRequest } from '../../preferences/preferences.ts';
@@ -41,17 +41,8 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Sav
   const read = useExchange(seq);
   const exchange = read.data;
   const addresses = usePlatformStatus().data?.addresses;
-  const close = (
-    <IconButton icon={X} label="Close the detail" onPress={() => change({ sel: undefined })} className="ml-auto" />
-  );
-  if (!exchange) {
-    return (
-      <>
-        <div className="flex p-1.5">{close}</div>
-        <Pending query={read} />
-      </>
-    );
-  }
+  const close = () => change({ sel: undefined });
+  if (!exchange) return <PendingDetail query={read} onClose={close} />;
   const { request, response, isThinned, executionId, endpointId } = exchange;
   const address = exchange.plane === 'gateway' ? addresses?.gatewayUrl : addresses?.baseUrl;
   const refusal = refusalOf(exchange);
@@ -80,7 +71,7 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(asked: Sav
           <StatusState status={exchange.status} outboundFailures={exchange.outboundFailures} />
           <Badge>{exchange.method}</Badge>
           <h2 className="mono min-w-0 truncate text-[13px]">{exchange.target}</h2>
-          {close}
+          <IconButton icon={X} label="Close the detail" onPress={close} className="ml-auto" />
         </div>
         <div className="mt-1.5 flex flex-wrap items-center gap-1.5">
           {address && (

@@ -1,8 +1,8 @@
 import type { RecordedRequest } from '../../api/traffic.ts';
 import { Duration } from '../../parts/amount.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
+import { methodColumn, tookColumn } from '../../parts/list/call-columns.tsx';
 import { timeColumn } from '../../parts/list/time-column.tsx';
-import { Badge } from '../../parts/state.tsx';
 import { StatusState } from './status-state.tsx';
 
 export const keyOfRequest = ({ seq }: RecordedRequest) => String(seq);
@@ -17,14 +17,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
   },
   timeColumn((row) => row.at, { gives: 3 }),
-  {
-    id: 'method',
-    gives: 2,
-    sortBy: (row) => row.method,
-    header: 'Method',
-    width: 76,
-    cell: ({ method }) => <Badge>{method}</Badge>,
-  },
+  methodColumn({ gives: 2 }),
   {
     id: 'target',
     header: 'Target',
@@ -32,15 +25,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     isMono: true,
     text: ({ target }) => target,
   },
-  {
-    id: 'took',
-    sortBy: (row) => row.durationMs,
-    gives: 4,
-    header: 'Took',
-    width: 84,
-    align: 'end',
-    cell: ({ durationMs }) => <Duration ms={durationMs} />,
-  },
+  tookColumn({ gives: 4 }),
   {
     id: 'behind',
     sortBy: (row) => row.upstreamMs,

@@ -1,10 +1,7 @@
 import type { BriefCommit, historyRows, ShownDifference } from '../../../../server/contract/history.ts';
 import type { AnswerOf } from '../../../../server/contract/row.ts';
 
-export type {
-  BriefCommit,
-  ShownSnapshot as Snapshot,
-} from '../../../../server/contract/history.ts';
+export type { BriefCommit } from '../../../../server/contract/history.ts';
 
 /** A page of a brief list; `oldest` and `newest` are the moments between which one can look back. */
 export type CommitPage = Omit<AnswerOf<typeof historyRows.listCommits>, 'commits'> & { commits: BriefCommit[] };

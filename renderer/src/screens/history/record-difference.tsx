@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { DiffEditor } from '../../parts/code-editor.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { partsOf, type VariableDifference } from './record-parts.ts';
 
 export interface RecordDifferenceProps {
@@ -43,13 +44,7 @@ function Variables({ variables }: { variables: readonly VariableDifference[] }) 
   return (
     <table className="w-full table-fixed">
       <caption className="eyebrow px-3 pt-2 pb-1 text-left">Environment variables</caption>
-      <thead>
-        <tr className="text-left text-[11.5px] text-faint">
-          <th className="px-3 font-normal">Name</th>
-          <th className="px-2 font-normal">Before</th>
-          <th className="px-2 font-normal">After</th>
-        </tr>
-      </thead>
+      <TableHead heads={[{ text: 'Name', className: 'pl-3' }, 'Before', 'After']} />
       <tbody>
         {variables.map(({ name, before, after }) => (
           <tr key={name} className="border-t border-line/55 align-top">

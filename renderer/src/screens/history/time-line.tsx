@@ -1,9 +1,10 @@
 import { ChevronLeft, ChevronRight, FastForward } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
+import type { ShownSnapshot } from '../../../../server/contract/history.ts';
 import { Time } from '../../parts/amount.tsx';
 import { counted } from '../../parts/amounts.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { actorOf, changeOf, type Snapshot } from './history-answers.ts';
+import { actorOf, changeOf } from './history-answers.ts';
 import { useCommit } from './use-commits.ts';
 
 export interface TimeLineProps {
@@ -11,7 +12,7 @@ export interface TimeLineProps {
   newest: number;
   /** The moment that one looks at; undefined: now. */
   at: number | undefined;
-  snapshots: readonly Snapshot[];
+  snapshots: readonly ShownSnapshot[];
   /** Undefined: now. */
   onChange(seq: number | undefined): void;
 }

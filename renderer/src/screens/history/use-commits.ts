@@ -38,11 +38,10 @@ export function useCommit(seq: number | undefined, newest: number): BriefCommit 
 }
 
 /** How the world of a moment, or of a snapshot, differs from the present one; read anew after each commit. */
-export function useDifference(since: Since | undefined) {
+export function useDifference(since: Since) {
   return useQuery({
     queryKey: [keys.history, 'difference', since],
-    queryFn: ({ signal }) => loadAs<Difference>(...differenceAddress(since ?? { seq: 0 }, { brief: true }), signal),
-    enabled: since !== undefined,
+    queryFn: ({ signal }) => loadAs<Difference>(...differenceAddress(since, { brief: true }), signal),
   });
 }
 

@@ -15,6 +15,9 @@ export function FailureStory({ run }: { run: FailureRun }) {
   const { mending, progress, stop } = useMending(run);
   const isUndoing = mending.isPending && mending.variables !== undefined;
   const isUnderWay = progress !== undefined;
+  const decided = rule && { undone: 'rule' as const, text: 'Switch it off' };
+  const changed = likeliest && { undone: likeliest.seq, text: 'Undo it' };
+  const cause = run.isOver ? undefined : (decided ?? changed);
   return (
     <div className="mt-1 flex flex-col gap-1.5">
       {rule && !run.isOver && (
@@ -35,26 +38,15 @@ export function FailureStory({ run }: { run: FailureRun }) {
       )}
       {run.lost > 0 && (
         <p className="flex flex-wrap items-center gap-1.5">
-          {rule && !run.isOver && (
+          {cause && (
             <Button
               look="primary"
               icon={Undo2}
               isPending={isUndoing}
               isDisabled={isUnderWay}
-              onPress={() => mending.mutate('rule')}
+              onPress={() => mending.mutate(cause.undone)}
             >
-              Switch it off, and {replayWords(run)}
-            </Button>
-          )}
-          {likeliest && !rule && !run.isOver && (
-            <Button
-              look="primary"
-              icon={Undo2}
-              isPending={isUndoing}
-              isDisabled={isUnderWay}
-              onPress={() => mending.mutate(likeliest.seq)}
-            >
-              Undo it, and {replayWords(run)}
+              {cause.text}, and {replayWords(run)}
             </Button>
           )}
           <Button

@@ -1,8 +1,6 @@
-import type { FailureReplayed as Replayed } from '../../../../server/contract/recorded.ts';
+import type { FailureReplayed } from '../../../../server/contract/recorded.ts';
 import type { FailureRun } from '../../api/failures.ts';
 import { counted } from '../../parts/amounts.ts';
-
-export type { FailureReplayed as Replayed } from '../../../../server/contract/recorded.ts';
 
 /** What came to nothing is called so: one, and several of them. */
 const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {
@@ -25,7 +23,7 @@ export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): 
 /** What came of it, in a sentence. */
 export function outcomeWords(
   { kind }: Pick<FailureRun, 'kind'>,
-  { replayed, good, notKept, left }: Omit<Replayed, 'invocations'>,
+  { replayed, good, notKept, left }: Omit<FailureReplayed, 'invocations'>,
 ): string {
   const done = kind === 'form' ? 'arrived' : 'went well';
   const parts = [`${good.toLocaleString('en')} of ${counted(replayed, ...NAMES[kind])} ${done}`];

@@ -26,12 +26,7 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
       cell: (row) => <State is={conditionOf(row)}>{statusOf(row)}</State>,
     },
     timeColumn((row) => row.acceptedAt),
-    {
-      id: 'lambda',
-      header: 'Lambda',
-      width: { share: 1, minWidth: 110 },
-      text: ({ lambdaName }) => lambdaName,
-    },
+    lambdaColumn(),
     {
       id: 'trigger',
       gives: 5,
@@ -91,15 +86,22 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
       isMono: true,
       cell: ({ excerpt, outcome }) => <span className={outcome?.ok === false ? 'text-error' : ''}>{excerpt}</span>,
     },
-    {
-      id: 'id',
-      gives: 6,
-      header: 'Execution',
-      width: 84,
-      isMono: true,
-      cell: ({ executionId }) => <span className="text-faint">{executionId.slice(0, 8)}</span>,
-    },
+    executionColumn({ gives: 6 }),
   ];
+}
+
+/** The lambda that it is of. */
+export function lambdaColumn<Row extends { lambdaName: string }>(more: { gives?: number } = {}): GridColumn<Row> {
+  const width = { share: 1, minWidth: 110 };
+  return { id: 'lambda', ...more, header: 'Lambda', width, text: ({ lambdaName }) => lambdaName };
+}
+
+/** The invocation that it is, or is part of. */
+export function executionColumn<Row extends { executionId?: string | undefined }>(more: {
+  gives: number;
+}): GridColumn<Row> {
+  const cell = ({ executionId = '' }: Row) => <span className="text-faint">{executionId.slice(0, 8)}</span>;
+  return { id: 'id', ...more, header: 'Execution', width: 84, isMono: true, cell };
 }
 
 const BAR_PX = 48;

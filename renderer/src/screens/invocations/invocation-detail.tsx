@@ -7,11 +7,10 @@ import { usePlatformStatus } from '../../api/platform-status.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Copy, copyText } from '../../parts/copy.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
 import { HttpMessage } from '../../parts/http-message.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { PendingDetail } from '../../parts/pending-detail.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
@@ -42,21 +41,12 @@ export function InvocationDetailPane({
   firstTab?: string;
 }) {
   const [, change] = useSearch();
-  const { data: invocation, error, refetch } = useInvocation(id, !isRunning);
-  if (invocation) return <Detail invocation={invocation} previousId={previousId} firstTab={firstTab} />;
+  const read = useInvocation(id, !isRunning);
+  if (read.data) return <Detail invocation={read.data} previousId={previousId} firstTab={firstTab} />;
   return (
-    <>
-      <div className="flex justify-end p-1.5">
-        <IconButton icon={X} label="Close the detail" onPress={() => change({ sel: undefined })} />
-      </div>
-      {isRunning ? (
-        <p className="px-4 text-muted">It still runs; what it did is shown as soon as it ends.</p>
-      ) : error ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Skeleton />
-      )}
-    </>
+    <PendingDetail query={read} onClose={() => change({ sel: undefined })}>
+      {isRunning && <p className="px-4 text-muted">It still runs; what it did is shown as soon as it ends.</p>}
+    </PendingDetail>
   );
 }
 

@@ -6,7 +6,7 @@ import { timeColumn } from '../../parts/list/time-column.tsx';
 import { State } from '../../parts/state.tsx';
 import type { Happening } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useSearch } from '../../url.ts';
+import { executionColumn, lambdaColumn } from './invocation-columns.tsx';
 import { PartList } from './part-list.tsx';
 import { useLogLines } from './use-invocations.ts';
 
@@ -37,13 +37,7 @@ const COLUMNS: readonly GridColumn<RecordedLine>[] = [
     width: 84,
     cell: (line) => <State is={isError(line) ? 'error' : 'idle'}>{line.stream}</State>,
   },
-  {
-    id: 'lambda',
-    gives: 1,
-    header: 'Lambda',
-    width: { share: 1, minWidth: 110 },
-    text: ({ lambdaName }) => lambdaName,
-  },
+  lambdaColumn({ gives: 1 }),
   {
     id: 'text',
     sortBy: ({ text }) => text,
@@ -52,24 +46,16 @@ const COLUMNS: readonly GridColumn<RecordedLine>[] = [
     isMono: true,
     cell: (line) => <span className={isError(line) ? 'text-error' : ''}>{line.text}</span>,
   },
-  {
-    id: 'id',
-    gives: 3,
-    header: 'Execution',
-    width: 84,
-    isMono: true,
-    cell: ({ executionId = '' }) => <span className="text-faint">{executionId.slice(0, 8)}</span>,
-  },
+  executionColumn({ gives: 3 }),
 ];
 
 /** What all lambdas printed, newest first, and the invocation behind one of the lines. */
 export function LineList() {
-  const [{ q, scope, lambda }] = useSearch();
   return (
     <PartList
       name="lines"
       label="Log lines"
-      list={useLogLines({ q: q || undefined, scope, lambda })}
+      list={useLogLines()}
       columns={COLUMNS}
       happened={HAPPENED}
       firstTab="logs"

@@ -1,14 +1,14 @@
 import type { RecordedCall } from '../../../../server/contract/recorded-parts.ts';
 import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import { outboundQuery } from '../../../../server/model/recorded-part-queries.ts';
-import { Duration } from '../../parts/amount.tsx';
 import type { GridColumn } from '../../parts/data-grid.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { methodColumn, tookColumn } from '../../parts/list/call-columns.tsx';
 import { timeColumn } from '../../parts/list/time-column.tsx';
-import { Badge, State } from '../../parts/state.tsx';
+import { State } from '../../parts/state.tsx';
 import type { Happening } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useSearch } from '../../url.ts';
+import { lambdaColumn } from './invocation-columns.tsx';
 import { PartList } from './part-list.tsx';
 import { useOutboundCalls } from './use-invocations.ts';
 
@@ -38,21 +38,8 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     cell: (call) => <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no answer'}</State>,
   },
   timeColumn(({ startedAt }) => startedAt),
-  {
-    id: 'lambda',
-    gives: 1,
-    header: 'Lambda',
-    width: { share: 1, minWidth: 110 },
-    text: ({ lambdaName }) => lambdaName,
-  },
-  {
-    id: 'method',
-    sortBy: ({ method }) => method,
-    gives: 3,
-    header: 'Method',
-    width: 76,
-    cell: ({ method }) => <Badge>{method}</Badge>,
-  },
+  lambdaColumn({ gives: 1 }),
+  methodColumn({ gives: 3 }),
   {
     id: 'url',
     header: 'Address',
@@ -60,15 +47,7 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     isMono: true,
     text: ({ url }) => url,
   },
-  {
-    id: 'took',
-    sortBy: ({ durationMs }) => durationMs,
-    gives: 4,
-    header: 'Took',
-    width: 84,
-    align: 'end',
-    cell: ({ durationMs }) => <Duration ms={durationMs} />,
-  },
+  tookColumn({ gives: 4 }),
   {
     id: 'by',
     sortBy: ({ caughtBy }) => caughtBy,
@@ -83,12 +62,11 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
 
 /** Whom lambdas called, newest first, and the invocation behind one of the calls. */
 export function OutboundList() {
-  const [{ q, scope, lambda }] = useSearch();
   return (
     <PartList
       name="outbound"
       label="Outbound calls"
-      list={useOutboundCalls({ q: q || undefined, scope, lambda })}
+      list={useOutboundCalls()}
       columns={COLUMNS}
       happened={HAPPENED}
       firstTab="outbound"

@@ -16,7 +16,7 @@ import { conditionOf } from './invocation-words.ts';
 import { LineList } from './line-list.tsx';
 import { ListChoice } from './list-choice.tsx';
 import { OutboundList } from './outbound-list.tsx';
-import { type BegunInvocation, type InvocationSummary, useInvocations } from './use-invocations.ts';
+import { type InvocationSummary, type ShownBegun, useFilter, useInvocations } from './use-invocations.ts';
 
 const HAPPENED: Happening<InvocationRow> = {
   pointOf: (row) => ({
@@ -54,7 +54,7 @@ const HAPPENED: Happening<InvocationRow> = {
     ],
   },
 };
-const NO_RUNNING: readonly BegunInvocation[] = [];
+const NO_RUNNING: readonly ShownBegun[] = [];
 
 /** What ran, or what it called, or what it printed. */
 export default function InvocationsScreen() {
@@ -66,7 +66,7 @@ export default function InvocationsScreen() {
 /** What ran, newest first, and one of them in detail. */
 function InvocationList() {
   const [{ q = '', sel, scope, lambda }] = useSearch();
-  const { page, ...list } = useInvocations({ q: q || undefined, scope, lambda });
+  const { page, ...list } = useInvocations(useFilter());
   const isPaused = useValue(live.isPaused);
   const running = page?.running ?? NO_RUNNING;
   const nowMs = useNowMs();

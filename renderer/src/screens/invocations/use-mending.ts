@@ -1,14 +1,15 @@
+import type { FailureReplayed } from '../../../../server/contract/recorded.ts';
 import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
 import type { FailureRun } from '../../api/failures.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { useValue, ValueStore } from '../../value-store.ts';
-import { outcomeWords, type Replayed } from './failure-words.ts';
+import { outcomeWords } from './failure-words.ts';
 
 /** So many are asked for at once: an answer comes soon, and one can stop after it. */
 const AT_ONCE = 50;
 
-type Tally = Omit<Replayed, 'invocations'>;
+type Tally = Omit<FailureReplayed, 'invocations'>;
 
 interface UnderWay {
   run: FailureRun;

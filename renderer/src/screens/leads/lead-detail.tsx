@@ -6,6 +6,7 @@ import { Copy } from '../../parts/copy.tsx';
 import { FailureNote } from '../../parts/empty-state.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { State } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { FailureStory } from '../invocations/failure-story.tsx';
 import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unreadMembersOf, type Verdict } from './mapping.ts';
@@ -76,14 +77,14 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
       <Unread members={unreadMembersOf(lead)} />
       <table className="w-full table-fixed">
         <caption className="sr-only">Fields of the form beside what they come from</caption>
-        <thead>
-          <tr className="h-7 border-b border-line text-left text-[11.5px] text-faint">
-            <th className="w-[27%] px-4 font-normal">Form field</th>
-            <th className="px-2 font-normal">Given</th>
-            <th className="px-2 font-normal">Sent</th>
-            <th className="w-24 px-2 font-normal">Verdict</th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[
+            { text: 'Form field', className: 'w-[27%] pl-4' },
+            'Given',
+            'Sent',
+            { text: 'Verdict', className: 'w-24' },
+          ]}
+        />
         <tbody>
           {rows.map((row, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a form may have a field twice; a caught one does not change

@@ -1,23 +1,14 @@
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { queryTerms } from '../../../../server/model/query-language.ts';
 import { FoundText } from '../../parts/found-text.tsx';
 import { literal } from '../../parts/log-search.ts';
 
-/** A term of a query: what it looks for, without its field and its quotation marks. */
-const TERM = /(-?)(?:[a-z]+:)?("(?:[^"\\]|\\.)*"|[^\s"]+)/giy;
-
 /** The texts that a query looks for, in small letters; not those that it does not want. */
 export function wantedTexts(query: string): readonly string[] {
-  const found = new Set<string>();
-  TERM.lastIndex = 0;
-  const text = query.trim().replace(/\s+/g, ' ');
-  while (TERM.lastIndex < text.length) {
-    const [, minus, raw] = TERM.exec(text) ?? [];
-    if (raw === undefined) break;
-    TERM.lastIndex += 1;
-    const wanted = raw.startsWith('"') ? raw.slice(1, -1).replace(/\\(.)/g, '$1') : raw;
-    if (minus === '' && wanted !== '') found.add(wanted.toLowerCase());
-  }
-  return [...found];
+  const wanted = [...queryTerms(query.replace(/\s+/g, ' '))].flatMap((term) =>
+    'value' in term && !term.isNegative && term.value !== '' ? [term.value.toLowerCase()] : [],
+  );
+  return [...new Set(wanted)];
 }
 
 /** What finds these texts, the longer ones first; undefined for none. */

@@ -7,6 +7,7 @@ import { FailureNote } from '../../parts/empty-state.tsx';
 import { Switch, TextField } from '../../parts/fields.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { Badge } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { announce } from '../../parts/toasts.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import { effectOf, PRESETS } from './rule-words.ts';
@@ -70,17 +71,15 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
       <div className="card overflow-x-auto">
         <table className="w-full">
           <caption className="sr-only">Rules about outbound calls, in the order in which they are asked</caption>
-          <thead>
-            <tr className="h-7 border-b border-line text-left text-[11.5px] text-faint">
-              <th className="w-12 px-3 font-normal">No.</th>
-              <th className="w-20 px-2 font-normal">On</th>
-              <th className="px-2 font-normal">Calls to</th>
-              <th className="px-2 font-normal">What becomes of them</th>
-              <th className="w-36 px-2 font-normal">
-                <span className="sr-only">Change</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            heads={[
+              { text: 'No.', className: 'w-12 pl-3' },
+              { text: 'On', className: 'w-20' },
+              'Calls to',
+              'What becomes of them',
+              { text: 'Change', className: 'w-36', isHidden: true },
+            ]}
+          />
           <tbody>
             {rules.map((rule, index) => (
               <tr key={rule.id} className={`h-9 border-b border-line/55 ${rule.enabled ? '' : 'text-muted'}`}>

@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { ErrorState } from '../../parts/empty-state.tsx';
 import { State } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { useSearch } from '../../url.ts';
 import { commandOf, conditionOf } from './run-words.ts';
 import {
@@ -37,16 +38,9 @@ export function ProjectsTable({ runs, sample }: ProjectsTableProps) {
         </p>
       ) : (
         <table className="w-full">
-          <thead>
-            <tr className="h-7 text-left text-[11.5px] text-faint">
-              <th className="px-3.5 font-normal">Project</th>
-              <th className="px-2 font-normal">Variables</th>
-              <th className="px-2 font-normal">Last run</th>
-              <th className="px-2 font-normal">
-                <span className="sr-only">Run</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            heads={[{ text: 'Project', className: 'pl-3.5' }, 'Variables', 'Last run', { text: 'Run', isHidden: true }]}
+          />
           <tbody>
             {projects.data?.map((project) => (
               <ProjectRow

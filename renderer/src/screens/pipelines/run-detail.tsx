@@ -4,11 +4,10 @@ import { PIPELINE_VARIABLES, type PipelineRun } from '../../../../server/model/p
 import { Duration, Time } from '../../parts/amount.tsx';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
 import type { ShownLine } from '../../parts/log-lines.tsx';
 import { Progress } from '../../parts/meter.tsx';
+import { PendingDetail } from '../../parts/pending-detail.tsx';
 import { SearchedLog } from '../../parts/searched-log.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
@@ -23,15 +22,7 @@ import { useRun, useStopRun } from './use-pipelines.ts';
 /** One run: its stages and jobs, its log, and beside it what it caused on the platform. */
 export function RunDetail({ id, onClose }: { id: string; onClose(): void }) {
   const run = useRun(id);
-  if (run.data) return <Detail run={run.data} onClose={onClose} />;
-  return (
-    <>
-      <div className="flex justify-end p-1.5">
-        <IconButton icon={X} label="Close the detail" onPress={onClose} />
-      </div>
-      {run.error ? <ErrorState error={run.error} onRetry={() => void run.refetch()} /> : <Skeleton />}
-    </>
-  );
+  return run.data ? <Detail run={run.data} onClose={onClose} /> : <PendingDetail query={run} onClose={onClose} />;
 }
 
 function Detail({ run, onClose }: { run: PipelineRun; onClose(): void }) {

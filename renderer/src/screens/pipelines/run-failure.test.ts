@@ -69,7 +69,11 @@ it('reads what a job printed last', () => {
 });
 
 it('tells of a run that was stopped, and of one that failed without a job', () => {
-  expect(explain({ state: 'canceled', log: ['a', 'b'] })).toMatchObject({ job: undefined, words: ['b'] });
+  expect(explain({ state: 'canceled', log: ['a', 'b'] })).toEqual({
+    what: expect.stringContaining('stopped'),
+    words: ['b'],
+    next: 'Run it again.',
+  });
   expect(explain({ jobs: [], exitCode: 2, log: ['x'] })).toMatchObject({
     what: 'No job failed, but the app that they deployed does not answer.',
   });

@@ -5,7 +5,7 @@ import { answerOf } from './run-words.ts';
 /** Why a run did not end well. */
 export interface RunFailure {
   /** The job that failed; undefined: none did. */
-  job: PipelineJob | undefined;
+  job?: PipelineJob;
   /** What happened, in a sentence. */
   what: string;
   /** The last that the job printed, or what the endpoint answered. */
@@ -13,7 +13,7 @@ export interface RunFailure {
   /** What to do next. */
   next: string;
   /** The request that was refused. */
-  deployment: PipelineDeployment | undefined;
+  deployment?: PipelineDeployment;
 }
 
 const WORDS = 4;
@@ -22,37 +22,25 @@ const WORDS = 4;
 export function failureOf(run: PipelineRun, lines: readonly RunLine[]): RunFailure | undefined {
   if (run.state === 'running' || run.state === 'success') return undefined;
   if (run.state === 'canceled') {
-    return {
-      job: undefined,
-      what: 'It was stopped before its end.',
-      words: run.log.slice(-1),
-      next: 'Run it again.',
-      deployment: undefined,
-    };
+    return { what: 'It was stopped before its end.', words: run.log.slice(-1), next: 'Run it again.' };
   }
   const job = run.jobs.find(({ state, mayFail }) => state === 'failed' && !mayFail);
   if (!job) {
     return {
-      job,
       what: 'No job failed, but the app that they deployed does not answer.',
       words: run.log.slice(-WORDS),
       next: "Its container's log says what keeps it from running.",
-      deployment: undefined,
     };
   }
   const deployment = run.deployments?.findLast(({ problem }) => problem !== undefined);
   const code = job.exitCode === undefined ? 'without an exit code' : `with exit code ${job.exitCode}`;
   const what = `Job ${job.name} failed ${code}${deployment ? ': the deployment was refused' : ''}.`;
-  if (deployment)
-    return {
-      job,
-      what,
-      words: [`${answerOf(deployment)}: ${deployment.problem}`],
-      next: afterRefusal(deployment),
-      deployment,
-    };
+  if (deployment) {
+    const words = [`${answerOf(deployment)}: ${deployment.problem}`];
+    return { job, what, words, next: afterRefusal(deployment), deployment };
+  }
   const words = lastWords(lines, job.name, WORDS);
-  return { job, what, words, next: afterWords(words.join('\n'), job), deployment: undefined };
+  return { job, what, words, next: afterWords(words.join('\n'), job) };
 }
 
 /** What helps depends on who refused: the gateway, or the lambda behind it. */

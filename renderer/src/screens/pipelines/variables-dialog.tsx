@@ -4,6 +4,7 @@ import { Button, IconButton } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { State } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { type PipelineProject, type PipelineVariable, useSetVariable } from './use-pipelines.ts';
 
 const SOURCES = {
@@ -32,16 +33,9 @@ export function VariablesDialog({ project, onClose }: { project: PipelineProject
   return (
     <Dialog title={`Variables of ${project.path}`} onClose={onClose} width="large" making={setting}>
       <table className="w-full">
-        <thead>
-          <tr className="h-7 text-left text-[11.5px] text-faint">
-            <th className="font-normal">Variable</th>
-            <th className="px-2 font-normal">From</th>
-            <th className="px-2 font-normal">What it is</th>
-            <th className="font-normal">
-              <span className="sr-only">Remove</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          heads={[{ text: 'Variable', className: 'pl-0' }, 'From', 'What it is', { text: 'Remove', isHidden: true }]}
+        />
         <tbody>
           {project.variables.map((variable) => (
             <Row

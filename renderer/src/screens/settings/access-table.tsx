@@ -3,6 +3,7 @@ import { Time, useNowMs } from '../../parts/amount.tsx';
 import { durationText } from '../../parts/amounts.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { Badge } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { KnownKey, KnownToken } from './access-answers.ts';
 import type { Ending } from './end-dialog.tsx';
@@ -34,18 +35,17 @@ export function AccessTable({ kind, known, total, onEnd }: AccessTableProps) {
   return (
     <>
       <table aria-label={label} className="w-full table-fixed text-left">
-        <thead className="text-[11.5px] text-faint">
-          <tr className="border-b border-line">
-            <th className="py-1 pr-3 font-normal">{idTitle}</th>
-            <th className="w-[17%] py-1 pr-3 font-normal">User</th>
-            <th className="w-[15%] py-1 pr-3 font-normal">Made</th>
-            <th className="w-[16%] py-1 pr-3 font-normal">Used</th>
-            {kind === 'token' && <th className="w-[16%] py-1 pr-3 font-normal">Good for</th>}
-            <th className="w-8 py-1">
-              <span className="sr-only">End it</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead
+          cell="pr-3"
+          heads={[
+            idTitle,
+            { text: 'User', className: 'w-[17%]' },
+            { text: 'Made', className: 'w-[15%]' },
+            { text: 'Used', className: 'w-[16%]' },
+            ...(kind === 'token' ? [{ text: 'Good for', className: 'w-[16%]' }] : []),
+            { text: 'End it', className: 'w-8', isHidden: true },
+          ]}
+        />
         <tbody>
           {known.map((one) => (
             <tr key={one.id} className="h-8 border-b border-line/60">

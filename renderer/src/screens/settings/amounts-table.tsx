@@ -1,6 +1,7 @@
+import type { StoredAmount } from '../../../../server/contract/window.ts';
 import { Bytes } from '../../parts/amount.tsx';
 import { Meter } from '../../parts/meter.tsx';
-import type { PartAmount } from './settings-answers.ts';
+import { TableHead } from '../../parts/table-head.tsx';
 
 const PARTS: Readonly<Record<string, string>> = {
   world: 'World',
@@ -20,17 +21,18 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /** How much is kept of each part and how much may be: what comes after goes at the cost of the oldest. */
-export function AmountsTable({ label, amounts }: { label: string; amounts: readonly PartAmount[] }) {
+export function AmountsTable({ label, amounts }: { label: string; amounts: readonly StoredAmount[] }) {
   return (
     <table aria-label={label} className="w-full text-left">
-      <thead className="text-[11.5px] text-faint">
-        <tr className="border-b border-line">
-          <th className="py-1 pr-3 font-normal">Part</th>
-          <th className="w-44 py-1 pr-3 font-normal">Number, at most</th>
-          <th className="w-44 py-1 pr-3 font-normal">Size, at most</th>
-          <th className="w-28 py-1 font-normal">Full</th>
-        </tr>
-      </thead>
+      <TableHead
+        cell="pr-3"
+        heads={[
+          'Part',
+          { text: 'Number, at most', className: 'w-44' },
+          { text: 'Size, at most', className: 'w-44' },
+          { text: 'Full', className: 'w-28' },
+        ]}
+      />
       <tbody>
         {amounts.map((amount) => {
           const { part, items, maxItems, sizeBytes, maxBytes } = amount;
@@ -65,7 +67,7 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
 }
 
 /** The cap that is nearer, as a meter. */
-function Fullness({ title, items, maxItems, sizeBytes, maxBytes }: PartAmount & { title: string }) {
+function Fullness({ title, items, maxItems, sizeBytes, maxBytes }: StoredAmount & { title: string }) {
   const shares = [shareOf(items, maxItems), shareOf(sizeBytes, maxBytes)].filter((share) => share !== undefined);
   if (shares.length === 0) return <span className="text-faint">no cap</span>;
   const percent = Math.round(Math.max(...shares) * 100);

@@ -1,13 +1,14 @@
+import type { ShownSetting } from '../../../../server/contract/window.ts';
 import { EmptyState, NoMatch } from '../../parts/empty-state.tsx';
 import { Switch } from '../../parts/fields.tsx';
 import { FindField } from '../../parts/find-field.tsx';
 import { Badge } from '../../parts/state.tsx';
+import { TableHead } from '../../parts/table-head.tsx';
 import { useSearch } from '../../url.ts';
 import { isFound, isSet, valueText } from './setting-text.ts';
-import type { PlatformSetting } from './settings-answers.ts';
 
 const CHANGED = 'changed';
-const SOURCES: Record<PlatformSetting['source'], string> = {
+const SOURCES: Record<ShownSetting['source'], string> = {
   default: 'default',
   file: 'file',
   environment: 'variable',
@@ -16,7 +17,7 @@ const SOURCES: Record<PlatformSetting['source'], string> = {
 };
 
 /** Every setting with its value, who said so, and how one would say something else. */
-export function ConfigurationTable({ settings }: { settings: readonly PlatformSetting[] }) {
+export function ConfigurationTable({ settings }: { settings: readonly ShownSetting[] }) {
   const [{ q = '', show }, change] = useSearch();
   const shown = settings.filter((setting) => (show !== CHANGED || setting.source !== 'default') && isFound(setting, q));
   return (
@@ -36,13 +37,10 @@ export function ConfigurationTable({ settings }: { settings: readonly PlatformSe
       )}
       {shown.length > 0 && (
         <table aria-label="Settings" className="mt-2 w-full table-fixed text-left">
-          <thead className="text-[11.5px] text-faint">
-            <tr className="border-b border-line">
-              <th className="w-[38%] py-1 pr-3 font-normal">Setting</th>
-              <th className="w-[22%] py-1 pr-3 font-normal">Value</th>
-              <th className="py-1 font-normal">Said by</th>
-            </tr>
-          </thead>
+          <TableHead
+            cell="pr-3"
+            heads={[{ text: 'Setting', className: 'w-[38%]' }, { text: 'Value', className: 'w-[22%]' }, 'Said by']}
+          />
           <tbody>{shown.map(settingRow)}</tbody>
         </table>
       )}
@@ -50,7 +48,7 @@ export function ConfigurationTable({ settings }: { settings: readonly PlatformSe
   );
 }
 
-function settingRow(setting: PlatformSetting) {
+function settingRow(setting: ShownSetting) {
   const { key, description, source, origin, flag, env } = setting;
   return (
     <tr key={key} className="border-b border-line/60 align-top">

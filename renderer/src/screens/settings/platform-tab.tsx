@@ -1,11 +1,11 @@
 import { usePlatformStatus } from '../../api/platform-status.ts';
+import { useRead } from '../../api/read.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { State } from '../../parts/state.tsx';
 import { AmountsTable } from './amounts-table.tsx';
 import { ConfigurationTable } from './configuration-table.tsx';
-import { useSettings } from './settings-answers.ts';
 import { SettingsGroup } from './settings-group.tsx';
 
 const CONFIG_COMMAND = 'terrarium config';
@@ -86,7 +86,8 @@ export function PlatformTab() {
 
 /** What is kept and how it was configured: for the root user, who may read it. */
 function SetUp({ version }: { version: string }) {
-  const settings = useSettings();
+  // Sizes are looked up whenever one looks.
+  const settings = useRead('settings', '/inspect/settings', {}, { staleTime: 0 });
   const { data } = settings;
   if (!data) return <Pending query={settings} />;
   return (

@@ -1,4 +1,5 @@
 import { Fragment } from 'react';
+import { TableHead } from '../../parts/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { type Block, runsIn } from './markdown.ts';
 
@@ -35,15 +36,7 @@ function drawn(block: Block) {
   }
   return (
     <table className="w-full text-left">
-      <thead className="text-[11.5px] text-faint">
-        <tr className="border-b border-line">
-          {block.head.map((cell) => (
-            <th key={cell} className="py-1 pr-3 font-normal">
-              {cell}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead cell="pr-3" heads={block.head} />
       <tbody>
         {block.rows.map((row) => (
           <tr key={row.join('|')} className="border-b border-line/60 align-top">

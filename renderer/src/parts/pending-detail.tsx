@@ -1,0 +1,22 @@
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { IconButton } from './button.tsx';
+import { Pending, type PendingProps } from './pending.tsx';
+
+export interface PendingDetailProps extends Pick<PendingProps, 'query'> {
+  onClose(): void;
+  /** Why there is nothing to read yet, where that is known. */
+  children?: ReactNode;
+}
+
+/** In the place of a detail that is not there: grey bars, or why, and the way to close it. */
+export function PendingDetail({ query, onClose, children }: PendingDetailProps) {
+  return (
+    <>
+      <div className="flex justify-end p-1.5">
+        <IconButton icon={X} label="Close the detail" onPress={onClose} />
+      </div>
+      {children || <Pending query={query} />}
+    </>
+  );
+}
