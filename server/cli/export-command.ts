@@ -61,8 +61,8 @@ async function writeSeed(path: string, client: PlatformClient, scope: string | u
 /** Texts by absolute path. */
 async function filesFor(path: string, client: PlatformClient, scope: string | undefined): Promise<Map<string, string>> {
   const extension = extname(path).toLowerCase();
-  if (extension === '.json') return new Map([[path, await exported(client, scope, 'json')]]);
-  if (extension === '.yaml' || extension === '.yml') return new Map([[path, await exported(client, scope, 'yaml')]]);
+  const format = extension === '.json' ? 'json' : ['.yaml', '.yml'].includes(extension) ? 'yaml' : undefined;
+  if (format) return new Map([[path, await exported(client, scope, format)]]);
   const document: unknown = JSON.parse(await exported(client, scope, 'json'));
   if (!isJsonObject(document)) throw new ExitWith(NO, `${client.baseUrl} gave no seed document`);
   // Loaded only now: no other command needs it.

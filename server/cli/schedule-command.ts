@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
+import type { AnswerOf } from '../contract/row.ts';
+import { workbenchRows } from '../contract/workbench.ts';
 import { findLambda, LAMBDA_ARGUMENT } from './find-lambda.ts';
 import { askPlatform } from './instance-options.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,19 +13,12 @@ export function addScheduleCommand(program: Command, terminal: Terminal): void {
     .argument('<lambda>', LAMBDA_ARGUMENT);
   askPlatform(command, terminal, async (client, named: string) => {
     const id = await findLambda(client, named);
-    const { schedule } = await client.json('GET', `/inspect/lambdas/${id}/workbench`, workbenchSchema);
+    const { schedule } = await client.ask(workbenchRows.readWorkbench, { path: { lambda_id: id } });
     return { answer: schedule ?? {}, lines: report(schedule) };
   });
 }
 
-const scheduleSchema = z.looseObject({
-  nextAt: z.string().optional(),
-  lastAt: z.string().optional(),
-  leftOut: z.number(),
-});
-const workbenchSchema = z.looseObject({ schedule: scheduleSchema.optional() });
-
-function report(schedule: z.output<typeof scheduleSchema> | undefined): string[] {
+function report(schedule: AnswerOf<typeof workbenchRows.readWorkbench>['schedule']): string[] {
   if (!schedule) return ['the lambda has no periodic_info with cron or interval_seconds: nothing runs it by the clock'];
   const { nextAt, lastAt, leftOut } = schedule;
   return [

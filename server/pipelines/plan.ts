@@ -1,6 +1,6 @@
 import type { AllowFailure, Definition, JobDefinition } from './definition.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { type Part, partOf, type RuleFacts, ruleThatHolds } from './rules.ts';
+import { partOf, type RuleFacts, ruleThatHolds } from './rules.ts';
 import { asVariables, expanded, type Variables } from './variables.ts';
 
 /** A job that a pipeline runs. */
@@ -38,23 +38,13 @@ export function planOf({ definition, facts, before, after }: PlanOptions): Plann
   const workflow = workflowVariables({ definition, facts, before, after });
   if (!workflow) return [];
   const global = { ...definition.variables, ...workflow };
-  const parts: {
-    name: string;
-    base: string;
-    job: JobDefinition;
-    part: Part;
-    variables: Variables;
-    node: PlannedJob['node'];
-  }[] = [];
-  for (const [base, job] of definition.jobs) {
-    for (const { name, matrix, node } of instancesOf(base, job)) {
+  const parts = [...definition.jobs].flatMap(([base, job]) =>
+    instancesOf(base, job).flatMap(({ name, matrix, node }) => {
       const own = asVariables({ ...inherited(job, global), ...job.variables, ...matrix });
       const part = partOf(job, expanded({ ...before, ...own, ...after }), facts);
-      if (!part) continue;
-      const variables = { ...own, ...asVariables(part.variables) };
-      parts.push({ name, base, job, part, variables, node });
-    }
-  }
+      return part ? [{ name, base, job, part, node, variables: { ...own, ...asVariables(part.variables) } }] : [];
+    }),
+  );
   const order = (stage: string) => definition.stages.indexOf(stage);
   parts.sort((one, other) => order(one.job.stage) - order(other.job.stage));
   const namesOf = (base: string) =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Checkout } from './checkout.ts';
 import type { PipelineSource } from './rules.ts';
+import type { ScmMergeRequestRecord, ScmProjectRecord } from './scm-client.ts';
 
 /** What a run is about, as jobs are told it. */
 export interface RunIdentity {
@@ -8,17 +9,8 @@ export interface RunIdentity {
   source: PipelineSource;
   branch: string;
   checkout: Pick<Checkout, 'sha' | 'commit' | 'baseSha'>;
-  project: {
-    id: number;
-    name: string;
-    path_with_namespace: string;
-    default_branch: string;
-    web_url: string;
-    description?: unknown;
-  };
-  mergeRequest:
-    | { iid: number; id: number; title: string; target_branch: string; web_url: string; description?: unknown }
-    | undefined;
+  project: ScmProjectRecord;
+  mergeRequest: ScmMergeRequestRecord | undefined;
   /** Where the source-control server is, without a slash at its end. */
   scmUrl: string;
   jobToken: string;

@@ -19,7 +19,7 @@ export interface RuleFacts {
 }
 
 /** How a job takes part in a pipeline; undefined: not at all. */
-export interface Part {
+interface Part {
   when: string;
   allowFailure: AllowFailure;
   variables: Readonly<Record<string, string>>;

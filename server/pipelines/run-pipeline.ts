@@ -32,19 +32,11 @@ export async function runPipeline(asked: PipelineRequest, around: PipelineSurrou
   try {
     return await runOnce(asked, { ...around, env: withoutOurs(around.env) }, folder);
   } catch (failure) {
-    if (signal.aborted) throw new PipelineCanceled();
+    // Before it had begun.
+    if (signal.aborted) throw new PipelineError('canceled', CANCELED);
     throw noRoom(failure) ?? failure;
   } finally {
     await folder.remove();
-  }
-}
-
-/** It was cancelled before it had begun. */
-class PipelineCanceled extends Error {
-  override readonly name = 'PipelineCanceled';
-  readonly exitCode = CANCELED;
-  constructor() {
-    super('canceled');
   }
 }
 

@@ -1,13 +1,11 @@
 import { Send } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { Time, useNowMs } from '../../parts/amount.tsx';
 import { counted } from '../../parts/amounts.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { ErrorState } from '../../parts/empty-state.tsx';
 import { Meter } from '../../parts/meter.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
+import { Pending } from '../../parts/pending.tsx';
 import { Badge, State } from '../../parts/state.tsx';
 import { TableHead } from '../../parts/table-head.tsx';
 import type { SavedRequest } from '../../preferences/preferences.ts';
@@ -25,58 +23,7 @@ const MAX_ROWS = 200;
 /** The public endpoints: methods, address, target, who may call, how much of the limit is used, what came last. */
 export function EndpointsTable({ onSend }: { onSend(asked: SavedRequest): void }) {
   const endpoints = useEndpoints();
-  const { rows, isPending, error } = endpoints;
-  if (error) {
-    return (
-      <Frame>
-        <ErrorState error={error} onRetry={endpoints.refetch} />
-      </Frame>
-    );
-  }
-  if (rows.length === 0) {
-    return (
-      <Frame>
-        {isPending ? (
-          <Skeleton />
-        ) : (
-          <p className="px-4 py-3 text-muted">
-            Nothing is published here: an endpoint of an API gives a lambda or a container a public address.{' '}
-            <PlaceLink to={{ screen: 'resources' }}>Open the resources</PlaceLink>
-          </p>
-        )}
-      </Frame>
-    );
-  }
-  return (
-    <Frame>
-      <table className="w-full">
-        <TableHead
-          heads={[
-            { text: 'Methods', className: 'pl-3.5' },
-            'Public address',
-            'Target',
-            { text: 'Who may call', className: '@max-[860px]:hidden' },
-            { text: 'Limit', className: '@max-[700px]:hidden' },
-            'Requests',
-            'Last answer',
-          ]}
-        />
-        <tbody>
-          {rows.slice(0, MAX_ROWS).map((row) => (
-            <Row key={row.record.id} row={row} onSend={onSend} />
-          ))}
-        </tbody>
-      </table>
-      {rows.length > MAX_ROWS && (
-        <p className="px-4 py-2 text-muted">
-          {(rows.length - MAX_ROWS).toLocaleString('en')} more are not shown: narrow them with the scope above.
-        </p>
-      )}
-    </Frame>
-  );
-}
-
-function Frame({ children }: { children: ReactNode }) {
+  const { rows } = endpoints;
   return (
     <section
       aria-label="Endpoints"
@@ -84,7 +31,38 @@ function Frame({ children }: { children: ReactNode }) {
       tabIndex={0}
       className="@container max-h-[42%] shrink-0 overflow-auto border-b border-line bg-panel"
     >
-      {children}
+      {endpoints.error || (rows.length === 0 && endpoints.isPending) ? (
+        <Pending query={endpoints} />
+      ) : rows.length === 0 ? (
+        <p className="px-4 py-3 text-muted">
+          Nothing is published here: an endpoint of an API gives a lambda or a container a public address.{' '}
+          <PlaceLink to={{ screen: 'resources' }}>Open the resources</PlaceLink>
+        </p>
+      ) : (
+        <table className="w-full">
+          <TableHead
+            heads={[
+              { text: 'Methods', className: 'pl-3.5' },
+              'Public address',
+              'Target',
+              { text: 'Who may call', className: '@max-[860px]:hidden' },
+              { text: 'Limit', className: '@max-[700px]:hidden' },
+              'Requests',
+              'Last answer',
+            ]}
+          />
+          <tbody>
+            {rows.slice(0, MAX_ROWS).map((row) => (
+              <Row key={row.record.id} row={row} onSend={onSend} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {rows.length > MAX_ROWS && (
+        <p className="px-4 py-2 text-muted">
+          {(rows.length - MAX_ROWS).toLocaleString('en')} more are not shown: narrow them with the scope above.
+        </p>
+      )}
     </section>
   );
 }

@@ -13,58 +13,34 @@ const STEPS: Readonly<Record<string, string>> = {
 /** From the gateway's first step to the answer: where the time of an invocation went, as far as it is known. */
 export function spansOf(invocation: InvocationDetail): Span[] {
   const { acceptedAt, startedAt, finishedAt, outcome, request, outbound, cold, trigger, logs } = invocation;
-  const [acceptedMs, finishedMs] = [momentOf(acceptedAt), momentOf(finishedAt)];
+  const finishedMs = momentOf(finishedAt);
   const startedMs = startedAt === undefined ? finishedMs : momentOf(startedAt);
-  const arrivedMs = request && momentOf(request.at);
-  // A call that nobody waits for is answered while it goes on.
-  const isAwaited = trigger === 'gateway';
-  const endMs = request && arrivedMs !== undefined ? arrivedMs + request.durationMs : finishedMs;
-  const spans: Span[] = [
-    ...(request && arrivedMs !== undefined
-      ? [
-          { name: 'gateway', note: request.method, startMs: arrivedMs, endMs, tone: 'gateway' as const },
-          ...gatewaySteps(request.steps, arrivedMs),
-        ]
-      : []),
-    {
-      // Without a process that is free, one is made ready.
-      name: cold ? 'child' : 'queue',
-      note: cold ? 'cold start' : '',
-      startMs: acceptedMs,
-      endMs: startedMs,
-      tone: 'queue',
-    },
-    ...(startedAt === undefined
-      ? []
-      : [
-          {
-            name: 'handler',
-            startMs: startedMs,
-            endMs: finishedMs,
-            tone: outcome.ok ? ('handler' as const) : ('error' as const),
-            marks: logs.map(({ at, text }) => ({ atMs: momentOf(at), text })),
-          },
-        ]),
-    ...outbound.map((call) => ({
-      name: call.method,
-      note: hostOf(call.url),
-      startMs: momentOf(call.startedAt),
-      endMs: momentOf(call.startedAt) + call.durationMs,
-      tone: isFailedCall(call) ? ('error' as const) : ('outbound' as const),
-      depth: 1,
-    })),
-    ...(isAwaited && request && endMs > finishedMs
-      ? [
-          {
-            name: 'answer',
-            note: request.status === undefined ? 'not taken' : String(request.status),
-            startMs: finishedMs,
-            endMs,
-            tone: 'gateway' as const,
-          },
-        ]
-      : []),
-  ];
+  const spans: Span[] = [];
+  if (request) {
+    const arrivedMs = momentOf(request.at);
+    const endMs = arrivedMs + request.durationMs;
+    spans.push({ name: 'gateway', note: request.method, startMs: arrivedMs, endMs, tone: 'gateway' });
+    spans.push(...gatewaySteps(request.steps, arrivedMs));
+    // A call that nobody waits for is answered while it goes on.
+    if (trigger === 'gateway' && endMs > finishedMs) {
+      const note = request.status === undefined ? 'not taken' : String(request.status);
+      spans.push({ name: 'answer', note, startMs: finishedMs, endMs, tone: 'gateway' });
+    }
+  }
+  // Without a process that is free, one is made ready.
+  const before = cold ? { name: 'child', note: 'cold start' } : { name: 'queue', note: '' };
+  spans.push({ ...before, startMs: momentOf(acceptedAt), endMs: startedMs, tone: 'queue' });
+  if (startedAt !== undefined) {
+    const marks = logs.map(({ at, text }) => ({ atMs: momentOf(at), text }));
+    const tone = outcome.ok ? 'handler' : 'error';
+    spans.push({ name: 'handler', startMs: startedMs, endMs: finishedMs, tone, marks });
+  }
+  for (const call of outbound) {
+    const startMs = momentOf(call.startedAt);
+    const tone = isFailedCall(call) ? 'error' : 'outbound';
+    const note = hostOf(call.url);
+    spans.push({ name: call.method, note, startMs, endMs: startMs + call.durationMs, tone, depth: 1 });
+  }
   // In the order in which they began; of those that began together the one that holds the others comes first.
   return spans.sort((one, other) => one.startMs - other.startMs || other.endMs - one.endMs);
 }

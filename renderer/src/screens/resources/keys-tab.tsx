@@ -6,13 +6,11 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { Pending } from '../../parts/pending.tsx';
 import { useKeysAndTokens } from '../settings/access-answers.ts';
 import { AccessTable } from '../settings/access-table.tsx';
-import { EndDialog, type Ending } from '../settings/end-dialog.tsx';
 import { NewCredentialDialog } from '../settings/new-credential-dialog.tsx';
 
 /** The API keys of an account: makes one, whose secret is seen once, and ends them. */
 export function KeysTab({ user: { id, name, parent } }: { user: TreeNode }) {
   const [isMaking, setMaking] = useState(false);
-  const [ending, end] = useState<Ending>();
   const known = useKeysAndTokens();
   if (!known.data) return <Pending query={known} />;
   const own = known.data.keys.filter(({ user }) => user.id === id);
@@ -27,12 +25,11 @@ export function KeysTab({ user: { id, name, parent } }: { user: TreeNode }) {
       {own.length === 0 ? (
         <EmptyState icon={KeyRound} title="No keys yet" text="A key and its secret let programs act as this account." />
       ) : (
-        <AccessTable kind="key" known={own} total={own.length} onEnd={end} />
+        <AccessTable kind="key" known={own} total={own.length} />
       )}
       {isMaking && (
         <NewCredentialDialog kind="key" users={[{ id, name, orgId: parent }]} onClose={() => setMaking(false)} />
       )}
-      {ending && <EndDialog ending={ending} onClose={() => end(undefined)} />}
     </div>
   );
 }

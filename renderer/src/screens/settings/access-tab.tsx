@@ -8,14 +8,12 @@ import { Pending } from '../../parts/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useKeysAndTokens } from './access-answers.ts';
 import { AccessTable } from './access-table.tsx';
-import { EndDialog, type Ending } from './end-dialog.tsx';
 import { type CredentialKind, NewCredentialDialog } from './new-credential-dialog.tsx';
 import { SettingsGroup } from './settings-group.tsx';
 
 /** Who one is, what opens the platform and who holds it, and who else there is. */
 export function AccessTab() {
   const [making, make] = useState<CredentialKind>();
-  const [ending, end] = useState<Ending>();
   const me = useWho().data?.user;
   const users = useWorld<PlatformRecord[]>('/root/users', { expand: true }).data ?? [];
   const known = useKeysAndTokens();
@@ -44,7 +42,7 @@ export function AccessTab() {
           </Button>
           <span className="ml-auto">{reload}</span>
         </div>
-        {data ? <AccessTable kind="key" known={data.keys} total={data.total.keys} onEnd={end} /> : instead}
+        {data ? <AccessTable kind="key" known={data.keys} total={data.total.keys} /> : instead}
       </SettingsGroup>
       <SettingsGroup
         title="Access tokens"
@@ -53,7 +51,7 @@ export function AccessTab() {
         <Button icon={Ticket} isDisabled={!me} onPress={() => make('token')} className="mb-1.5">
           New access token
         </Button>
-        {data ? <AccessTable kind="token" known={data.tokens} total={data.total.tokens} onEnd={end} /> : instead}
+        {data ? <AccessTable kind="token" known={data.tokens} total={data.total.tokens} /> : instead}
       </SettingsGroup>
       <SettingsGroup title="Users" note="They sign in here, and get tokens at the security service.">
         <ul aria-label="Users" className="w-full">
@@ -78,7 +76,6 @@ export function AccessTab() {
           onClose={() => make(undefined)}
         />
       )}
-      {ending && <EndDialog ending={ending} onClose={() => end(undefined)} />}
     </div>
   );
 }

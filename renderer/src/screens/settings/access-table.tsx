@@ -1,21 +1,21 @@
 import { Trash2 } from 'lucide-react';
+import { useState } from 'react';
 import { Time, useNowMs } from '../../parts/amount.tsx';
 import { durationText } from '../../parts/amounts.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { Badge } from '../../parts/state.tsx';
 import { TableHead } from '../../parts/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import type { KnownKey, KnownToken } from './access-answers.ts';
-import type { Ending } from './end-dialog.tsx';
+import { isToken, type KnownKey, type KnownToken } from './access-answers.ts';
+import { EndDialog } from './end-dialog.tsx';
 
 type Known = KnownKey | KnownToken;
 
 export interface AccessTableProps {
-  kind: Ending['kind'];
+  kind: 'key' | 'token';
   known: readonly Known[];
   /** How many there are; the newest are listed. */
   total: number;
-  onEnd(ending: Ending): void;
 }
 
 const WORDS = {
@@ -25,11 +25,12 @@ const WORDS = {
 
 /** So much of the hash tells tokens apart. */
 const SHOWN_CHARS = 12;
-const shortId = (one: Known) => ('expires' in one ? one.id.slice(0, SHOWN_CHARS) : one.id);
+const shortId = (one: Known) => (isToken(one) ? one.id.slice(0, SHOWN_CHARS) : one.id);
 
 /** What lets somebody in, each with whose it is and when it was used; of tokens, those that are good now. */
-export function AccessTable({ kind, known, total, onEnd }: AccessTableProps) {
+export function AccessTable({ kind, known, total }: AccessTableProps) {
   const nowMs = useNowMs();
+  const [ending, end] = useState<Known>();
   const { label, idTitle, none } = WORDS[kind];
   if (known.length === 0) return <p className="text-muted">{none}</p>;
   return (
@@ -64,11 +65,11 @@ export function AccessTable({ kind, known, total, onEnd }: AccessTableProps) {
                 <Time at={one.created} />
               </td>
               <td className="pr-3 text-muted">{one.lastUsed ? <Time at={one.lastUsed} /> : 'not since the start'}</td>
-              {'expires' in one && (
+              {isToken(one) && (
                 <td className="pr-3 text-muted">{durationText(Math.max(0, Date.parse(one.expires) - nowMs))}</td>
               )}
               <td>
-                <IconButton icon={Trash2} label={`End ${kind} ${shortId(one)}`} onPress={() => onEnd(endingOf(one))} />
+                <IconButton icon={Trash2} label={`End ${kind} ${shortId(one)}`} onPress={() => end(one)} />
               </td>
             </tr>
           ))}
@@ -77,23 +78,17 @@ export function AccessTable({ kind, known, total, onEnd }: AccessTableProps) {
       {total > known.length && (
         <p className="mt-1 text-muted">and {(total - known.length).toLocaleString('en')} older ones</p>
       )}
+      {ending && <EndDialog known={ending} onClose={() => end(undefined)} />}
     </>
   );
 }
 
 function Badges({ of: one }: { of: Known }) {
-  if ('expires' in one) return one.isOwn && <Badge tone="accent">this window</Badge>;
+  if (isToken(one)) return one.isOwn && <Badge tone="accent">this window</Badge>;
   return (
     <>
       {one.isFirst && <Badge>first</Badge>}
       {one.isDisabled && <Badge tone="warning">disabled</Badge>}
     </>
   );
-}
-
-function endingOf(one: Known): Ending {
-  const whose = { id: one.id, userName: one.user.name };
-  return 'expires' in one
-    ? { kind: 'token', ...whose, isOwn: one.isOwn }
-    : { kind: 'key', ...whose, isFirst: one.isFirst };
 }

@@ -1,25 +1,22 @@
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-
-/** What is to be refused from now on. */
-export type Ending =
-  | { kind: 'key'; id: string; userName: string; isFirst: boolean }
-  | { kind: 'token'; id: string; userName: string; isOwn: boolean };
+import { isToken, type KnownKey, type KnownToken } from './access-answers.ts';
 
 export interface EndDialogProps {
-  ending: Ending;
+  /** What is to be refused from now on. */
+  known: KnownKey | KnownToken;
   onClose(): void;
 }
 
 /** Says what ending a key or token means, and ends it. */
-export function EndDialog({ ending, onClose }: EndDialogProps) {
-  const { kind, id, userName } = ending;
-  const what = kind === 'key' ? 'API key' : 'access token';
+export function EndDialog({ known, onClose }: EndDialogProps) {
+  const { id, user } = known;
+  const what = isToken(known) ? 'access token' : 'API key';
   const ended = useChange(
     () =>
-      send('DELETE', kind === 'key' ? `/security/apiKeys/${encodeURIComponent(id)}` : `/inspect/access/tokens/${id}`),
-    { said: `The ${what} of ${userName} is refused from now on.`, onDone: onClose },
+      send('DELETE', isToken(known) ? `/inspect/access/tokens/${id}` : `/security/apiKeys/${encodeURIComponent(id)}`),
+    { said: `The ${what} of ${user.name} is refused from now on.`, onDone: onClose },
   );
   return (
     <Dialog
@@ -32,13 +29,13 @@ export function EndDialog({ ending, onClose }: EndDialogProps) {
       making={ended}
     >
       <p>
-        Programs of {userName} that use <span className="mono break-all">{id}</span> are refused from now on. It cannot
+        Programs of {user.name} that use <span className="mono break-all">{id}</span> are refused from now on. It cannot
         be brought back.
       </p>
-      {ending.kind === 'token' && ending.isOwn && (
+      {isToken(known) && known.isOwn && (
         <p className="mt-2 text-warn">This window works with it: you will be asked to sign in again.</p>
       )}
-      {ending.kind === 'key' && ending.isFirst && (
+      {!isToken(known) && known.isFirst && (
         <p className="mt-2 text-warn">
           It is the first key of the root user. The next start of the platform puts it in force again.
         </p>
