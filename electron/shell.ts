@@ -133,28 +133,17 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
   await app.whenReady();
   if (isQuitting) return { supervisor, window };
   guardSession(session.defaultSession, (url) => window.isOurs(url));
-  tray = openTray(Tray, join(folder, 'tray.png'), () => window.show(), print);
+  try {
+    tray = new Tray(join(folder, 'tray.png'));
+    tray.on('click', () => window.show());
+  } catch (failure) {
+    print(`There is no tray to be in, so closing the window stops the platform: ${String(failure)}\n`, 'stderr');
+  }
   window.show();
   supervisor.start();
   const link = findLink(argv);
   if (link) goToLink(link);
   return { supervisor, window };
-}
-
-function openTray(
-  Tray: ElectronParts['Tray'],
-  icon: string,
-  onClick: () => void,
-  print: ShellOptions['print'],
-): TrayPart | undefined {
-  try {
-    const tray = new Tray(icon);
-    tray.on('click', onClick);
-    return tray;
-  } catch (failure) {
-    print(`There is no tray to be in, so closing the window stops the platform: ${String(failure)}\n`, 'stderr');
-    return undefined;
-  }
 }
 
 /** An installed shell has no folder of its user's to keep a world in, other than its own. */

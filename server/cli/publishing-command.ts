@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { UserError } from '../config.ts';
 import { type PublishingPlan, publishingRows } from '../contract/publishing.ts';
 import type { BodyOf } from '../contract/row.ts';
+import { jsonBody } from '../contract/row-client.ts';
 import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { addPlatformOptions, connect, textOption } from './instance-options.ts';
@@ -23,17 +24,11 @@ Values of secrets are never carried; nothing is ever deleted; run again it does 
 
 /** `terrarium pull META_URL PATH` and `terrarium push META_URL PATH`: lambdas, APIs and endpoints to and from another platform. */
 export function addPublishingCommands(program: Command, terminal: Terminal): void {
-  const pull = program
-    .command('pull')
-    .description('bring lambdas with their APIs and endpoints here from another platform');
-  const push = program
-    .command('push')
-    .description('bring lambdas with their APIs and endpoints from here to another platform');
-  for (const [command, direction] of [
-    [pull, 'pull'],
-    [push, 'push'],
-  ] as const) {
-    command
+  const ways = { pull: 'here from another platform', push: 'from here to another platform' };
+  for (const direction of ['pull', 'push'] as const) {
+    const command = program
+      .command(direction)
+      .description(`bring lambdas with their APIs and endpoints ${ways[direction]}`)
       .argument('<META_URL>', 'address of its resource service, such as https://meta.example.com')
       .argument('<PATH>', 'the environment there, such as demo/website/development')
       .option('--here <PATH>', 'the environment here, unless it is called the same')
@@ -125,10 +120,8 @@ async function environmentHere(
     throw new UserError(`"${path}" is no path of an environment: give FQON/WORKSPACE/ENVIRONMENT`);
   const known = await client.json('GET', '/meta/orgs?expand=true', organizations);
   const isThere = (name: string) => name === 'root' || known.some((one) => one.properties.fqon === name);
-  const make = async (at: string, body: object): Promise<string> => {
-    const call = { body: { type: 'application/json', content: JSON.stringify(body) } };
-    return (await client.json('POST', `/meta${at}`, made, call)).id;
-  };
+  const make = async (at: string, body: object): Promise<string> =>
+    (await client.json('POST', `/meta${at}`, made, jsonBody(body))).id;
   const absent = (what: string) => {
     const advice = isDry ? 'without --dry-run it would be made' : 'say with --here which one is meant';
     return new UserError(`there is no ${what} here: ${advice}`);

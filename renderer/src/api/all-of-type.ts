@@ -38,8 +38,9 @@ export function useAllOfType(word: TypeWord) {
     placeholderData: keepPreviousData,
   });
   const records = useMemo(() => {
-    if (!all.data || !workspace) return all.data?.records ?? NONE;
-    const places = new Set(environment ? [environment.id] : [workspace.id, ...environments.map(({ id }) => id)]);
+    const place = environment ?? workspace;
+    if (!all.data || !place) return all.data?.records ?? NONE;
+    const places = new Set([place.id, ...(environment ? [] : environments.map(({ id }) => id))]);
     const isIn = (record: PlatformRecord) => places.has(parentIdOf(record) ?? '');
     const apis = new Set(all.data.apis.filter(isIn).map(({ id }) => id));
     return all.data.records.filter((record) => isIn(record) || apis.has(parentIdOf(record) ?? ''));

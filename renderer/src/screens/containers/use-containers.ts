@@ -4,8 +4,7 @@ import { useAllOfType } from '../../api/all-of-type.ts';
 import { useContainerNews } from '../../api/container-news.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
-import { parentIdOf } from '../../api/resource-kinds.ts';
-import { type PlatformRecord, useScope } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/world.ts';
 import { addressesOf, type ContainerAddress } from './container-address.ts';
 
 /** A container or job with what is known of it beyond its record. */
@@ -19,7 +18,6 @@ const NO_PULLS: readonly ImagePull[] = [];
 
 /** Every container and job of the scope, newest first, kept current by commits and by what the engine tells. */
 export function useContainers() {
-  const { scope, environments } = useScope();
   const containers = useAllOfType('containers');
   const jobs = useAllOfType('jobs');
   const endpoints = useAllOfType('apiendpoints').records;
@@ -31,13 +29,7 @@ export function useContainers() {
   useContainerNews(refetch);
   const known = pulls.data ?? NO_PULLS;
   const rows = useMemo(() => {
-    const isInScope = (record: PlatformRecord) => {
-      const parentId = parentIdOf(record);
-      if (scope.environment) return parentId === scope.environment.id;
-      return !scope.workspace || environments.some(({ id }) => id === parentId);
-    };
     return [...containers.records, ...jobs.records]
-      .filter(isInScope)
       .sort((one, other) => createdOf(other).localeCompare(createdOf(one)))
       .map(
         (record): ContainerRow => ({
@@ -46,7 +38,7 @@ export function useContainers() {
           addresses: addressesOf(record, endpoints, location.hostname),
         }),
       );
-  }, [containers.records, jobs.records, endpoints, known, scope.environment, scope.workspace, environments]);
+  }, [containers.records, jobs.records, endpoints, known]);
   return {
     rows,
     isPending: containers.isPending || jobs.isPending,

@@ -1,8 +1,8 @@
-import { Monitor, Moon, Sun } from 'lucide-react';
-import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
+import { type LucideIcon, Monitor, Moon, Sun } from 'lucide-react';
 import { signOut } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Switch } from '../../parts/fields.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { prefer, preferences, type Theme } from '../../preferences/preferences.ts';
 import { useValue } from '../../value-store.ts';
 import { SettingsGroup } from './settings-group.tsx';
@@ -11,7 +11,7 @@ const THEMES = [
   { id: 'system', text: 'As the system', icon: Monitor },
   { id: 'light', text: 'Light', icon: Sun },
   { id: 'dark', text: 'Dark', icon: Moon },
-] as const satisfies readonly { id: Theme; text: string; icon: unknown }[];
+] as const satisfies readonly { id: Theme; text: string; icon: LucideIcon }[];
 
 /** What one person has chosen in this browser. */
 export function WindowTab() {
@@ -19,27 +19,8 @@ export function WindowTab() {
   return (
     <div className="flex max-w-3xl flex-col gap-6 p-5">
       <SettingsGroup title="Theme" note="Kept in this browser.">
-        <ToggleButtonGroup
-          aria-label="Theme"
-          selectionMode="single"
-          disallowEmptySelection
-          selectedKeys={[theme]}
-          onSelectionChange={([chosen]) => {
-            const known = THEMES.find(({ id }) => id === chosen);
-            if (known) prefer({ theme: known.id });
-          }}
-          className="inline-flex rounded-md border border-line-strong p-0.5"
-        >
-          {THEMES.map(({ id, text, icon: Icon }) => (
-            <ToggleButton
-              key={id}
-              id={id}
-              className="flex h-7 items-center gap-1.5 rounded px-3 text-muted data-[hovered]:text-text data-[selected]:bg-accent-soft data-[selected]:font-medium data-[selected]:text-accent"
-            >
-              <Icon aria-hidden size={14} /> {text}
-            </ToggleButton>
-          ))}
-        </ToggleButtonGroup>
+        {/* As: its segments are the themes. */}
+        <Segments label="Theme" segments={THEMES} value={theme} onChange={(id) => prefer({ theme: id as Theme })} />
       </SettingsGroup>
       <SettingsGroup title="Keyboard" note="Ctrl or Cmd with K always opens the palette; ? lists all keys.">
         <Switch isSelected={hasLetterKeys} onChange={(isOn) => prefer({ hasLetterKeys: isOn })}>
