@@ -23,10 +23,8 @@ it('ends at once for an app whose container nothing can run, and says what to do
     { containerId, url: 'http://127.0.0.1:9' },
     { signal, tell: (text) => told.push(text) },
   );
-  expect(end).toEqual({
-    isUp: false,
-    reason:
-      'its container cannot run: no container engine is attached: the setting containers.engine is none; set it to auto or to an address',
-  });
+  expect(end).toBe(
+    'its container cannot run: no container engine is attached: the setting containers.engine is none; set it to auto or to an address',
+  );
   expect(told).toEqual([]);
 });

@@ -25,12 +25,12 @@ export interface Deployed {
   url: string | undefined;
 }
 
-/** Resolves once the app runs and its address answers; to the reason when it does not. `tell` hears how far it is. */
+/** Resolves once the app runs and its address answers; to the reason when it comes to nothing. `tell` hears how far it is. */
 export async function whenItAnswers(
   platform: PlatformCalls,
   { containerId, url }: Deployed,
   { signal, tell }: { signal: AbortSignal; tell(text: string): void },
-): Promise<{ isUp: true } | { isUp: false; reason: string }> {
+): Promise<string | undefined> {
   let untilMs = performance.now() + LIMIT_MS;
   let last = '';
   const told = new Set<string>();
@@ -45,23 +45,22 @@ export async function whenItAnswers(
   while (performance.now() < untilMs) {
     const { status, reason } =
       containerId === undefined ? { status: 'RUNNING', reason: undefined } : await statusOf(platform, containerId);
-    if (status === 'FAILED')
-      return { isUp: false, reason: `its container is FAILED: ${reason ?? 'no reason is known'}` };
+    if (status === 'FAILED') return `its container is FAILED: ${reason ?? 'no reason is known'}`;
     // One that does not answer may be back any time; one that is switched off may not.
     if (status === 'LOST' && (await isEngineOff(platform)))
-      return { isUp: false, reason: `its container cannot run: ${reason ?? 'no container engine is attached'}` };
-    if (status === 'DELETED') return { isUp: false, reason: 'its container was deleted' };
+      return `its container cannot run: ${reason ?? 'no container engine is attached'}`;
+    if (status === 'DELETED') return 'its container was deleted';
     if (status === 'RUNNING' || status === 'HEALTHY') {
-      if (url === undefined) return { isUp: true };
+      if (url === undefined) return undefined;
       answer = await ask(url);
-      if (answer === '') return { isUp: true };
+      if (answer === '') return undefined;
       say(`the app's container is ${status}, its address does not answer yet (${answer})`);
     } else {
       say(`the app's container is ${status}${reason ? `: ${reason}` : ''}`);
     }
     await pause(LOOK_EVERY_MS, undefined, { signal });
   }
-  return { isUp: false, reason: `it does not answer after ${LIMIT_MS / 1_000} s without news: ${last}` };
+  return `it does not answer after ${LIMIT_MS / 1_000} s without news: ${last}`;
 }
 
 async function statusOf(platform: PlatformCalls, id: string): Promise<{ status: string; reason: string | undefined }> {

@@ -113,7 +113,6 @@ async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number
   const limit = limitMs(definition.timeout ?? undefined);
   const late = limit === undefined ? undefined : AbortSignal.timeout(limit);
   const toRun = {
-    name,
     workDir,
     scriptDir,
     filesDir: options.filesDir,

@@ -5,7 +5,6 @@ import type { ImageDefinition, ServiceDefinition } from './definition.ts';
 
 /** What a job is run with, whatever runs it. */
 export interface JobToRun {
-  name: string;
   /** Its copy of the checkout, in which it works. */
   workDir: string;
   /** Holds the files that run it (see `jobScripts`). */

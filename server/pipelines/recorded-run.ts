@@ -102,15 +102,13 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
     let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed ? 'failed' : 'success';
     if (state === 'success' && deployed && asked.waits) {
       log.say(`waiting for the app of '${repository.branch}' to answer`);
-      const end = await whenItAnswers(platform, deployed, { signal, tell: (text) => log.say(text) }).catch(
-        (failure) => {
-          return { isUp: false as const, reason: reasonOf(failure) };
-        },
+      const trouble = await whenItAnswers(platform, deployed, { signal, tell: (text) => log.say(text) }).catch(
+        reasonOf,
       );
       if (signal.aborted) state = 'canceled';
-      else if (!end.isUp) {
+      else if (trouble !== undefined) {
         state = 'failed';
-        log.say(`the app of '${repository.branch}' is not up: ${end.reason}`);
+        log.say(`the app of '${repository.branch}' is not up: ${trouble}`);
       }
     }
     const exitCode = state === 'success' ? 0 : state === 'canceled' ? CANCELED : 1;

@@ -13,16 +13,8 @@ const records = z.array(
 );
 type PlatformRecord = z.output<typeof records>[number];
 
-/** A key pair of the account that a pipeline acts as, and how it ends. */
-export interface PipelineKey {
-  key: string;
-  secret: string;
-  /** Revokes it. */
-  end(): Promise<void>;
-}
-
-/** A pair for the service account, good for one run; throws PipelineError when there is no such account. */
-export async function makePipelineKey(client: PlatformCalls, account: string): Promise<PipelineKey> {
+/** A key pair of the account that a pipeline acts as, good for one run; throws PipelineError when there is no such account. */
+export async function makePipelineKey(client: PlatformCalls, account: string) {
   const users = await client.json('GET', `/meta/users?expand=true&name=${encodeURIComponent(account)}`, records);
   const [user] = users;
   if (!user) {
@@ -36,6 +28,7 @@ export async function makePipelineKey(client: PlatformCalls, account: string): P
   return {
     key: apiKey,
     secret: apiSecret,
+    /** Revokes it. */
     async end() {
       await client.ask(keyRows.deleteApiKey, { path: { api_key: apiKey } });
     },

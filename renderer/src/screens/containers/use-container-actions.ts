@@ -9,16 +9,8 @@ import { askedOf, isJob } from './container-status.ts';
 /** How many instances there were before a container was stopped here: as many are started again. */
 const countBefore = new Map<string, number>();
 
-export interface ContainerActions {
-  start(): void;
-  stop(): void;
-  restart(): void;
-  scaleTo(instances: number): void;
-  isPending: boolean;
-}
-
 /** What can be done to a container or job; a refusal is shown as a message. */
-export function useContainerActions(record: PlatformRecord): ContainerActions {
+export function useContainerActions(record: PlatformRecord) {
   const told = { refusal: `${record.name}: `, topic: keys.world };
   const scaling = useChange((instances: number) => scale(record, instances), told);
   const restart = useChange(() => send('POST', `/inspect/containers/${record.id}/restart`), told);
@@ -29,7 +21,7 @@ export function useContainerActions(record: PlatformRecord): ContainerActions {
       scaling.mutate(0);
     },
     restart: () => restart.mutate(),
-    scaleTo: (instances) => scaling.mutate(instances),
+    scaleTo: (instances: number) => scaling.mutate(instances),
     isPending: scaling.isPending || restart.isPending,
   };
 }

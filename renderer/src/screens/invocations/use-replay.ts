@@ -9,18 +9,11 @@ import type { InvocationDetail } from './use-invocations.ts';
 /** At a breakpoint it stands as long as one looks. */
 const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
-export interface Replay {
-  /** With the event that it was given, or with another. */
-  run(event?: unknown): void;
-  isPending: boolean;
-  error: unknown;
-}
-
-/** Runs an invocation again and goes to the new one. */
+/** Runs an invocation again, with the event that it was given or with another, and goes to the new one. */
 export function useReplay(
   { executionId, lambdaName }: InvocationDetail,
   { onDone, isDebugged = false }: { onDone?(): void; isDebugged?: boolean } = {},
-): Replay {
+) {
   const [, change] = useSearch();
   const running = useMutation({
     mutationFn: async (event: unknown) => {
@@ -41,9 +34,6 @@ export function useReplay(
     },
     onError: (error) => toast({ tone: 'error', text: failureOf(error).message }),
   });
-  return {
-    run: (event) => running.mutate(event),
-    isPending: running.isPending,
-    error: running.error,
-  };
+  const { isPending, error } = running;
+  return { run: (event?: unknown) => running.mutate(event), isPending, error };
 }
