@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { basic, send } from './checked-client.ts';
 
@@ -175,6 +175,7 @@ it.skipIf(process.platform === 'win32')(
   `loses nothing acknowledged and leaves nothing half done in ${KILLS} kills`,
   async () => {
     const writers = Array.from({ length: WRITERS }, (_, at) => new Writer(`writer-${at}`));
+    const count = () => writers.reduce((sum, writer) => sum + writer.count, 0);
     let seq = 0;
     for (let kill = 1; kill <= KILLS; kill++) {
       if (kill % 8 === 0) {
@@ -187,7 +188,12 @@ it.skipIf(process.platform === 'win32')(
       const now = await check(baseUrl, writers);
       expect(now).toBeGreaterThanOrEqual(seq);
       seq = now;
+      const before = count();
       const written = Promise.all(writers.map((writer) => writer.run(metaUrl)));
+      // However busy the machine is: every second of them is killed when it has acknowledged something.
+      const acknowledged = () =>
+        vi.waitFor(() => expect(count()).toBeGreaterThan(before), { timeout: 60_000, interval: 5 });
+      if (kill % 2 === 0) await Promise.race([written, acknowledged()]);
       await Promise.race([written, delay(Math.random() * LONGEST_RUN_MS)]);
       await killNow();
       await written;
@@ -196,9 +202,8 @@ it.skipIf(process.platform === 'win32')(
     const { ready, kill } = start();
     await check((await ready()).baseUrl, writers);
     await kill();
-    const count = writers.reduce((sum, writer) => sum + writer.count, 0);
-    expect(count).toBeGreaterThan(KILLS);
-    if (process.env.TERRARIUM_CRASH_KILLS) console.log(`${KILLS} kills, ${count} acknowledged writes, all there`);
+    expect(count()).toBeGreaterThanOrEqual(KILLS / 2);
+    if (process.env.TERRARIUM_CRASH_KILLS) console.log(`${KILLS} kills, ${count()} acknowledged writes, all there`);
   },
   30_000 + KILLS * 10_000,
 );
