@@ -10,15 +10,15 @@ import { PlatformError } from '../model/errors.ts';
 import { notSaved } from '../store/append-file.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
 import { briefDifference, shownCommit } from './history-routes.ts';
-import { type ArchiveTarget, checkArchive, importArchive } from './import-archive.ts';
+import { type ArchiveTarget, planImport } from './plan-import.ts';
 import { sendStream } from './send-stream.ts';
-import type { Undoing } from './time-machine.ts';
+import { causeOf, differenceBetween, type Undoing } from './time-machine.ts';
 
 const ZIP_TYPE = 'application/zip';
 /** Largest archive that is taken in. */
 const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024;
 
-export type ArchiveOptions = ArchiveSource & ArchiveTarget<object>;
+export type ArchiveOptions = ArchiveSource & ArchiveTarget;
 
 /** Answers with world, history, leads and results as a zip, without anything secret. */
 export async function sendArchive(options: ArchiveOptions, res: Response): Promise<void> {
@@ -27,7 +27,7 @@ export async function sendArchive(options: ArchiveOptions, res: Response): Promi
   await sendStream(archive, res);
 }
 
-/** Makes the world what such a zip says, or only says what that would do; 400 with the reason for any other, which changes nothing. */
+/** Makes the world what such a zip says, by one commit, and adds its leads; or only says what that would do. 400 with the reason for any other, which changes nothing. */
 export async function receiveArchive(
   req: Request,
   options: ArchiveOptions,
@@ -37,13 +37,17 @@ export async function receiveArchive(
   try {
     const path = join(folder, 'archive.zip');
     await receive(req, path);
+    const { world, seq, added, ...rest } = await planImport(path, options);
+    const told = { leads: added.length, ...rest };
+    const { machine, leads } = options;
     if (isDry) {
-      const { difference, ...checked } = await checkArchive(path, options);
-      const { resources, total } = briefDifference(difference);
-      return { ...checked, resources, total };
+      const { resources, total } = briefDifference(await differenceBetween(machine.store.world, { resources: world }));
+      return { ...told, resources, total };
     }
-    const { commit, ...rest } = await importArchive(path, options, by);
-    return { ...(commit && { commit: shownCommit(commit) }), ...rest };
+    const cause = causeOf(by, 'archive.import', `import of an archive of commit ${seq}`);
+    const commit = await machine.become(world, cause);
+    for (const { key, record } of added) await leads.put(key, record);
+    return { commit: commit && shownCommit(commit), ...told };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

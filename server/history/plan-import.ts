@@ -1,5 +1,5 @@
-import { type CodeToRun, codeToRun } from '../model/code-to-run.ts';
-import type { Commit, CommitResource } from '../model/commit.ts';
+import { codeToRun } from '../model/code-to-run.ts';
+import type { CommitResource } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import { ORGANIZATION } from '../model/hierarchy.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -14,61 +14,28 @@ import { inTurns } from '../store/turns.ts';
 import { changesInTurns, sharingRecords } from '../store/world-difference.ts';
 import { lawfulWorld, viewOf, type WorldLaws } from './foreign-world.ts';
 import { readArchive } from './read-archive.ts';
-import { causeOf, type Difference, differenceBetween, type TimeMachine, type Undoing } from './time-machine.ts';
+import type { TimeMachine } from './time-machine.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
-export interface ArchiveTarget<L> {
+/** Where an archive is to go. */
+export interface ArchiveTarget {
   machine: TimeMachine;
   laws: WorldLaws;
-  leads: KeyedLog<L>;
+  leads: KeyedLog<object>;
   /** Throws for what is no lead. */
-  parseLead(value: unknown): L;
-}
-
-/** What came of an import. */
-export interface ImportedArchive {
-  /** Absent when the world was as in the archive already. */
-  commit: Commit | undefined;
-  /** How many leads were not there before. */
-  leads: number;
-  /** Resources whose hidden values are not known here either: they have to be set anew. */
-  hidden: CommitResource[];
-  /** What of the code in it runs from now on; absent when nothing does. */
-  runs?: CodeToRun[];
-}
-
-/** What an import would do. */
-export interface CheckedArchive extends Pick<ImportedArchive, 'leads' | 'hidden' | 'runs'> {
-  difference: Difference;
+  parseLead(value: unknown): object;
 }
 
 /**
- * Makes the world what an archive says, by one commit, and adds its leads. Its records are held to what a request would be (D-215),
- * but policies are not asked. The root organization and the root user stay who they are here, with password and keys; hidden
- * values stay what they are here.
+ * The world that an archive makes of the present one, the leads that are not there yet, and what there is to tell: resources whose
+ * hidden values are not known here either, so that they have to be set anew, and what of the code in it runs from then on. Its
+ * records are held to what a request would be (D-215), but policies are not asked. The root organization and the root user stay who
+ * they are here, with password and keys; hidden values stay what they are here.
  *
- * @throws PlatformError 400 with the reason for a damaged or foreign file, and then nothing was changed
+ * @throws PlatformError 400 with the reason for a damaged or foreign file
  */
-export async function importArchive<L>(path: string, target: ArchiveTarget<L>, by: Undoing): Promise<ImportedArchive> {
-  const { world, seq, added, ...told } = await planImport(path, target);
-  const commit = await target.machine.become(
-    world,
-    causeOf(by, 'archive.import', `import of an archive of commit ${seq}`),
-  );
-  for (const { key, record } of added) await target.leads.put(key, record);
-  return { commit, leads: added.length, ...told };
-}
-
-/** Says what an import would change, and changes nothing. Throws as that. */
-export async function checkArchive<L>(path: string, target: ArchiveTarget<L>): Promise<CheckedArchive> {
-  const { world, seq: _, added, ...told } = await planImport(path, target);
-  const difference = await differenceBetween(target.machine.store.world, { resources: world });
-  return { difference, leads: added.length, ...told };
-}
-
-/** The world that an archive makes of the present one, and the leads that are not there yet. */
-async function planImport<L>(path: string, target: ArchiveTarget<L>) {
+export async function planImport(path: string, target: ArchiveTarget) {
   const { machine, leads } = target;
   const archive = await readArchive(path);
   const parsed = archive.leads.map(({ key, record }) => ({ key, record: checked(() => target.parseLead(record)) }));
