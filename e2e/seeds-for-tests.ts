@@ -5,7 +5,7 @@ import type { LambdaInvoker, Outcome } from '../server/model/invocation.ts';
 import type { World } from '../server/model/record.ts';
 import { type Act, rootAct } from '../server/resources/act.ts';
 import { type Core, createCore } from '../server/resources/core.ts';
-import { WorldSeeds, type WorldSeedsOptions } from '../server/seed/world-seeds.ts';
+import { type WorldSeeds, type WorldSeedsOptions, worldSeeds } from '../server/seed/world-seeds.ts';
 import { openStore, type WorldStore } from '../server/store/world-store.ts';
 
 const addresses = () => ({ metaUrl: 'http://127.0.0.1:4700/meta', gatewayUrl: 'http://127.0.0.1:4701' });
@@ -37,12 +37,12 @@ export function firstWorld(seed: string): Promise<World> {
 }
 
 /** For tests: a world in memory, what changes it, and its seeds. */
-export interface SeedsForTests extends Core {
+export type SeedsForTests = Core & {
   store: WorldStore;
   act: Act;
   seeds: WorldSeeds;
   warnings: string[];
-}
+};
 
 /**
  * For tests: opens a world and what seeds need around it. Records that are changed in place make a test fail.
@@ -67,6 +67,6 @@ export async function openSeeds(
     store,
     hashPassword: async (password) => `hash of ${password}`,
   });
-  const seeds = new WorldSeeds({ ...options, store: around(store) });
+  const seeds = worldSeeds({ ...options, store: around(store) });
   return { ...core, store, act: rootAct(store.view.root, 'api'), seeds, warnings };
 }

@@ -314,15 +314,11 @@ async function start(
     },
     routers: {
       '/meta': resourceRoutes({
-        service,
+        core,
         authenticator,
-        judge,
-        finder: core.finder,
-        moves: core.moves,
-        defaults: core.defaults,
         maxInstances: config.limits.maxInstances,
         addressesFor: addresses.seenBy,
-        rendering: { typePrefix: config.typePrefix, live: core.live },
+        typePrefix: config.typePrefix,
         status: {
           version: manifest.version,
           nowMs,

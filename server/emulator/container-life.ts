@@ -32,21 +32,10 @@ export interface ContainersOptions {
 }
 
 /** What runs containers, the gateway's way to them, and how both end. */
-export interface Containers {
-  service: ContainerService;
-  /** Where people ask of them. */
-  operations: ContainerOperations;
-  /** What records show, and moves wait for. */
-  life: ContainerLife;
-  proxy: ContainerProxy;
-  ports: ServicePorts;
-  /** Begins to run what the world asks for. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Containers = ReturnType<typeof createContainers>;
 
 /** Wires containers and gateway, each of which needs the other: what serves, and what has to be drained before it goes. */
-export function createContainers(options: ContainersOptions): Containers {
+export function createContainers(options: ContainersOptions) {
   const { view, worldId, owner, config, servicePorts, nowMs, onNews, onWarning } = options;
   const { engine, onStop } = config.containers;
   const directory: InstanceDirectory = {
@@ -76,10 +65,13 @@ export function createContainers(options: ContainersOptions): Containers {
   };
   return {
     service,
+    /** Where people ask of them. */
     operations,
+    /** What records show, and moves wait for. */
     life,
     proxy,
     ports,
+    /** Begins to run what the world asks for. */
     async start() {
       service.start();
       await ports.start();

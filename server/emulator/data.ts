@@ -22,12 +22,12 @@ import { type OpenKeyedLog, openKeyedLog } from '../store/keyed-log.ts';
 import { NamedSnapshots } from '../store/named-snapshots.ts';
 import { keepPrivate } from '../store/private-folder.ts';
 import { RecordLogs } from '../store/records/record-logs.ts';
-import { openStore, type WorldStore } from '../store/world-store.ts';
+import { openStore } from '../store/world-store.ts';
 import { Happenings } from '../traffic/happenings.ts';
 import { Recorder } from '../traffic/recorder.ts';
 import type { FileLink } from '../workbench/linked-files.ts';
 import type { KeptOutboundRules } from '../workbench/outbound-rules.ts';
-import { StorageWatch } from './storage-watch.ts';
+import { watchStorage } from './storage-watch.ts';
 import type { Unwind } from './unwind.ts';
 
 /** Of leads, and of forms that were refused. */
@@ -36,49 +36,7 @@ export const LEAD_CAPS = { maxItems: 10_000, maxBytes: 64 * 1024 * 1024 };
 export const RUN_CAPS = { maxItems: 200, maxBytes: 64 * 1024 * 1024 };
 
 /** Everything that a platform keeps, in its data folder or in memory. */
-export interface Data {
-  store: WorldStore;
-  snapshots: NamedSnapshots;
-  keys: KeyedLog<KeyRecord>;
-  tokens: KeyedLog<TokenRecord>;
-  results: KeyedLog<StoredResult>;
-  leads: CappedLog<Lead>;
-  /** Forms that the CRM stand-in did not take. */
-  refusedForms: KeyedLog<RefusedForm>;
-  /** Projects of the source-control stand-in, by id. */
-  scm: KeyedLog<ScmProject>;
-  /** How that was reached at the last start: what lambdas still name until they follow it. */
-  places: KeyedLog<KeptScmAccess>;
-  pipelines: CappedLog<PipelineRun>;
-  /** Rules about the calls that lambdas make. */
-  outbound: KeyedLog<KeptOutboundRules>;
-  /** Files that lambdas' code follows, by lambda. */
-  linkedFiles: KeyedLog<FileLink>;
-  /** Events to try lambdas with, by lambda. */
-  testEvents: KeyedLog<{ events: TestEvent[] }>;
-  /** What was last carried between here and other platforms. */
-  meetings: KeyedLog<Meeting>;
-  /** Of the window, by the hash of their cookie. */
-  sessions: KeyedLog<KeptSession>;
-  /** Whoever has or had an account, by id. */
-  pastAccounts: KeyedLog<PastAccount>;
-  /** Ports of the emulator's own that containers are published on (D-047). */
-  servicePorts: KeyedLog<{ port: number }>;
-  /** What ran, and what it was made of. */
-  recorder: Recorder;
-  records: RecordLogs;
-  /** What lambdas have written; absent where nothing is on disk. */
-  keptLines: KeptLines;
-  happenings: Happenings;
-  /** Of the stand-ins. */
-  certificate: LateCertificate;
-  /** The lambdas' own: homes, code, packages. */
-  scratchDir: string;
-  /** Throws when the folder is no longer ours, so that nothing in it may be touched. */
-  check(): void;
-  /** What keeps changes from being saved, a sentence each; nothing while all is well (D-015). */
-  failures(): string[];
-}
+export type Data = Awaited<ReturnType<typeof openData>>;
 
 export interface DataOptions {
   config: Config;
@@ -93,7 +51,7 @@ export interface DataOptions {
  *
  * @throws StoreError when the folder is damaged, in use, or not to be used
  */
-export async function openData({ config, createWorld, nowMs, onWarning }: DataOptions, unwind: Unwind): Promise<Data> {
+export async function openData({ config, createWorld, nowMs, onWarning }: DataOptions, unwind: Unwind) {
   const isKept = config.data !== IN_MEMORY;
   const medium: Medium = isKept ? { kind: 'folder', dir: config.data } : { kind: 'memory' };
   const { fsync } = config;
@@ -133,33 +91,49 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
   });
   await certificate.open();
   unwind.add(() => certificate.stop());
-  const watch = new StorageWatch({ failures, tell: onWarning });
+  const watch = watchStorage({ failures, tell: onWarning });
   unwind.add(() => watch.stop());
   return {
     store,
     snapshots: new NamedSnapshots(files),
-    keys: await log('api-keys'),
-    tokens: await log('tokens'),
-    results: await log('results'),
+    keys: await log<KeyRecord>('api-keys'),
+    tokens: await log<TokenRecord>('tokens'),
+    results: await log<StoredResult>('results'),
     leads: new CappedLog(await log<Lead>('leads'), LEAD_CAPS),
+    /** Forms that the CRM stand-in did not take. */
     refusedForms: new CappedLog(await log<RefusedForm>('refused-forms'), LEAD_CAPS),
-    scm: await log('scm'),
-    places: await log('places'),
+    /** Projects of the source-control stand-in, by id. */
+    scm: await log<ScmProject>('scm'),
+    /** How that was reached at the last start: what lambdas still name until they follow it. */
+    places: await log<KeptScmAccess>('places'),
     pipelines: new CappedLog(await log<PipelineRun>('pipelines'), RUN_CAPS),
-    outbound: await log('outbound-rules'),
-    linkedFiles: await log('linked-files'),
-    testEvents: await log('test-events'),
-    meetings: await log('meetings'),
-    sessions: await log('window-sessions'),
-    pastAccounts: await log('past-accounts'),
-    servicePorts: await log('service-ports'),
+    /** Rules about the calls that lambdas make. */
+    outbound: await log<KeptOutboundRules>('outbound-rules'),
+    /** Files that lambdas' code follows, by lambda. */
+    linkedFiles: await log<FileLink>('linked-files'),
+    /** Events to try lambdas with, by lambda. */
+    testEvents: await log<{ events: TestEvent[] }>('test-events'),
+    /** What was last carried between here and other platforms. */
+    meetings: await log<Meeting>('meetings'),
+    /** Of the window, by the hash of their cookie. */
+    sessions: await log<KeptSession>('window-sessions'),
+    /** Whoever has or had an account, by id. */
+    pastAccounts: await log<PastAccount>('past-accounts'),
+    /** Ports of the emulator's own that containers are published on (D-047). */
+    servicePorts: await log<{ port: number }>('service-ports'),
+    /** What ran, and what it was made of. */
     recorder,
     happenings,
     records,
+    /** What lambdas have written. */
     keptLines,
+    /** Of the stand-ins. */
     certificate,
+    /** The lambdas' own: homes, code, packages. */
     scratchDir: await makeScratch(dir, unwind),
+    /** Throws when the folder is no longer ours, so that nothing in it may be touched. */
     check: () => files.check(),
+    /** What keeps changes from being saved, a sentence each; nothing while all is well (D-015). */
     failures: () => watch.look(),
   };
 }

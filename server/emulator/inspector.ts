@@ -24,7 +24,7 @@ import { roleRoutes } from '../resources/role-routes.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { hashPassword } from '../security/passwords.ts';
 import { seedRoutes } from '../seed/seed-routes.ts';
-import { WorldSeeds } from '../seed/world-seeds.ts';
+import { worldSeeds } from '../seed/world-seeds.ts';
 import { parseLead } from '../standins/lead.ts';
 import { leadRoutes } from '../standins/lead-routes.ts';
 import { callsOf } from '../traffic/calls-since.ts';
@@ -163,7 +163,7 @@ export function createInspector(parts: InspectedParts): { inspect: Router; log: 
     outboundRoutes({ rules: parts.outboundRules, crm: config.outbound.crm }, gate),
     settingsRoutes(settingsService({ config, origins: parts.origins, addresses: allAddresses, data }), gate),
     accessRoutes({ credentials, firstKey: parts.firstKey }, gate),
-    seedRoutes(new WorldSeeds({ store, config: coreConfig, addresses, scm: scmAccess, nowMs, onWarning }), gate),
+    seedRoutes(worldSeeds({ store, config: coreConfig, addresses, scm: scmAccess, nowMs, onWarning }), gate),
     historyRoutes(machine, gate),
     treeRoutes(gate),
     resetRoutes(machine, freshWorlds(config, { addresses, seed: parts.seed, nowMs, onWarning }, scmAccess), gate),

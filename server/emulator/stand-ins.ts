@@ -23,18 +23,10 @@ export interface StandInsOptions {
 }
 
 /** What stands in for the rest of the world, and listens. */
-export interface StandIns {
-  crm: CrmStandIn;
-  /** Where lambdas' calls to the CRM are brought. */
-  crmAddress(): Promise<{ host: string; port: number; caPem: string }>;
-  crmUrl: string;
-  scm: ScmStandIn;
-  /** What opens it. */
-  scmToken: string;
-}
+export type StandIns = Awaited<ReturnType<typeof startStandIns>>;
 
 /** Starts the CRM and the source control that lambdas and pipelines speak to; `unwind` stops them. */
-export async function startStandIns(options: StandInsOptions, unwind: Unwind): Promise<StandIns> {
+export async function startStandIns(options: StandInsOptions, unwind: Unwind) {
   const { config, data, recentCalls, watch, nowMs, onFault } = options;
   const crm = new CrmStandIn({
     leads: data.leads,
@@ -70,9 +62,11 @@ export async function startStandIns(options: StandInsOptions, unwind: Unwind): P
   if (config.seed === 'demo' && data.scm.size === 0) await scm.projects.create(DEMO_PROJECT);
   return {
     crm,
+    /** Where lambdas' calls to the CRM are brought. */
     crmAddress: async () => ({ ...listening, caPem: (await data.certificate.get()).certPem }),
     crmUrl: urlOf(config.host, listening.port, 'https'),
     scm,
+    /** What opens it. */
     scmToken,
   };
 }

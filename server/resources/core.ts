@@ -1,4 +1,3 @@
-import type { Judge } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { LambdaInvoker } from '../model/invocation.ts';
@@ -13,7 +12,7 @@ import { hashPassword } from '../security/passwords.ts';
 import type { WorldStore } from '../store/world-store.ts';
 import { Moves, type Realisation } from './moves.ts';
 import { Policies } from './policies.ts';
-import { type ProviderDefaults, providerDefaults } from './provider-defaults.ts';
+import { providerDefaults } from './provider-defaults.ts';
 import { Renderer } from './renderer.ts';
 import { ResourceService } from './resource-service.ts';
 
@@ -61,17 +60,10 @@ export interface CoreOptions {
 }
 
 /** The resource service over a store, with the rules around it: what changes a world, whoever asks for it. */
-export interface Core {
-  service: ResourceService;
-  judge: Judge;
-  finder: EntitlementFinder;
-  moves: Moves;
-  defaults: ProviderDefaults;
-  live(resource: StoredResource): JsonObject;
-}
+export type Core = ReturnType<typeof createCore>;
 
 /** Wires the core. The first world is made with it in memory, the running emulator has it over the data folder. */
-export function createCore(options: CoreOptions): Core {
+export function createCore(options: CoreOptions) {
   const { store, config, invoker, containers = NOTHING_RUNS, addresses, nowMs, onWarning } = options;
   const { view } = store;
   const judge = createJudge(view);

@@ -6,23 +6,20 @@ import { authenticate } from '../http/authenticate.ts';
 import { queryOf } from '../http/query.ts';
 import { type Gate, routerOf, served } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
-import type { Authenticator, Judge } from '../model/caller.ts';
+import type { Authenticator } from '../model/caller.ts';
 import { findOrganization } from '../model/hierarchy.ts';
-import type { EntitlementFinder } from '../security/entitlement-finder.ts';
+import type { Core } from './core.ts';
 import { entitlementRoutes } from './entitlement-routes.ts';
 import { globalRoutes } from './global-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { lookupRoutes } from './lookup-routes.ts';
-import type { Moves } from './moves.ts';
 import { demandPath, isMeant, noRoute, pathFinders } from './paths.ts';
-import type { ProviderDefaults } from './provider-defaults.ts';
 import { providerRoutes } from './provider-routes.ts';
 import { recordRoutes } from './record-routes.ts';
 import { referenceRoutes } from './reference-routes.ts';
 import { refusedRoutes } from './refused-routes.ts';
 import { RenderedTexts } from './rendered-texts.ts';
-import { Renderer, type RendererOptions } from './renderer.ts';
-import type { ResourceService } from './resource-service.ts';
+import { Renderer } from './renderer.ts';
 import type { Given, ResourceRouteParts } from './route-parts.ts';
 import { type StatusOptions, statusRoutes } from './status-routes.ts';
 import { workloadRoutes } from './workload-routes.ts';
@@ -35,24 +32,21 @@ export interface Addresses {
 }
 
 export interface ResourceRoutesOptions {
-  service: ResourceService;
+  core: Core;
   authenticator: Authenticator;
-  judge: Judge;
-  finder: EntitlementFinder;
-  moves: Moves;
-  defaults: ProviderDefaults;
   maxInstances: number;
   addressesFor(request: Request): Addresses;
-  rendering: Pick<RendererOptions, 'typePrefix' | 'live'>;
+  /** First segment of type names (D-080). */
+  typePrefix: string;
   status: StatusOptions;
   onFault(fault: unknown): void;
 }
 
 /** The resource service as a router to be mounted at `{meta_url}`. Of rows of the same address the earlier one is asked first. */
 export function resourceRoutes(options: ResourceRoutesOptions): Router {
-  const { service } = options;
+  const { service, finder, moves, defaults } = options.core;
   const gate = gateOf(options);
-  const finders = pathFinders(service.view, options.finder);
+  const finders = pathFinders(service.view, finder);
   const parts: ResourceRouteParts = {
     service,
     answer: (table, handlers) => served(table, gate, handlers, finders),
@@ -64,10 +58,10 @@ export function resourceRoutes(options: ResourceRoutesOptions): Router {
       globalRoutes(parts),
       lookupRoutes(parts),
       referenceRoutes(parts),
-      entitlementRoutes(parts, options.finder),
+      entitlementRoutes(parts, finder),
       groupRoutes(parts),
-      providerRoutes(parts, options.defaults),
-      workloadRoutes(parts, options.moves, options.maxInstances),
+      providerRoutes(parts, defaults),
+      workloadRoutes(parts, moves, options.maxInstances),
       refusedRoutes(parts),
       recordRoutes(parts),
     ),
@@ -79,7 +73,8 @@ export function resourceRoutes(options: ResourceRoutesOptions): Router {
   return router;
 }
 
-function gateOf({ service, authenticator, judge, addressesFor, rendering }: ResourceRoutesOptions): Gate<Given> {
+function gateOf({ core, authenticator, addressesFor, typePrefix }: ResourceRoutesOptions): Gate<Given> {
+  const { service, judge, live } = core;
   const { view } = service;
   const texts = new RenderedTexts(view);
   return {
@@ -102,7 +97,8 @@ function gateOf({ service, authenticator, judge, addressesFor, rendering }: Reso
       const act = { caller, via: viaOf(req), requestId: randomUUID(), args: Object.fromEntries(queryOf(req)) };
       const renderer = new Renderer({
         view,
-        ...rendering,
+        typePrefix,
+        live,
         ...addressesFor(req),
         texts,
         canView: (resource) => service.canView(act, resource),

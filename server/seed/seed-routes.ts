@@ -1,32 +1,16 @@
 import type { Router } from 'express';
-import { type AppliedSeed, seedRows } from '../contract/seeds.ts';
+import { seedRows } from '../contract/seeds.ts';
 import { readText } from '../http/read-body.ts';
 import { type Gate, serve } from '../http/serve.ts';
-import type { Caller } from '../model/caller.ts';
 import { PlatformError } from '../model/errors.ts';
-
-/** A seed document as it was sent. */
-export interface SentSeed {
-  format: 'json' | 'yaml';
-  text: string;
-}
-
-/** Whoever can apply and make seed documents. What it refuses it throws as PlatformError whose pointers lead into the document. */
-export interface SeedService {
-  apply(caller: Caller, sent: SentSeed, asked: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed>;
-  /**
-   * @param scope path of an organization, `/` for everything
-   * @throws PlatformError 400, 404 when it names none
-   */
-  export(scope: string, format: SentSeed['format']): string;
-}
+import type { WorldSeeds } from './world-seeds.ts';
 
 const JSON_TYPE = 'application/json';
 /** RFC 9512, and what was usual before it. */
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'] as const;
 
 /** Seeds over HTTP: applied in one commit or not at all, and made of the world. */
-export function seedRoutes(seeds: SeedService, gate: Gate): Router {
+export function seedRoutes(seeds: WorldSeeds, gate: Gate): Router {
   return serve(seedRows, gate, {
     async applySeed({ caller, query, req }) {
       const { type, text } = await readText(req, [JSON_TYPE, ...YAML_TYPES]);

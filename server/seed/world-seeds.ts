@@ -15,7 +15,6 @@ import { seedChanges } from './seed-changes.ts';
 import { sentSeedDocument } from './seed-document.ts';
 import { SeedError } from './seed-error.ts';
 import { descendants, type Seed } from './seed-node.ts';
-import type { SeedService, SentSeed } from './seed-routes.ts';
 import { seedTarget } from './seed-target.ts';
 import { yamlOf } from './seed-text.ts';
 import { parseSeedDocument, type SeedDocument } from './seed-yaml.ts';
@@ -33,78 +32,77 @@ export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'inv
   scm?(): ScmAccess;
 }
 
+/** A seed document as it was sent. */
+interface SentSeed {
+  format: 'json' | 'yaml';
+  text: string;
+}
+
+export type WorldSeeds = ReturnType<typeof worldSeeds>;
+
 /**
- * Applies seeds to the running world, and makes them of it.
+ * Applies seeds to the running world, and makes them of it. What is refused is thrown as PlatformError whose pointers lead into the
+ * document.
  *
  * A seed is applied to a copy of the world, by the same service as any other change: rights, validation, references; only policies are
  * not asked, nor told (D-215). What has then become of the copy is made in the world by one commit. So nothing is changed unless all
  * of it can be, it can be undone as one step, and others never see half of it.
  */
-export class WorldSeeds implements SeedService {
-  readonly #options: WorldSeedsOptions;
-
-  constructor(options: WorldSeedsOptions) {
-    this.#options = options;
-  }
-
-  async apply(caller: Caller, sent: SentSeed, asked: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed> {
-    try {
-      const { scm } = this.#options;
-      const read = await readSentSeed(documentOf(sent));
-      const seed = scm ? nameScmIn(read, scm()) : read;
-      const passwords = new PasswordWork();
-      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-        const applied = await this.#attempt(seed, { caller, via: 'seed' }, asked, passwords);
-        if (applied) return applied;
-        passwords.again();
-      }
-    } catch (cause) {
-      throw cause instanceof SeedError ? asPlatformError(cause) : cause;
-    }
-    throw new PlatformError(409, 'others kept changing the world while the seed was tried on a copy of it; try again');
-  }
-
-  export(scope: string, format: SentSeed['format']): string {
-    const { config, store, addresses, scm } = this.#options;
-    const { typePrefix } = config;
-    const { gatewayUrl } = addresses();
-    const world = exportSeed(store.view, { scope, gatewayUrl, typePrefix });
-    const document = scm ? withoutScm(world, scm()) : world;
-    return format === 'yaml' ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`;
-  }
+export function worldSeeds(options: WorldSeedsOptions) {
+  const { store, config, addresses, scm } = options;
+  const { typePrefix } = config;
 
   /** Undefined when the world was changed meanwhile, so that nothing was done. */
-  async #attempt(
+  const attempt = async (
     seed: Seed,
     act: Act,
     { dryRun, prune }: { dryRun: boolean; prune: boolean },
     passwords: PasswordWork,
-  ): Promise<AppliedSeed | undefined> {
-    const { store, config } = this.#options;
+  ): Promise<AppliedSeed | undefined> => {
     const { seq } = store;
     const trial = new TrialWorld(store.world.resources);
-    const core = createCore({
-      ...this.#options,
-      store: trial,
-      hashPassword: (password) => passwords.hash(password),
-    });
+    const core = createCore({ ...options, store: trial, hashPassword: (password) => passwords.hash(password) });
     const isPassword = (text: string, hash: string) => passwords.check(text, hash);
     const named = await applySeed(seed, { ...seedTarget(core, act), isPassword }, { prune });
     const difference = trial.difference();
-    const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix: config.typePrefix };
-    const ids = [...named, ...difference.put.map(({ id }) => id), ...difference.remove];
-    const changes = seedChanges(ids, world);
-    const code = codeToRun(
-      trial.view,
-      difference.put.map(({ id }) => id),
-    );
+    const put = difference.put.map(({ id }) => id);
+    const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix };
+    const changes = seedChanges([...named, ...put, ...difference.remove], world);
+    const code = codeToRun(trial.view, put);
     const runs = code.length > 0 && { runs: code.map(({ id: _, ...told }) => told) };
     if (dryRun) return { dryRun, summary: summaryOf(changes), changes: changes.map(withoutTrialId), ...runs };
     if (store.seq !== seq) return undefined;
     // Nobody can come between the line above and the commit.
     const commit = await store.commit(difference, causeOf(act, 'world.apply'));
     return { dryRun, summary: summaryOf(changes), changes, ...runs, ...(commit && { commit: commit.seq }) };
-  }
+  };
+
+  return {
+    async apply(caller: Caller, sent: SentSeed, asked: { dryRun: boolean; prune: boolean }): Promise<AppliedSeed> {
+      try {
+        const read = await readSentSeed(documentOf(sent));
+        const seed = scm ? nameScmIn(read, scm()) : read;
+        const passwords = new PasswordWork();
+        for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+          const applied = await attempt(seed, { caller, via: 'seed' }, asked, passwords);
+          if (applied) return applied;
+          passwords.again();
+        }
+      } catch (cause) {
+        throw cause instanceof SeedError ? asPlatformError(cause) : cause;
+      }
+      throw new PlatformError(
+        409,
+        'others kept changing the world while the seed was tried on a copy of it; try again',
+      );
+    },
+    /** @param scope path of an organization, `/` for everything. Throws 400, 404 when it names none. */
+    export(scope: string, format: SentSeed['format']): string {
+      const world = exportSeed(store.view, { scope, gatewayUrl: addresses().gatewayUrl, typePrefix });
+      const document = scm ? withoutScm(world, scm()) : world;
+      return format === 'yaml' ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`;
+    },
+  };
 }
 
 /** Lets the lambdas of a seed name the source-control stand-in as it is reached now; changes the seed. */
