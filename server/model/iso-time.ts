@@ -2,3 +2,8 @@
 export function timeOf(atMs: number): string {
   return new Date(atMs).toISOString();
 }
+
+/** The same of one that may not have been: then there is nothing to tell. */
+export function timeIfAny(atMs: number | undefined): string | undefined {
+  return atMs === undefined ? undefined : timeOf(atMs);
+}

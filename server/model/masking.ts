@@ -2,6 +2,7 @@ import type { Operation } from 'fast-json-patch';
 import type { Commit } from './commit.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from './json.ts';
 import { segmentsOf } from './pointer.ts';
+import { replaceWithin } from './property-places.ts';
 import type { StoredResource } from './record.ts';
 import { fullNamesOf, resourceTypes } from './registry.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -76,12 +77,8 @@ export function isHiddenPlace(segments: readonly string[]): boolean {
 }
 
 /** A copy of a value in which what is at a place is hidden. */
-function hide(value: Json, [part, ...rest]: Place): Json {
-  if (part === undefined) return HIDDEN;
-  if (Array.isArray(value)) return part === '*' ? value.map((element) => hide(element, rest)) : value;
-  if (!isJsonObject(value)) return value;
-  const members = Object.entries(value).map(([name, member]) => [name, name === part ? hide(member, rest) : member]);
-  return Object.fromEntries(members);
+function hide(value: Json, place: Place): Json {
+  return replaceWithin(value, place, () => HIDDEN);
 }
 
 /** Does a record hold a value that was hidden from it? */

@@ -66,10 +66,11 @@ export function locate(value: Json, at: Place, path: readonly string[] = []): Lo
 
 /** A copy of properties in which what stands at a place is replaced; nothing happens where there is nothing. */
 export function replaceAt(properties: JsonObject, at: Place, replace: Replace): JsonObject {
-  return replaceWithin(properties, at, replace, []) as JsonObject; // the place is inside it
+  return replaceWithin(properties, at, replace) as JsonObject; // the place is inside it
 }
 
-function replaceWithin(value: Json, at: Place, replace: Replace, path: readonly string[]): Json {
+/** The same of any value; it is replaced itself where the place leads no further. */
+export function replaceWithin(value: Json, at: Place, replace: Replace, path: readonly string[] = []): Json {
   const [step, ...rest] = at;
   if (step === undefined) return replace(value, path);
   if (Array.isArray(value)) {

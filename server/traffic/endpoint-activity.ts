@@ -1,7 +1,7 @@
 import type { EndpointUse } from '../contract/window.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Uuid } from '../model/ids.ts';
-import { timeOf } from '../model/iso-time.ts';
+import { timeIfAny, timeOf } from '../model/iso-time.ts';
 
 /** So many endpoints are followed; of more, those that had no request for longest are forgotten. */
 const MAX_ENDPOINTS = 10_000;
@@ -54,7 +54,7 @@ export class EndpointActivity {
         limit: use && {
           perMinute: use.perMinute,
           used: use.used,
-          endsAt: use.endsAtMs === undefined ? undefined : timeOf(use.endsAtMs),
+          endsAt: timeIfAny(use.endsAtMs),
         },
       };
     });

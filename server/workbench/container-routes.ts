@@ -10,7 +10,7 @@ import { PlatformError } from '../model/errors.ts';
 import { parseUuid, type Uuid } from '../model/ids.ts';
 import { typeOf } from '../model/registry.ts';
 import { demandRight } from '../model/rights.ts';
-import { type Measured, shownInstance, shownPull, shownUsage } from './container-shown.ts';
+import { shownInstance, shownPull, shownUsage } from './container-shown.ts';
 import type { Terminals } from './terminals.ts';
 
 /** How many may be measured by one request. */
@@ -23,6 +23,15 @@ export function containerRoutes(operations: ContainerOperations, terminals: Term
     demandRight(gate.judge, { caller, action: `${typeOf(resource).noun}.${verb}`, resource });
     return resource.id;
   };
+  /** In a list one that cannot be measured does not spoil the others; only when no engine answers it shows by being empty. */
+  const usageOrNothing = async (id: Uuid): Promise<ContainerUsage[]> => {
+    try {
+      return [shownUsage(id, await operations.stats(id))];
+    } catch (failure) {
+      if (failure instanceof PlatformError) return [];
+      throw failure;
+    }
+  };
   return serve(containerRows, gate, {
     listPulls({ caller }) {
       const { sees } = eyesOf(gate, caller);
@@ -33,8 +42,7 @@ export function containerRoutes(operations: ContainerOperations, terminals: Term
     },
     async measureContainers({ caller, query }) {
       const seen = idsIn(query.ids).map((id) => demandTo('view', caller, id));
-      const measured = await Promise.all(seen.map((id) => operations.stats(id).then(...usageOrNothing(id))));
-      return measured.flat();
+      return (await Promise.all(seen.map(usageOrNothing))).flat();
     },
     listInstances: async ({ resource }) => (await operations.instances(resource.id)).map(shownInstance),
     measureContainer: async ({ resource }) => shownUsage(resource.id, await operations.stats(resource.id)),
@@ -52,19 +60,6 @@ export function containerRoutes(operations: ContainerOperations, terminals: Term
     restartContainer: ({ resource }) => operations.restart(resource.id),
     retryEngines: () => operations.retryEngines(),
   });
-}
-
-/** In a list one that cannot be measured does not spoil the others; only when no engine answers it shows by being empty. */
-function usageOrNothing(
-  id: Uuid,
-): [(measured: Measured[]) => ContainerUsage[], (failure: unknown) => ContainerUsage[]] {
-  return [
-    (measured) => [shownUsage(id, measured)],
-    (failure) => {
-      if (failure instanceof PlatformError) return [];
-      throw failure;
-    },
-  ];
 }
 
 function idsIn(text = ''): Uuid[] {

@@ -3,8 +3,9 @@ import type { InstanceView } from '../containers/instance-view.ts';
 import type { Pull } from '../containers/pull-board.ts';
 import type { ContainerInstance, ContainerUsage, ImagePull } from '../contract/containers.ts';
 import type { Uuid } from '../model/ids.ts';
+import { timeIfAny, timeOf } from '../model/iso-time.ts';
 
-export type Measured = { instanceId: string } & InstanceStats;
+type Measured = { instanceId: string } & InstanceStats;
 
 /** An instance as a client sees it; times are ISO-8601 UTC (D-014). */
 export function shownInstance({ startedAtMs, exitCode, error, ipAddress, ...one }: InstanceView): ContainerInstance {
@@ -16,10 +17,10 @@ export function shownInstance({ startedAtMs, exitCode, error, ipAddress, ...one 
     image: one.image,
     wasKilledForMemory: one.wasKilledForMemory,
     ports: one.addresses.map((address) => ({ ...address })),
-    ...(startedAtMs !== undefined && { startedAt: new Date(startedAtMs).toISOString() }),
-    ...(exitCode !== undefined && { exitCode }),
-    ...(error !== undefined && { error }),
-    ...(ipAddress !== undefined && { ipAddress }),
+    startedAt: timeIfAny(startedAtMs),
+    exitCode,
+    error,
+    ipAddress,
   };
 }
 
@@ -29,5 +30,5 @@ export function shownUsage(containerId: Uuid, measured: readonly Measured[]): Co
 }
 
 export function shownPull({ recordId, startedAtMs, ...pull }: Pull): ImagePull {
-  return { containerId: recordId, ...pull, startedAt: new Date(startedAtMs).toISOString() };
+  return { containerId: recordId, ...pull, startedAt: timeOf(startedAtMs) };
 }

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { type Debugging, type FileLink, type TestEvent, workbenchRows } from '../contract/workbench.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import type { Uuid } from '../model/ids.ts';
-import { timeOf } from '../model/iso-time.ts';
+import { timeIfAny, timeOf } from '../model/iso-time.ts';
 import type { LinkedFiles, LinkState } from './linked-files.ts';
 
 /** A lambda that is being debugged. */
@@ -36,14 +36,16 @@ export function workbenchRoutes(workbench: Workbench, gate: Gate): Router {
     const debugged = workbench.debugger.debugState(id);
     if (!debugged) return undefined;
     const { startedAtMs, url, file, problem } = debugged;
-    return { startedAt: timeOf(startedAtMs), ...(url && { url }), ...(file && { file }), ...(problem && { problem }) };
+    return { startedAt: timeOf(startedAtMs), url, file, problem };
   };
   return serve(workbenchRows, gate, {
     readWorkbench({ caller, resource: { id } }) {
       const [link, debug] = [workbench.links.find(id), debugOf(id)];
-      const own = caller.isRoot ? { ...(link && { link: shownLink(link) }), ...(debug && { debug }) } : {};
+      const own = caller.isRoot ? { link: link && shownLink(link), debug } : {};
       const schedule = workbench.debugger.schedule(id);
-      return { events: workbench.testEvents(id), ...own, ...(schedule && { schedule: shownSchedule(schedule) }) };
+      const { nextAtMs, lastAtMs, leftOut = 0 } = schedule ?? {};
+      const shown = { nextAt: timeIfAny(nextAtMs), lastAt: timeIfAny(lastAtMs), leftOut };
+      return { events: workbench.testEvents(id), ...own, schedule: schedule && shown };
     },
     async replaceTestEvents({ resource, body }) {
       await workbench.replaceTestEvents(resource.id, body.events);
@@ -61,14 +63,6 @@ export function workbenchRoutes(workbench: Workbench, gate: Gate): Router {
   });
 }
 
-function shownSchedule({ nextAtMs, lastAtMs, leftOut }: NonNullable<ReturnType<Workbench['debugger']['schedule']>>) {
-  return {
-    ...(nextAtMs !== undefined && { nextAt: timeOf(nextAtMs) }),
-    ...(lastAtMs !== undefined && { lastAt: timeOf(lastAtMs) }),
-    leftOut,
-  };
-}
-
 function shownLink({ path, takenAtMs, problem }: LinkState): FileLink {
-  return { path, ...(takenAtMs !== undefined && { takenAt: timeOf(takenAtMs) }), ...(problem && { problem }) };
+  return { path, takenAt: timeIfAny(takenAtMs), problem };
 }
