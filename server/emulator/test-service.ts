@@ -1,8 +1,9 @@
 import type { LambdaService } from '../lambdas/lambda-service.ts';
+import { causeOf } from '../model/cause.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { USER } from '../model/type-names.ts';
-import { causeOf, rootAct } from '../resources/act.ts';
+import { rootAct } from '../resources/act.ts';
 import type { Credentials } from '../security/credentials.ts';
 import { changesBetween } from '../store/world-difference.ts';
 import type { Data } from './data.ts';
@@ -44,7 +45,7 @@ export function createTestService({ data, credentials, lambdas, watch }: TestSer
   };
   return {
     async reset() {
-      const cause = { ...causeOf(rootAct(view.root, 'startup'), 'history.restore'), note: 'reset to the beginning' };
+      const cause = causeOf(rootAct(view.root, 'startup'), 'history.restore', 'reset to the beginning');
       const resources = new Map(records.map((record) => [record.id, record]));
       await store.commit(changesBetween(store.world.resources, resources), cause);
       await Promise.all(restoreLogs.map((restore) => restore()));

@@ -6,13 +6,14 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { ShownImport } from '../contract/history.ts';
+import { causeOf } from '../model/cause.ts';
 import { PlatformError } from '../model/errors.ts';
 import { notSaved } from '../store/append-file.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
 import { briefDifference, shownCommit } from './history-routes.ts';
 import { type ArchiveTarget, planImport } from './plan-import.ts';
 import { sendStream } from './send-stream.ts';
-import { causeOf, differenceBetween, type Undoing } from './time-machine.ts';
+import { differenceBetween, type Undoing } from './time-machine.ts';
 
 const ZIP_TYPE = 'application/zip';
 /** Largest archive that is taken in. */

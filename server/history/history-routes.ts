@@ -16,7 +16,7 @@ import { pathOf } from '../model/resource-path.ts';
 import { worldFileContent } from '../store/world-file.ts';
 import type { Moment, PastWorld } from '../store/world-history.ts';
 import { findCommits } from './history-query.ts';
-import { PastOutline } from './past-outline.ts';
+import { pastOutline } from './past-outline.ts';
 import { sendStream } from './send-stream.ts';
 import { type Difference, differenceBetween, type TimeMachine } from './time-machine.ts';
 
@@ -33,7 +33,7 @@ export function seesRecord({ view, judge }: Gate, caller: Caller, id: Uuid): boo
 export function historyRoutes(machine: TimeMachine, gate: Gate): Router {
   const { store } = machine;
   const worldAt = (moment: Moment | undefined) => store.history.worldAt(moment ?? { seq: store.seq });
-  const outline = new PastOutline();
+  const outline = pastOutline();
   return serve(historyRows, gate, {
     async listCommits({ caller, query }) {
       const { history, world } = store;
@@ -77,7 +77,7 @@ export function historyRoutes(machine: TimeMachine, gate: Gate): Router {
       })();
       await sendStream(Readable.from(worldFileContent(store.world.id, seq, masked)), res);
     },
-    outlineWorldAt: async ({ query }) => outline.page(await worldAt(query.at), query),
+    outlineWorldAt: async ({ query }) => outline(await worldAt(query.at), query),
     async compareMoments({ caller, query: { brief, resource, ...query } }) {
       const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
       const difference = await differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });

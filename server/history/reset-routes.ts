@@ -4,12 +4,13 @@ import { resetRows } from '../contract/history.ts';
 import type { BodyOf } from '../contract/row.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
+import { causeOf } from '../model/cause.ts';
 import type { Uuid } from '../model/ids.ts';
 import type { StoredResource } from '../model/record.ts';
 import { pathOf } from '../model/resource-path.ts';
 import { sharingRecords } from '../store/world-difference.ts';
 import { briefDifference } from './history-routes.ts';
-import { causeOf, differenceBetween, type TimeMachine } from './time-machine.ts';
+import { differenceBetween, type TimeMachine } from './time-machine.ts';
 
 /** A seed that needs no sending: those that come along, and the one that the configuration names. */
 export type OwnSeed = BodyOf<typeof resetRows.resetWorld>['seed'];

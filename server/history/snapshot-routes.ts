@@ -2,11 +2,12 @@ import type { Router } from 'express';
 import { type ShownSnapshot, snapshotRows } from '../contract/history.ts';
 import { type Gate, serve } from '../http/serve.ts';
 import { viaOf } from '../http/via.ts';
+import { causeOf } from '../model/cause.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../store/named-snapshots.ts';
 import { sharingRecords } from '../store/world-difference.ts';
 import { type ArchiveOptions, receiveArchive, sendArchive } from './archive-routes.ts';
 import { briefDifference, onlyOne, seesRecord, shownCommit, shownDifference } from './history-routes.ts';
-import { causeOf, differenceBetween, type TimeMachine } from './time-machine.ts';
+import { differenceBetween, type TimeMachine } from './time-machine.ts';
 
 export interface SnapshotRoutesOptions {
   snapshots: NamedSnapshots;

@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
-import { byToken } from '../model/acting-token.ts';
 import type { Caller } from '../model/caller.ts';
+import { causeOf } from '../model/cause.ts';
 import type { Cause, Commit, CommitResource } from '../model/commit.ts';
 import { type ErrorDetail, PlatformError } from '../model/errors.ts';
 import type { Uuid } from '../model/ids.ts';
@@ -82,19 +82,16 @@ export class TimeMachine {
    * of it may be less now: throws 409 then.
    */
   async bringBack(resources: Resources, cause: Cause): Promise<Commit | undefined> {
-    return this.#withChanges(resources, (changes) => this.#bringBack(changes, cause));
-  }
-
-  async #bringBack(changes: WorldDifference, cause: Cause): Promise<Commit | undefined> {
-    const offences = changes.put.flatMap((record) => {
-      const message = offenceOfHostPath(record, this.#laws.allowedHostPaths);
-      return message === undefined
-        ? []
-        : [{ pointer: `/resources/${record.id}`, message: `'${record.name}' ${message}` }];
-    });
-    if (offences.length === 0) return this.#commit(changes, cause);
-    throw new PlatformError(409, `that world cannot come back: ${offences.map(({ message }) => message).join('; ')}`, {
-      details: offences,
+    return this.#withChanges(resources, async (changes) => {
+      const details = changes.put.flatMap((record) => {
+        const offence = offenceOfHostPath(record, this.#laws.allowedHostPaths);
+        return offence === undefined
+          ? []
+          : { pointer: `/resources/${record.id}`, message: `'${record.name}' ${offence}` };
+      });
+      if (details.length === 0) return this.#commit(changes, cause);
+      const reasons = details.map(({ message }) => message).join('; ');
+      throw new PlatformError(409, `that world cannot come back: ${reasons}`, { details });
     });
   }
 
@@ -117,11 +114,6 @@ export class TimeMachine {
     const changes = await changesInTurns(world.resources, resources);
     return take(this.store.seq === seq ? changes : changesBetween(world.resources, resources));
   }
-}
-
-/** The cause of a commit that brings something back. */
-export function causeOf({ caller, via }: Undoing, action: string, note: string): Cause {
-  return byToken({ actor: { id: caller.userId, name: caller.name }, via, action, note }, caller);
 }
 
 function inTheWay(what: string, details: ErrorDetail[]): PlatformError {

@@ -96,7 +96,7 @@ export function createCore(options: CoreOptions) {
       if (type === LAMBDA && namesPackage) options.refetch?.(id);
     },
   });
-  const moves: Moves = new Moves({ service, policies, containers });
+  const moves: Moves = new Moves(service, policies, containers);
   const defaults = providerDefaults(service, () => addresses().gatewayUrl);
   return { service, judge, finder: new EntitlementFinder(view), moves, defaults, live };
 }

@@ -44,7 +44,7 @@ export class Drafts {
   create(act: Act, asked: Asked, parent: StoredResource): Drafted {
     this.#demandFreeName(asked, parent);
     demandRoot(act, asked);
-    demandReach(this.#naming(act, parent), asked);
+    demandReach(this.naming(act, parent), asked);
     if (typeOf(asked).word === 'rules') demandKnownActions(asked);
     const { properties, companions = [] } = typeOf(asked).admit?.(asked, this.#contextBelow(parent)) ?? passed(asked);
     const at = this.#now();
@@ -67,7 +67,7 @@ export class Drafts {
     const parent = this.#options.view.find(before.parent ?? before.id) ?? before;
     if (asked.name !== before.name) this.#demandFreeName(asked, parent);
     demandRoot(act, asked, before);
-    demandReach(this.#naming(act, parent), asked, before);
+    demandReach(this.naming(act, parent), asked, before);
     if (typeOf(asked).word === 'rules') demandKnownActions(asked, before);
     const context = { ...this.#contextBelow(parent), previous: before };
     const { properties, companions = [] } = typeOf(before).admit?.(asked, context) ?? passed(asked);
@@ -99,7 +99,8 @@ export class Drafts {
     throw new PlatformError(409, `${noun} '${asked.name}' already exists ${where}`);
   }
 
-  #naming(act: Act, parent: StoredResource): Naming {
+  /** Who names something in a record below a resource, or in the rights of that. */
+  naming(act: Act, parent: StoredResource): Naming {
     const { view, judge } = this.#options;
     return { view, judge, caller: act.caller, parent };
   }

@@ -23,6 +23,7 @@ import {
 } from '../security/entitlements.ts';
 import type { Act } from './act.ts';
 import { demandKnown } from './filter-names.ts';
+import { demandWithin } from './reach.ts';
 import type { Renderer } from './renderer.ts';
 import type { Given, ResourceRouteParts } from './route-parts.ts';
 import { inForm, isText, type Listing } from './selection.ts';
@@ -118,7 +119,7 @@ export function entitlementRoutes({ service, answer }: ResourceRouteParts, finde
     const found = view.find(id);
     if (found?.type !== USER && found?.type !== GROUP) throw invalid(pointer, `names no user or group: ${id}`);
     if (known.has(id)) return;
-    service.demandWithin(act, resource, found.type === USER ? aUser : aGroup, found, pointer);
+    demandWithin(service.drafts.naming(act, resource), found.type === USER ? aUser : aGroup, found, pointer);
   };
 
   /** The lists of an endpoint's enabled security plugin follow the identities of its invoke entitlement (D-120). */

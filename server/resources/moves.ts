@@ -38,12 +38,6 @@ export interface Realisation {
   whenRunning(containerId: Uuid, timeoutMs: number): Promise<void>;
 }
 
-export interface MovesOptions {
-  service: ResourceService;
-  policies: Policies;
-  containers: Realisation;
-}
-
 /**
  * Migrate (to another provider) and promote (to another environment) of containers and lambdas (D-131..D-134).
  * While one is under way its source is MIGRATING, which is live state and ends with the process.
@@ -55,7 +49,7 @@ export class Moves {
   readonly #moving = new Set<Uuid>();
   readonly #failures = new Map<Uuid, string>();
 
-  constructor({ service, policies, containers }: MovesOptions) {
+  constructor(service: ResourceService, policies: Policies, containers: Realisation) {
     this.#service = service;
     this.#policies = policies;
     this.#containers = containers;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
+import { causeOf } from '../model/cause.ts';
 import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from '../model/envelope.ts';
 import { PlatformError } from '../model/errors.ts';
 import { newId, parseUuid, type Uuid } from '../model/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import type { ReferenceTarget } from '../model/reference-facts.ts';
 import { typeOf, typeOfWord, typeWords } from '../model/registry.ts';
 import type { Companion, ResourceType } from '../model/resource-type.ts';
 import { demandRight } from '../model/rights.ts';
@@ -13,11 +13,10 @@ import { hashedProperties } from '../model/secrets.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { WorldStore } from '../store/world-store.ts';
-import { type Act, causeOf } from './act.ts';
+import type { Act } from './act.ts';
 import { type DeletionQuery, planDeletion } from './deletion.ts';
 import { Drafts, type DraftsOptions } from './drafts.ts';
 import type { Action, Policies } from './policies.ts';
-import { demandWithin } from './reach.ts';
 import { patchedDocument, type RecordRenderer, writtenForm } from './written-form.ts';
 
 /** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
@@ -67,22 +66,6 @@ export class ResourceService {
   /** Throws 403 unless the caller may do the action on the resource (D-117, D-118). */
   demand(act: Act, action: string, resource: StoredResource): void {
     demandRight(this.#options.judge, { caller: act.caller, action, resource });
-  }
-
-  /** Throws 403 unless what is named in a record below `parent`, or in the rights of that, is within the caller's reach (D-117). */
-  demandWithin(
-    act: Act,
-    parent: StoredResource,
-    target: ReferenceTarget,
-    resource: StoredResource,
-    pointer: string,
-  ): void {
-    demandWithin(
-      { view: this.view, judge: this.#options.judge, caller: act.caller, parent },
-      target,
-      resource,
-      pointer,
-    );
   }
 
   /** May the caller do the action on the resource (D-117)? */

@@ -1,4 +1,4 @@
-import { actingToken } from '../model/acting-token.ts';
+import { actingToken } from '../model/cause.ts';
 import type { Change, Commit } from '../model/commit.ts';
 import { USER } from '../model/type-names.ts';
 import type { WorldView } from '../model/world-view.ts';

@@ -1,9 +1,10 @@
 import type { AppliedSeed, SeedChange } from '../contract/seeds.ts';
 import { parseJson } from '../http/read-body.ts';
 import type { Caller } from '../model/caller.ts';
+import { causeOf } from '../model/cause.ts';
 import { codeToRun } from '../model/code-to-run.ts';
 import { PlatformError } from '../model/errors.ts';
-import { type Act, causeOf } from '../resources/act.ts';
+import type { Act } from '../resources/act.ts';
 import { type CoreOptions, createCore } from '../resources/core.ts';
 import { PasswordWork } from '../security/password-work.ts';
 import { envWithScm, type ScmAccess, withoutScm } from '../standins/scm/scm-place.ts';
