@@ -3,16 +3,14 @@ import manifest from '../../package.json' with { type: 'json' };
 import { lazyRoutes } from '../http/lazy-routes.ts';
 import { lazy } from '../machine/lazy.ts';
 import { packageFile } from '../package-file.ts';
-import type { Addresses } from '../resources/routes.ts';
+import type { ServiceAddresses } from './addresses.ts';
 
-/** What a client is told of the platform: addresses as it reaches them, and the names of types. */
-interface Described extends Addresses {
-  baseUrl: string;
-  typePrefix: string;
-}
-
-/** Where everything is, for whoever opens the base address; the API's document and its page are loaded when asked for. */
-export function documentation(describe: (req: Request) => Described): Router {
+/**
+ * Where everything is, for whoever opens the base address; the API's document and its page are loaded when asked for.
+ *
+ * @param describe addresses as a client reaches them, and the first segment of type names
+ */
+export function documentation(describe: (req: Request) => ServiceAddresses & { typePrefix: string }): Router {
   const router = express.Router();
   const docs = lazy(async () => {
     const { docsRoutes } = await import('../openapi/docs-routes.ts');

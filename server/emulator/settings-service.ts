@@ -43,7 +43,9 @@ export function settingsService(options: SettingsServiceOptions): SettingsServic
     memory: () => ({
       invocations: amountOf(recorder.invocations),
       requests: amountOf(recorder.exchanges),
+      // What all that was recorded takes of it.
       records: { sizeBytes: records.memoryBytes, maxBytes: records.maxMemoryBytes },
+      // The lines of each source.
       logs: { maxItems: config.limits.logLines },
     }),
   };

@@ -6,9 +6,6 @@ import { folderSizes, type StoredPart } from './settings-storage.ts';
 /** How much is kept of something, and how much may be. */
 export type KeptAmount = Omit<StoredAmount, 'part' | 'files'>;
 
-/** What is at hand in memory; `records` is what all that was recorded takes of it, of logs `maxItems` is the lines of each source. */
-export type MemoryPart = 'invocations' | 'requests' | 'records' | 'logs';
-
 /** Who knows how the platform was set up. */
 export interface SettingsService {
   settings(): readonly ShownSetting[];
@@ -17,7 +14,8 @@ export interface SettingsService {
   folder: string | undefined;
   /** Counts and caps of what the folder holds; its sizes are looked up here. */
   stored(): Readonly<Partial<Record<StoredPart, KeptAmount>>>;
-  memory(): Readonly<Record<MemoryPart, KeptAmount>>;
+  /** What is at hand in memory, by its parts. */
+  memory(): Readonly<Record<string, KeptAmount>>;
 }
 
 /** Each value with where it came from, and what is kept, each part with its size and what it may come to. */
