@@ -70,7 +70,6 @@ export interface Instance {
   /** The engine's id. */
   id: string;
   recordId: Uuid;
-  environmentId: Uuid;
   kind: Workload['kind'];
   /** `revision` of the workload that it was made from. */
   revision: string;

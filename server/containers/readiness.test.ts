@@ -12,7 +12,6 @@ const { port } = server.address() as AddressInfo;
 const instance = (state: Instance['state']): Instance => ({
   id: 'one',
   recordId: '00000000-0000-4000-8000-000000000001',
-  environmentId: '00000000-0000-4000-8000-000000000002',
   kind: 'container',
   revision: '1',
   image: 'shop:1',

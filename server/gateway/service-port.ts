@@ -74,21 +74,15 @@ export class ServicePort {
 }
 
 /** A connection to an instance; undefined when it takes none. */
-function connectTo({ host, port }: ServingInstance): Promise<Socket | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, timeout: CONNECT_TIMEOUT_MS });
-    const giveUp = () => {
-      socket.destroy();
-      resolve(undefined);
-    };
-    socket.on('error', giveUp);
-    socket.on('timeout', giveUp);
-    socket.once('connect', () => {
-      socket.off('timeout', giveUp);
-      socket.setTimeout(0);
-      resolve(socket);
-    });
-  });
+async function connectTo({ host, port }: ServingInstance): Promise<Socket | undefined> {
+  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+  } catch {
+    socket.destroy();
+    return undefined;
+  }
+  return socket.on('error', () => {}); // its close is what matters
 }
 
 /** Passes bytes both ways. A side that breaks off breaks off for the other, too; one that ends may still be sent to. */

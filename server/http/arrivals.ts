@@ -1,14 +1,16 @@
+import { EventEmitter } from 'node:events';
 import type { Response } from 'express';
 import { PlatformError } from '../model/errors.ts';
 
 /** Lets requests wait for what has not come yet (long polling). */
 export class Arrivals {
-  readonly #waiting = new Map<string, Set<() => void>>();
+  /** By their topics. */
+  readonly #events = new EventEmitter().setMaxListeners(0);
   #isStopped = false;
 
   /** Something of this topic is here. */
   announce(topic: string): void {
-    for (const wake of this.#waiting.get(topic) ?? []) wake();
+    this.#events.emit(topic);
   }
 
   /**
@@ -36,23 +38,20 @@ export class Arrivals {
   /** Whoever waits is told; nobody waits from now on. */
   stop(): void {
     this.#isStopped = true;
-    for (const topic of this.#waiting.keys()) this.announce(topic);
+    for (const topic of this.#events.eventNames()) this.#events.emit(topic);
   }
 
   #next(topic: string, timeoutMs: number, res: Response): Promise<void> {
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(topic) ?? new Set();
-      this.#waiting.set(topic, waiting);
       const wake = () => {
         clearTimeout(timer);
         res.off('close', wake);
-        waiting.delete(wake);
-        if (waiting.size === 0 && this.#waiting.get(topic) === waiting) this.#waiting.delete(topic);
+        this.#events.off(topic, wake);
         resolve();
       };
       const timer = setTimeout(wake, timeoutMs);
       res.on('close', wake);
-      waiting.add(wake);
+      this.#events.on(topic, wake);
     });
   }
 }

@@ -14,7 +14,9 @@ export interface CertificateOptions {
   dir?: string;
   /** Clock, epoch milliseconds. */
   nowMs(): number;
-  /** Told when a file on disk had to be replaced because it was damaged. */
+  /** Throws while nothing in the folder may be touched. */
+  check(): void;
+  /** Told when a file on disk had to be replaced because it was damaged, or could not be written. */
   warn(message: string): void;
 }
 

@@ -8,11 +8,6 @@ import {
   makeCertificate,
 } from './certificate.ts';
 
-export interface LateCertificateOptions extends CertificateOptions {
-  /** Throws while nothing in the folder may be touched. */
-  check(): void;
-}
-
 /** From the end of the start: the first request is not to compete with the making of it. */
 const MAKE_AFTER_MS = 100;
 
@@ -21,7 +16,7 @@ const MAKE_AFTER_MS = 100;
  * asked for or a moment after the start, of which it would be a tenth.
  */
 export class LateCertificate {
-  readonly #options: LateCertificateOptions;
+  readonly #options: CertificateOptions;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #kept: Certificate | undefined;
@@ -33,7 +28,7 @@ export class LateCertificate {
     return this.#making;
   });
 
-  constructor(options: LateCertificateOptions) {
+  constructor(options: CertificateOptions) {
     this.#options = options;
   }
 

@@ -40,12 +40,9 @@ export function labelsOf(world: WorldMark, workload: Workload): Record<string, s
 }
 
 /** What an instance's labels tell of it. */
-export function identityIn(
-  labels: Readonly<Record<string, string>>,
-): Pick<Instance, 'recordId' | 'environmentId' | 'kind' | 'revision'> {
+export function identityIn(labels: Readonly<Record<string, string>>): Pick<Instance, 'recordId' | 'kind' | 'revision'> {
   return {
     recordId: labels[LABEL.record] ?? '',
-    environmentId: labels[LABEL.environment] ?? '',
     kind: labels[LABEL.kind] === 'job' ? 'job' : 'container',
     revision: labels[LABEL.revision] ?? '',
   };
