@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { z } from 'zod';
 import { keepIdleConnections } from '../http/idle-connections.ts';
 import { closeWithin, listenAt } from '../http/listening.ts';
+import { queryOf } from '../http/query.ts';
 import { cutSlowClients } from '../http/slow-clients.ts';
 import { lazy } from '../machine/lazy.ts';
 import { PlatformError, toPlatformError } from '../model/errors.ts';
@@ -145,7 +146,7 @@ export class CrmStandIn {
     const { leads, onLead } = this.#options;
     let form = this.#emptyForm(request);
     try {
-      const fields = await readForm(request, form.source.path);
+      const fields = await readForm(request);
       form = { ...form, fields, mapped: mapLead(fields) };
       const lead = { ...form, oid: oidIn(fields) };
       await leads.put(lead.id, lead);
@@ -200,16 +201,15 @@ export class CrmStandIn {
 }
 
 /** The fields of the form in a request. Throws PlatformError for a request that brings none. */
-async function readForm(request: IncomingMessage, target: string): Promise<Lead['fields']> {
-  const at = target.indexOf('?');
-  const path = at < 0 ? target : target.slice(0, at);
+async function readForm(request: IncomingMessage): Promise<Lead['fields']> {
+  const [path] = (request.url ?? '').split('?', 1);
   if (path !== FORM_PATH) {
     throw new PlatformError(404, `this CRM stand-in has only the form endpoint POST ${FORM_PATH}`);
   }
   if (request.method !== 'POST') {
     throw new PlatformError(405, `a form is sent with POST, not ${request.method}`, { headers: { Allow: 'POST' } });
   }
-  return readLeadForm(request, new URLSearchParams(at < 0 ? '' : target.slice(at)));
+  return readLeadForm(request, queryOf(request));
 }
 
 function oidIn(fields: Lead['fields']): string {

@@ -6,6 +6,7 @@ import { forExpress } from '../../http/for-express.ts';
 import { isForeignWrite } from '../../http/foreign-write.ts';
 import { isOurHost } from '../../http/host-guard.ts';
 import { keepIdleConnections } from '../../http/idle-connections.ts';
+import { lazyRoutes } from '../../http/lazy-routes.ts';
 import { closeWithin, listenAt } from '../../http/listening.ts';
 import { cutSlowClients } from '../../http/slow-clients.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
@@ -112,17 +113,13 @@ export class ScmStandIn {
       next();
     });
     const { projects } = this;
-    let routes: RequestHandler | undefined;
     app.use(
       '/api/v4',
       this.#authenticate(),
       express.json({ limit: BODY_LIMIT }),
       express.urlencoded({ extended: false, limit: BODY_LIMIT }),
       // Reading all their paths would be a part of every start, and hardly one asks here.
-      (req, res, next) => {
-        routes ??= scmRoutes({ projects, views: this.#views, baseUrl: () => this.#url });
-        routes(req, res, next);
-      },
+      lazyRoutes(async () => scmRoutes({ projects, views: this.#views, baseUrl: () => this.#url })),
     );
     app.get('/:namespace/:path', (req, res) => {
       res.set(PAGE_HEADERS).send(projectPage(projects.get(`${req.params.namespace}/${req.params.path}`)));
