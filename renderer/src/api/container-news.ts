@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import { keys } from './query-client.ts';
 
 /** Calls back at each piece of news of a container: its record then shows another status, without a commit. */
@@ -8,11 +8,10 @@ export function useContainerNews(onNews: () => void): void {
     queryKey: [keys.containers, 'news'],
     queryFn: () => Promise.resolve(true),
   });
-  const latest = useRef(onNews);
-  latest.current = onNews;
+  const tell = useEffectEvent(onNews);
   const firstAtMs = useRef(0);
   useEffect(() => {
     if (firstAtMs.current === 0) firstAtMs.current = dataUpdatedAt;
-    else latest.current();
+    else tell();
   }, [dataUpdatedAt]);
 }

@@ -3,7 +3,6 @@ import {
   type KeyboardEvent,
   type MouseEvent,
   type ReactNode,
-  useCallback,
   useEffect,
   useId,
   useMemo,
@@ -100,10 +99,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     return fittingColumns(seen, widthPx);
   }, [props.columns, props.hidden, widthPx]);
   const template = useMemo(() => columnTemplate(columns), [columns]);
-  const onSelect = useMemo(
-    () => props.onSelect ?? ((key: string) => change({ [word]: key })),
-    [props.onSelect, change, word],
-  );
+  const onSelect = props.onSelect ?? ((key: string) => change({ [word]: key }));
   const hrefTo = (row: Row) =>
     placeOf ? hrefOf(placeOf(row), search.scope) : hrefHere({ ...search, [word]: keyOf(row) });
   const selectedIndex = useMemo(
@@ -139,16 +135,13 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     if (lastDrawn >= rows.length - NEAR_END_ROWS) loadMore?.();
   }, [lastDrawn, rows.length, loadMore]);
 
-  const choose = useCallback(
-    (index: number) => {
-      const row = rows[index];
-      if (row === undefined) return;
-      shownKey.current = keyOf(row);
-      virtual.scrollToIndex(index, { align: 'auto' });
-      onSelect(keyOf(row), row);
-    },
-    [rows, keyOf, onSelect, virtual],
-  );
+  const choose = (index: number) => {
+    const row = rows[index];
+    if (row === undefined) return;
+    shownKey.current = keyOf(row);
+    virtual.scrollToIndex(index, { align: 'auto' });
+    onSelect(keyOf(row), row);
+  };
   const step = (key: string) => {
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 300) / rowHeight) - 2);
     const next = movedIndex(key, selectedIndex, rows.length, page);

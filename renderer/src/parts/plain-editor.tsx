@@ -16,18 +16,13 @@ export function PlainEditor({ label, value, onChange, isReadOnly, height = '100%
 }
 
 /** What a comparison is that could not be loaded. */
-export function PlainDiff({ label, after }: DiffEditorProps) {
+export function PlainDiff({ label, after, language }: DiffEditorProps) {
   return (
     <div className="flex h-full min-h-0 flex-col">
       <p className="p-2 text-muted">
         The comparison could not be loaded; this is how it would be. Reload the page to compare.
       </p>
-      <textarea
-        aria-label={label}
-        value={after}
-        readOnly
-        className="mono min-h-0 w-full flex-1 resize-none bg-panel p-2"
-      />
+      <PlainEditor label={label} value={after} language={language} isReadOnly />
     </div>
   );
 }

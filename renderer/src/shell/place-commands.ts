@@ -99,10 +99,23 @@ const SPOTS: readonly Spot[] = [
   },
 ];
 
-/** Puts them, and taking the world along, into the palette. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Puts them into the palette, with taking the world along, and for each type one that creates: where one is, or where one then says. */
 export function usePlaceCommands(): void {
   const go = useGo();
+  const shown = usePlaceId();
+  // On other screens it may be the name of something else.
+  const id = shown !== undefined && UUID.test(shown) ? shown : undefined;
   useCommands([
+    ...typeWords.map((word) => ({
+      id: `new ${word}`,
+      text: `New ${kindOfWord(word).title}`,
+      words: `create add ${word}`,
+      icon: Plus,
+      group: 'Create',
+      run: () => go({ screen: 'resources', id, search: { new: word } }),
+    })),
     ...SPOTS.map(({ screen, search, ...command }) => ({ ...command, run: () => go({ screen, search }) })),
     {
       id: 'export',
@@ -113,24 +126,4 @@ export function usePlaceCommands(): void {
       run: () => void download('/inspect/archive', 'terrarium.zip'),
     },
   ]);
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** A command for each type: creates one, where one is or where one then says. */
-export function useCreateCommands(): void {
-  const go = useGo();
-  const shown = usePlaceId();
-  // On other screens it may be the name of something else.
-  const id = shown !== undefined && UUID.test(shown) ? shown : undefined;
-  useCommands(
-    typeWords.map((word) => ({
-      id: `new ${word}`,
-      text: `New ${kindOfWord(word).title}`,
-      words: `create add ${word}`,
-      icon: Plus,
-      group: 'Create',
-      run: () => go({ screen: 'resources', id, search: { new: word } }),
-    })),
-  );
 }

@@ -3,7 +3,6 @@ import { useSyncExternalStore } from 'react';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { keys } from '../api/query-client.ts';
 import { useRead } from '../api/read.ts';
-import { useRefusedForms } from '../api/refused-forms.ts';
 import { useScope } from '../api/world.ts';
 import { counted } from '../parts/amounts.ts';
 import { IconButton } from '../parts/button.tsx';
@@ -77,7 +76,7 @@ export function Rail({ current }: { current: ScreenName }) {
 
 /** What went wrong on a screen and waits for somebody to look at it. */
 function useRailAlerts(): Partial<Record<ScreenName, { count: number; text: string }>> {
-  const { length: count } = useRefusedForms();
+  const count = useRead(keys.leads, '/inspect/leads', { refused: true }).data?.length ?? 0;
   return count === 0 ? {} : { leads: { count, text: counted(count, 'refused form') } };
 }
 

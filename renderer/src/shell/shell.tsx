@@ -14,7 +14,7 @@ import { useValue } from '../value-store.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { useCommands } from './commands.ts';
 import { HelpDialog } from './help-dialog.tsx';
-import { useCreateCommands, usePlaceCommands } from './place-commands.ts';
+import { usePlaceCommands } from './place-commands.ts';
 import { Presenter } from './presenter.tsx';
 import { Rail } from './rail.tsx';
 import { StatusBar } from './status-bar.tsx';
@@ -36,7 +36,6 @@ export function Shell({ current }: { current: ScreenName }) {
   }, []);
 
   useKeys([{ keys: 'mod+k', does: 'Commands and resources', group: 'Window', run: () => setOpen('palette') }]);
-  useCreateCommands();
   usePlaceCommands();
   useCommands([
     ...screenNames.map((name) => ({

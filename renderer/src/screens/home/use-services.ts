@@ -1,12 +1,11 @@
 import type { ShownLead } from '../../../../server/contract/leads.ts';
+import type { PlatformPulse, ShownFault } from '../../../../server/contract/window.ts';
 import { useAllOfType } from '../../api/all-of-type.ts';
 import { useContainerNews } from '../../api/container-news.ts';
 import { live } from '../../api/live.ts';
 import { type PlatformStatus, usePlatformStatus } from '../../api/platform-status.ts';
-import { type PulseFault, usePulse } from '../../api/pulse.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
-import { useRefusedForms } from '../../api/refused-forms.ts';
 import { perMinute } from '../../api/traffic.ts';
 import { type PlatformRecord, useScope, useWorld } from '../../api/world.ts';
 import { useNowMs } from '../../parts/amount.tsx';
@@ -37,6 +36,8 @@ export interface Service {
 const MINUTES = 30;
 /** In place of an engine's address: the configuration wants none. */
 const NO_ENGINE = 'none';
+/** Requests move the counts on as they come; a minute in which nothing comes does so, too. */
+const REFRESH_MS = 15_000;
 const HERE: Place = { screen: 'containers' };
 
 /** Every service with its state and its latest doings. */
@@ -45,14 +46,15 @@ export function useServices(): Service[] {
   const { data, isError } = usePlatformStatus();
   const status = isError ? undefined : data;
   const nowMs = useNowMs();
-  const pulse = usePulse();
+  const pulse: PlatformPulse['services'] =
+    useRead(keys.traffic, '/inspect/pulse', {}, { refetchInterval: REFRESH_MS }).data?.services ?? {};
   const { orgs } = useScope();
   const users = useWorld<unknown[]>('/root/users').data?.length ?? 0;
   // Wherever they are: what is not well concerns whoever looks at the whole.
   const { records: containers, refetch } = useAllOfType('containers');
   useContainerNews(refetch);
   const leads = useRead(keys.leads, '/inspect/leads').data;
-  const refused = useRefusedForms();
+  const refused = useRead(keys.leads, '/inspect/leads', { refused: true }).data ?? [];
   const scm = useRead(keys.pipelines, '/inspect/scm').data;
   const [lastRun] = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
 
@@ -145,7 +147,7 @@ function refusalOf(form: ShownLead | undefined): Service['lastError'] {
 }
 
 /** Where the request that went wrong is shown whole. */
-function faultOf(fault: PulseFault | undefined, plane: string | undefined): Service['lastError'] {
+function faultOf(fault: ShownFault | undefined, plane: string | undefined): Service['lastError'] {
   if (!fault) return undefined;
   const { method, target, status, seq, executionId } = fault;
   const text = `${status ?? 'no answer'} ${method} ${target}`;
@@ -160,7 +162,7 @@ function failedRun(run: RunSummary | undefined): Service['lastError'] {
   return { text: `${run.branch}: ${what}`, place: { screen: 'pipelines', search: { sel: run.id } } };
 }
 
-function scmFault(fault: PulseFault | undefined): Service['lastError'] {
+function scmFault(fault: ShownFault | undefined): Service['lastError'] {
   return fault && { text: `${fault.status} ${fault.method} ${fault.target}`, place: { screen: 'pipelines' } };
 }
 

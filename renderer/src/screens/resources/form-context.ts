@@ -38,8 +38,3 @@ export function useErrorAt(pointer: string, isLeaf = true): string | undefined {
   const found = errors.filter((one) => one.pointer === pointer || (isLeaf && one.pointer.startsWith(`${pointer}/`)));
   return found.length === 0 ? undefined : found.map(({ message }) => message).join('; ');
 }
-
-/** Says aloud that a field has to be filled; whether it is, the server says. */
-export function needed(isRequired: boolean | undefined) {
-  return { isRequired: isRequired ?? false, validationBehavior: 'aria' as const };
-}

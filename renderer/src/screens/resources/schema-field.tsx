@@ -6,7 +6,7 @@ import { referenceId } from '../../api/world.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { NumberField, Select, Switch, TextField } from '../../parts/fields.tsx';
 import { useSteady } from '../../use-steady.ts';
-import { type FieldProps, FormContext, needed, useErrorAt } from './form-context.ts';
+import { type FieldProps, FormContext, useErrorAt } from './form-context.ts';
 import { deciderIn, labelOf, namedBy, targetsOf, withMember } from './property-facts.ts';
 import { ProviderField } from './provider-field.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
@@ -83,7 +83,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
     return (
       <NumberField
         {...common}
-        {...needed(isRequired)}
+        isRequired={isRequired}
         {...(unit && { unit })}
         value={value ?? Number.NaN}
         onChange={(next) => onChange(Number.isNaN(next) ? undefined : next)}
@@ -97,7 +97,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
       return <p className="pt-1 text-muted">{value.length.toLocaleString('en')} characters: see JSON.</p>;
     }
     if (isCode) return <CodeField {...common} value={value} onChange={onChange} />;
-    const text = { ...common, ...needed(isRequired), value: value ?? '', onChange: onText };
+    const text = { ...common, isRequired, value: value ?? '', onChange: onText };
     if (schema.writeOnly) return <SecretField {...text} description={isNew ? description : KEPT} />;
     return <TextField {...text} {...(value?.includes('\n') && { lines: 8, isMono: true })} />;
   }

@@ -1,5 +1,5 @@
 import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
-import { useCallback, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { childrenPage, searchOptions, type TreeNode, type TreePage, usePlace } from '../../api/tree.ts';
 import { useValue, ValueStore } from '../../value-store.ts';
 import { askedOf, foundRows, keysAbove, type Loaded, rowsOf, type TreeRow } from './tree-rows.ts';
@@ -82,14 +82,9 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
     return found.data ? foundRows(found.data.rows, found.data.above, roots, found.data.total) : [];
   }, [roots, isSearching, expanded, loaded, selected, found.data]);
 
-  const toggle = useCallback(
-    (key: string) => chosen.set(new Map([...chosen.value, [key, !expanded.has(key)]])),
-    [expanded],
-  );
+  const toggle = (key: string) => chosen.set(new Map([...chosen.value, [key, !expanded.has(key)]]));
   /** Reads the next page below a row. */
-  const readMore = useCallback((key: string) => {
-    pages.set(new Map([...pages.value, [key, (pages.value.get(key) ?? 1) + 1]]));
-  }, []);
+  const readMore = (key: string) => pages.set(new Map([...pages.value, [key, (pages.value.get(key) ?? 1) + 1]]));
   return {
     rows,
     isLoading: isSearching ? found.isPending : roots === undefined,

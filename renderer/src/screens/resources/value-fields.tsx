@@ -5,7 +5,6 @@ import { reasonOf } from '../../../../server/model/reason.ts';
 import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Select, TextField } from '../../parts/fields.tsx';
 import { codeOf, sourceOf } from '../lambdas/code-text.ts';
-import { needed } from './form-context.ts';
 import { isSame } from './three-way-merge.ts';
 import { useRecord } from './use-record.ts';
 
@@ -51,7 +50,7 @@ export function FqonField({ value, onChange, ...field }: ValueFieldProps) {
   const fqon = typeof value === 'string' && value !== '' ? value : undefined;
   if (orgs.length > MAX_LISTED) {
     const onText = (next: string) => onChange(next === '' ? undefined : next);
-    return <TextField {...field} {...needed(false)} value={fqon ?? ''} onChange={onText} />;
+    return <TextField {...field} value={fqon ?? ''} onChange={onText} />;
   }
   const known = orgs.map(fqonOf);
   const options = fqon === undefined || known.includes(fqon) ? known : [fqon, ...known];
