@@ -5,8 +5,7 @@ import { createPath, kindOf, kindOfWord, kindsBelow } from './resource-kinds.ts'
 it('knows every type of the registry by its word and its names', () => {
   for (const { word, name, subTypes } of resourceTypes) {
     expect(kindOfWord(word).word).toBe(word);
-    for (const type of [name, ...(subTypes ?? [])])
-      expect(kindOf({ resource_type: type }).word, type).toBe(word);
+    for (const type of [name, ...(subTypes ?? [])]) expect(kindOf({ resource_type: type }).word, type).toBe(word);
   }
 });
 
