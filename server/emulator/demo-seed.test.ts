@@ -1,57 +1,53 @@
 import { readFile } from 'node:fs/promises';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
+import { firstWorld, openSeeds } from '../../e2e/seeds-for-tests.ts';
 import type { Commit } from '../model/commit.ts';
 import type { World } from '../model/record.ts';
 import { packageFile } from '../package-file.ts';
-import { changed, seedsOf } from '../seed/applied-seed-for-tests.ts';
+import { changed, seedsForEachTest } from '../seed/applied-seed-for-tests.ts';
 import { readSeedFileForApply } from './seed-files.ts';
 
 const DEMO = packageFile('fixtures/worlds/demo.yaml');
 
-let empty: World;
+const here = seedsForEachTest();
+const { apply } = here;
 let demo: World;
-let world: SeedsForTests;
 beforeAll(async () => {
-  [empty, demo] = await Promise.all([firstWorld('empty'), firstWorld('demo')]);
+  demo = await firstWorld('demo');
 });
-beforeEach(async () => {
-  world = await openSeeds(empty);
-});
-
-const { apply } = seedsOf(() => world);
 
 describe('the demo seed', () => {
   const sent = async () => JSON.stringify((await readSeedFileForApply(DEMO)).document);
   const plain = { dryRun: false, prune: false };
 
   it('changes nothing in the demo world', async () => {
-    world = await openSeeds(demo);
-    const applied = await world.seeds.apply(
-      world.act.caller,
+    here.world = await openSeeds(demo);
+    const applied = await here.world.seeds.apply(
+      here.world.act.caller,
       { format: 'json', text: await sent() },
       { ...plain, prune: true },
     );
     expect(changed(applied)).toEqual([]);
     expect(applied.summary.unchanged).toBe(26);
     expect(applied.commit).toBeUndefined();
-    expect(world.store.seq).toBe(0);
+    expect(here.world.store.seq).toBe(0);
   });
 
   it('makes the demo world of an empty one, in one commit that can be undone', async () => {
-    const before = new Map(world.store.world.resources);
+    const before = new Map(here.world.store.world.resources);
     const commits: Commit[] = [];
-    world.store.onCommit((commit) => commits.push(commit));
-    const apply = async () => world.seeds.apply(world.act.caller, { format: 'json', text: await sent() }, plain);
+    here.world.store.onCommit((commit) => commits.push(commit));
+    const apply = async () =>
+      here.world.seeds.apply(here.world.act.caller, { format: 'json', text: await sent() }, plain);
 
     expect(await apply()).toMatchObject({ dryRun: false, commit: 1, summary: { update: 1, delete: 0, unchanged: 0 } });
     const original = await openSeeds(demo);
-    expect(world.seeds.export('/', 'yaml')).toBe(original.seeds.export('/', 'yaml'));
+    expect(here.world.seeds.export('/', 'yaml')).toBe(original.seeds.export('/', 'yaml'));
     expect((await apply()).commit).toBeUndefined();
 
     expect(commits).toMatchObject([{ seq: 1, cause: { actor: { name: 'root' }, via: 'seed', action: 'world.apply' } }]);
-    expect((await world.store.history.worldAt({ seq: 0 })).resources).toEqual(before);
+    expect((await here.world.store.history.worldAt({ seq: 0 })).resources).toEqual(before);
   });
 
   it('comes out of an export with nothing missing but what nobody may read', async () => {
@@ -64,7 +60,7 @@ describe('the demo seed', () => {
       ],
     });
     await apply(text.replaceAll('<not exported>', 'filled in'));
-    expect(world.seeds.export('/', 'yaml')).toBe(text);
+    expect(here.world.seeds.export('/', 'yaml')).toBe(text);
     const code = await readFile(packageFile('fixtures/lambdas/order-status.mjs'), 'utf8');
     expect(
       parse(text).orgs.demo.workspaces.website.environments.development.lambdas['order-status'].properties.code,

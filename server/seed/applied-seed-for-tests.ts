@@ -1,7 +1,7 @@
-import { expect } from 'vitest';
-import type { SeedsForTests } from '../../e2e/seeds-for-tests.ts';
+import { beforeAll, beforeEach, expect } from 'vitest';
+import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
 import type { AppliedSeed } from '../contract/seeds.ts';
-import type { StoredResource } from '../model/record.ts';
+import type { StoredResource, World } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
 
 /** The members of a lambda but its code. */
@@ -28,6 +28,21 @@ export function seedsOf(world: () => SeedsForTests) {
       return found;
     },
   };
+}
+
+/** The same, with an empty world for each test of a file. */
+export function seedsForEachTest() {
+  const here = {} as { empty: World; world: SeedsForTests }; // both are there before the first test
+  beforeAll(async () => {
+    here.empty = await firstWorld('empty');
+  });
+  beforeEach(async () => {
+    here.world = await openSeeds(here.empty);
+  });
+  return Object.assign(
+    here,
+    seedsOf(() => here.world),
+  );
 }
 
 /** What an answer says of one resource. */

@@ -1,44 +1,39 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
+import { firstWorld, openSeeds } from '../../e2e/seeds-for-tests.ts';
 import type { World } from '../model/record.ts';
-import { changed, seedsOf } from './applied-seed-for-tests.ts';
+import { changed, seedsForEachTest, seedsOf } from './applied-seed-for-tests.ts';
 import { readSeedFileForApply } from './read-seed.ts';
 import { seedFolder } from './seed-folder.ts';
 
-let empty: World;
+const here = seedsForEachTest();
+const { apply, named } = here;
 let demo: World;
-let world: SeedsForTests;
 beforeAll(async () => {
-  [empty, demo] = await Promise.all([firstWorld('empty'), firstWorld('demo')]);
+  demo = await firstWorld('demo');
 });
-beforeEach(async () => {
-  world = await openSeeds(empty);
-});
-
-const { apply, named } = seedsOf(() => world);
 
 describe('an export', () => {
   it('has default providers only where they were changed, with their ids', async () => {
-    const { view } = world.store;
-    expect(parse(world.seeds.export('/', 'yaml'))).toEqual({ format: 1 });
+    const { view } = here.world.store;
+    expect(parse(here.world.seeds.export('/', 'yaml'))).toEqual({ format: 1 });
     const { id } = named('providers', 'default-logging');
-    await world.service.patch(world.act, id, [{ op: 'replace', path: '/name', value: 'our-logging' }]);
-    const text = world.seeds.export('/', 'yaml');
+    await here.world.service.patch(here.world.act, id, [{ op: 'replace', path: '/name', value: 'our-logging' }]);
+    const text = here.world.seeds.export('/', 'yaml');
     expect(Object.keys(parse(text).providers)).toEqual(['our-logging']);
     expect(parse(text).providers['our-logging'].id).toBe(id);
 
-    const other = await openSeeds(empty);
+    const other = await openSeeds(here.empty);
     expect(changed(await seedsOf(() => other).apply(text))).toEqual(['update providers /our-logging']);
 
-    await world.service.remove(world.act, named('providers', 'default-docker').id, {
+    await here.world.service.remove(here.world.act, named('providers', 'default-docker').id, {
       force: true,
       deleteContainers: false,
     });
-    const without = world.seeds.export('/', 'yaml');
+    const without = here.world.seeds.export('/', 'yaml');
     expect(parse(without)).toMatchObject({
       defaultProviders: false,
       providers: { 'default-lambda': { id: expect.any(String) } },
@@ -61,7 +56,7 @@ orgs:
     await apply(
       `orgs: { acme: { properties: { env: { WORKSPACE: ${w.id} } }, entitlements: [{ actions: [org.update], identities: [${ann.id}, ${group.id}] }] } }`,
     );
-    const { acme } = parse(world.seeds.export('/', 'yaml')).orgs;
+    const { acme } = parse(here.world.seeds.export('/', 'yaml')).orgs;
     expect(acme.entitlements).toEqual([{ actions: ['org.update'], identities: [ann.id, group.id] }]);
     expect(acme.users.ann.id).toBe(ann.id);
     expect(acme.groups.ann).toMatchObject({ id: group.id, properties: { users: ['ann'] } });
@@ -70,15 +65,15 @@ orgs:
   });
 
   it('applied to the world it is of makes no commit, whatever effective defaults were sent (D-027)', async () => {
-    world = await openSeeds(demo);
+    here.world = await openSeeds(demo);
     const { id } = named('lambdas', 'contact-form');
-    await world.service.patch(world.act, id, [
+    await here.world.service.patch(here.world.act, id, [
       { op: 'add', path: '/properties/public', value: true },
       { op: 'add', path: '/description', value: '' },
       { op: 'add', path: '/tags', value: [] },
     ]);
-    const endpoint = world.store.view.all('apiendpoints')[0];
-    await world.service.patch(world.act, endpoint?.id ?? '', [
+    const endpoint = here.world.store.view.all('apiendpoints')[0];
+    await here.world.service.patch(here.world.act, endpoint?.id ?? '', [
       { op: 'add', path: '/properties/synchronous', value: true },
       { op: 'add', path: '/properties/methods', value: [] },
     ]);
@@ -95,7 +90,7 @@ orgs:
               match_actions: [{ action: lambda.create }]
               eval_logic: { property: lambdas.count, operator: <, value: 9 }
 `);
-    const applied = await apply(world.seeds.export('/', 'yaml'));
+    const applied = await apply(here.world.seeds.export('/', 'yaml'));
     expect(changed(applied)).toEqual([]);
     expect(applied.commit).toBeUndefined();
     expect(named('lambdas', 'contact-form').properties.public).toBe(true);
@@ -129,7 +124,7 @@ orgs:
   });
 
   it('is refused for what is no organization', async () => {
-    expect(() => world.seeds.export('/nowhere', 'yaml')).toThrow(/no organization 'nowhere'/);
-    expect(() => world.seeds.export('acme', 'yaml')).toThrow(/not the path/);
+    expect(() => here.world.seeds.export('/nowhere', 'yaml')).toThrow(/no organization 'nowhere'/);
+    expect(() => here.world.seeds.export('acme', 'yaml')).toThrow(/not the path/);
   });
 });

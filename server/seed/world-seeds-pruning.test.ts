@@ -1,19 +1,9 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
-import type { World } from '../model/record.ts';
-import { changed, changeOf, lambda, seedsOf } from './applied-seed-for-tests.ts';
+import { changed, changeOf, lambda, seedsForEachTest } from './applied-seed-for-tests.ts';
 
-let empty: World;
-let world: SeedsForTests;
-beforeAll(async () => {
-  empty = await firstWorld('empty');
-});
-beforeEach(async () => {
-  world = await openSeeds(empty);
-});
-
-const { apply, named } = seedsOf(() => world);
+const here = seedsForEachTest();
+const { apply, named } = here;
 
 describe('pruning', () => {
   const full = `orgs: { acme: { groups: { a: {}, b: {} }, workspaces: { w: { lambdas: { l: { properties: { ${lambda}, code: x } } } } } }, other: { groups: { c: {} } } }`;
@@ -32,14 +22,14 @@ describe('pruning', () => {
     });
     const done = await apply(part, { prune: true });
     expect(done).toMatchObject({ summary: { delete: 3 }, commit: 2 });
-    expect(world.store.view.named('workspaces', 'w')).toEqual([]);
+    expect(here.world.store.view.named('workspaces', 'w')).toEqual([]);
     expect(named('groups', 'c').name).toBe('c');
     expect(named('providers', 'default-lambda').name).toBe('default-lambda');
   });
 
   it('reaches no further than the scope of the document', async () => {
     await apply('orgs: { acme: { groups: { a: {} }, orgs: { sub: { groups: { b: {} } } } } }');
-    const sub = world.seeds.export('/acme/sub/', 'yaml');
+    const sub = here.world.seeds.export('/acme/sub/', 'yaml');
     expect(parse(sub)).toMatchObject({ scope: '/acme/sub', orgs: { acme: { orgs: { sub: { groups: { b: {} } } } } } });
     expect(changed(await apply(sub, { prune: true }))).toEqual([]);
     const less = 'scope: /acme/sub\norgs: { acme: { orgs: { sub: {} } } }';
@@ -53,13 +43,13 @@ describe('pruning', () => {
     const p = 'providers: { p: { resource_type: X::Configuration::Provider::Lambda } }';
     const using = `lambdas: { l: { properties: { runtime: nodejs, code_type: inline, handler: run, code: x, provider: { id: /acme/p } } } }`;
     await apply(`orgs: { acme: { ${p}, orgs: { sub: { ${using} } } }, other: { ${using} } }`);
-    const { seq } = world.store;
+    const { seq } = here.world.store;
     const refused = apply('orgs: { acme: {} }', { prune: true });
     await expect(refused).rejects.toMatchObject({
       status: 409,
       message: expect.stringMatching(/^\/acme\/p cannot be pruned: .*1 lambda/),
     });
-    expect(world.store.seq).toBe(seq);
+    expect(here.world.store.seq).toBe(seq);
     expect(changed(await apply('orgs: { acme: {}, other: {} }', { prune: true }))).toHaveLength(4);
   });
 });

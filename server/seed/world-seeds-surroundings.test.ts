@@ -1,18 +1,9 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { firstWorld, idleInvoker, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
-import type { World } from '../model/record.ts';
-import { changed, lambda, seedsOf } from './applied-seed-for-tests.ts';
+import { describe, expect, it } from 'vitest';
+import { idleInvoker, openSeeds } from '../../e2e/seeds-for-tests.ts';
+import { changed, lambda, seedsForEachTest } from './applied-seed-for-tests.ts';
 
-let empty: World;
-let world: SeedsForTests;
-beforeAll(async () => {
-  empty = await firstWorld('empty');
-});
-beforeEach(async () => {
-  world = await openSeeds(empty);
-});
-
-const { apply, named } = seedsOf(() => world);
+const here = seedsForEachTest();
+const { apply, named } = here;
 
 describe('the world around', () => {
   it('has neither its limits asked nor its event rules told (D-215)', async () => {
@@ -24,7 +15,7 @@ describe('the world around', () => {
         return idleInvoker.invoke(...call);
       },
     };
-    world = await openSeeds(empty, invoker);
+    here.world = await openSeeds(here.empty, invoker);
     await apply(`
 orgs:
   acme:
@@ -72,7 +63,10 @@ orgs:
     const user = 'orgs: { acme: { users: { ann: { properties: { password: x } } } } }';
     const applying = apply(user);
     // Its password takes a while to be hashed.
-    await world.service.create(world.act, world.store.view.root.id, 'orgs', { name: 'acme', description: 'of others' });
+    await here.world.service.create(here.world.act, here.world.store.view.root.id, 'orgs', {
+      name: 'acme',
+      description: 'of others',
+    });
     const applied = await applying;
     expect(changed(applied)).toEqual(['create users /acme/ann']);
     expect(named('orgs', 'acme').description).toBe('of others');
@@ -81,7 +75,7 @@ orgs:
 
   it('is left alone when others never stop changing it', async () => {
     let seq = 0;
-    world = await openSeeds(empty, idleInvoker, (store) => ({
+    here.world = await openSeeds(here.empty, idleInvoker, (store) => ({
       world: store.world,
       view: store.view,
       get seq() {

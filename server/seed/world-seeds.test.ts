@@ -1,18 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { firstWorld, openSeeds, type SeedsForTests } from '../../e2e/seeds-for-tests.ts';
-import type { World } from '../model/record.ts';
-import { changed, changeOf, lambda, seedsOf } from './applied-seed-for-tests.ts';
+import { describe, expect, it } from 'vitest';
+import { changed, changeOf, lambda, seedsForEachTest } from './applied-seed-for-tests.ts';
 
-let empty: World;
-let world: SeedsForTests;
-beforeAll(async () => {
-  empty = await firstWorld('empty');
-});
-beforeEach(async () => {
-  world = await openSeeds(empty);
-});
-
-const { apply, named } = seedsOf(() => world);
+const here = seedsForEachTest();
+const { apply, named } = here;
 
 describe('applying a seed', () => {
   it('patches what differs, and tells so by JSON Patch', async () => {
@@ -41,7 +31,7 @@ describe('applying a seed', () => {
     expect(named('orgs', 'acme')).toMatchObject({ description: 'First', tags: ['x'], properties: {} });
     expect(named('lambdas', 'hello')).toMatchObject({ id: before.id, modified: { action: 'update' } });
     expect(applied).toMatchObject({ commit: 2, summary: { create: 0, update: 2, delete: 0, unchanged: 1 } });
-    expect(world.store.seq).toBe(2);
+    expect(here.world.store.seq).toBe(2);
   });
 
   it('leaves alone what the seed does not name, and members that it does not have', async () => {
@@ -59,7 +49,7 @@ describe('applying a seed', () => {
 
   it('answers what it would do when only that is asked, and does nothing', async () => {
     await apply('orgs: { acme: { description: one } }');
-    const { seq } = world.store;
+    const { seq } = here.world.store;
     const plan = await apply('orgs: { acme: { description: two, groups: { team: {} } } }', { dryRun: true });
     expect(plan).toMatchObject({ dryRun: true, summary: { create: 1, update: 1 } });
     expect(changeOf(plan, '/acme/team')).toEqual({
@@ -69,8 +59,8 @@ describe('applying a seed', () => {
       patch: [{ op: 'add', path: '', value: { name: 'team', properties: { users: [] } } }],
     });
     expect(plan.commit).toBeUndefined();
-    expect(world.store.seq).toBe(seq);
-    expect(world.store.view.named('groups', 'team')).toEqual([]);
+    expect(here.world.store.seq).toBe(seq);
+    expect(here.world.store.view.named('groups', 'team')).toEqual([]);
     const done = await apply('orgs: { acme: { description: two, groups: { team: {} } } }');
     expect(changed(done)).toEqual(changed(plan));
   });
@@ -81,8 +71,8 @@ describe('applying a seed', () => {
       status: 400,
       details: [{ pointer: '/orgs/acme/lambdas/bad/properties/timeout' }],
     });
-    expect(world.store.seq).toBe(0);
-    expect(world.store.view.named('orgs', 'acme')).toEqual([]);
+    expect(here.world.store.seq).toBe(0);
+    expect(here.world.store.view.named('orgs', 'acme')).toEqual([]);
   });
 
   it('keeps a password that is the one in the seed, and never tells one', async () => {
@@ -120,7 +110,7 @@ orgs:
               s: { properties: { provider: { id: engine }, items: [{ key: A, value: ${value} }, { key: B, value: hush-b }] } }
 `;
     await apply(parts('hush-a', '{ token: hush-c }'));
-    const exported = world.seeds.export('/', 'yaml');
+    const exported = here.world.seeds.export('/', 'yaml');
     expect(exported).not.toMatch(/hush/);
     expect(changed(await apply(exported))).toEqual([]);
     expect(changed(await apply(parts('<not exported>', '<not exported>')))).toEqual([]);
@@ -218,7 +208,7 @@ orgs:
     const created = await apply(seed, { prune: true });
     expect(changed(created)).toContain('create volumes /acme/w/e/data');
     expect(changed(await apply(seed, { prune: true }))).toEqual([]);
-    const exported = world.seeds.export('/acme', 'yaml');
+    const exported = here.world.seeds.export('/acme', 'yaml');
     expect(exported).toContain('volume_id: data');
     expect(exported).not.toContain('health_checks');
     expect(changed(await apply(exported, { prune: true }))).toEqual([]);
@@ -227,7 +217,7 @@ orgs:
   it('changes members of the root organization', async () => {
     const applied = await apply('description: Everything\nproperties: { env: { A: b } }');
     expect(changed(applied)).toEqual(['update orgs /']);
-    expect(world.store.view.root).toMatchObject({ description: 'Everything', properties: { env: { A: 'b' } } });
-    expect(world.seeds.export('/', 'yaml')).toContain('description: Everything');
+    expect(here.world.store.view.root).toMatchObject({ description: 'Everything', properties: { env: { A: 'b' } } });
+    expect(here.world.seeds.export('/', 'yaml')).toContain('description: Everything');
   });
 });
