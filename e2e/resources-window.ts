@@ -47,10 +47,14 @@ export async function pick(page: Page, field: string | RegExp, option: string | 
 export async function pickResource(page: Page, field: string, name: string): Promise<void> {
   const box = page.getByRole('combobox', { name: field, exact: true });
   await box.fill(name);
-  await page
+  const offered = page.getByRole('listbox', { name: 'Suggestions' });
+  // Until then what is offered may move from under the pointer.
+  await expect(offered).not.toHaveAttribute('data-earlier');
+  await offered
     .getByRole('option', { name: new RegExp(`^${name}`) })
     .first()
     .click();
+  await expect(offered).toBeHidden();
   await expect(box).toHaveValue(name);
 }
 

@@ -132,7 +132,6 @@ const fill = (page: Page, label: string, text: string) =>
 
 test('each kind of resource is created through its form', async ({ page, platform }) => {
   test.setTimeout(240_000);
-  page.setDefaultTimeout(10_000);
   await platform.open(page);
   const { ask } = askerOf(platform, page);
   const root = (await ask('GET', '/meta/root')) as Resource; // as the API document says

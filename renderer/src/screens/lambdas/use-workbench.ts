@@ -1,3 +1,4 @@
+import type { TestEvent } from '../../../../server/contract/workbench.ts';
 import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';

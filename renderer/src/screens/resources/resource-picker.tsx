@@ -50,10 +50,10 @@ export function ResourcePicker({
   const chosen = picked !== undefined && picked.id === value ? picked : read;
   const [typed, setTyped] = useState<string>();
   const text = typed ?? (chosen ? chosen.name : (value ?? ''));
-  const found = useQuery({
+  const { data: found, isPlaceholderData } = useQuery({
     ...searchOptions({ q: typed, words, scope, limit: MAX_OFFERED }),
     placeholderData: keepPreviousData,
-  }).data;
+  });
   const above = new Map(found?.above.map((node) => [node.id, node]));
   return (
     <ComboBox
@@ -100,7 +100,9 @@ export function ResourcePicker({
         className="max-h-72 min-w-(--trigger-width) overflow-auto rounded-md border border-line bg-overlay p-1 shadow-pop"
       >
         <ListBox<TreeNode>
-          className="outline-none"
+          // What is offered is of what was typed before, and about to move.
+          data-earlier={isPlaceholderData || undefined}
+          className="outline-none data-[earlier]:opacity-60"
           renderEmptyState={() => <p className="px-2 py-1 text-muted">Nothing is called that.</p>}
         >
           {(node) => (
