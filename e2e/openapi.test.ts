@@ -5,6 +5,7 @@ import { refusingTables } from '../server/contract/tables.ts';
 import { createInspector } from '../server/emulator/inspector.ts';
 import type { RoutersByLength } from '../server/http/serve.ts';
 import { typeIdOf } from '../server/model/type-names.ts';
+import { accountChanges } from '../server/resources/account-routes.ts';
 import { resourceRoutes } from '../server/resources/routes.ts';
 import { securityRoutes } from '../server/security/routes.ts';
 import { type DocumentedOperation, documentedOperations, GATEWAY, wordsFor } from './api-document.ts';
@@ -33,6 +34,7 @@ describe('of the routes of the services', () => {
   const routes = [
     ...routesOf(resources, '/meta'),
     ...routesOf(security, '/security'),
+    ...routesOf(accountChanges(anything as never, anything as never), '/security'),
     ...routesOf(inspect, '/inspect'),
     ...routesOf(log, '/log'),
   ];

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Uuid } from '../model/ids.ts';
 import { reasonOf } from '../model/reason.ts';
-import type { DockerEngine } from './docker/docker-engine.ts';
-import type { EngineEvent, Instance } from './engine.ts';
+import type { ContainerEngine, EngineEvent, Instance } from './engine.ts';
 import { EngineUnreachable } from './engine-errors.ts';
 
 /** An engine that went away is asked again after the first, then with growing delay up to the last. */
@@ -21,7 +20,7 @@ const MAX_AT_ONCE = 4;
  * that was wanted.
  */
 export type EngineSource =
-  | { address: string; open(): Promise<DockerEngine> }
+  | { address: string; open(): Promise<ContainerEngine> }
   | { address: string; absence: string; isOff: boolean };
 
 export type EngineState = { kind: 'connecting' } | { kind: 'ready'; version: string } | { kind: Away; reason: string };
@@ -47,7 +46,7 @@ interface Follower {
 /** One engine over time: connects, watches, and comes back after it was away. */
 export class AttachedEngine {
   readonly #source: EngineSource;
-  #engine: Promise<DockerEngine> | undefined;
+  #engine: Promise<ContainerEngine> | undefined;
   readonly #listener: EngineListener;
   readonly #waiting: (() => void)[] = [];
   #state: EngineState = { kind: 'connecting' };
@@ -91,13 +90,13 @@ export class AttachedEngine {
   }
 
   /** The engine itself, for what is asked of it now and not in line; rejects with EngineUnreachable where there is none. */
-  async engine(): Promise<DockerEngine> {
+  async engine(): Promise<ContainerEngine> {
     if ('reason' in this.#state) throw new EngineUnreachable(this.#state.reason);
     return this.#opened();
   }
 
   /** Like `engine`, for who needs the answer now: one that is not there yet, or is back already, is asked first (D-050). */
-  async engineNow(): Promise<DockerEngine> {
+  async engineNow(): Promise<ContainerEngine> {
     if (this.#state.kind === 'connecting') await this.retry();
     else if (this.#state.kind === 'unreachable')
       await Promise.race([this.retry(), pause(RETURN_LIMIT_MS, undefined, { ref: false })]);
@@ -118,12 +117,12 @@ export class AttachedEngine {
     };
   }
 
-  async #begin(follower: Follower, engine: DockerEngine): Promise<void> {
+  async #begin(follower: Follower, engine: ContainerEngine): Promise<void> {
     follower.end = await engine.follow(follower.recordId, () => follower.onNews());
   }
 
   /** What told them has ended with the connection. Whoever cannot be followed now is tried again when the engine comes back next. */
-  async #followAnew(engine: DockerEngine): Promise<void> {
+  async #followAnew(engine: ContainerEngine): Promise<void> {
     for (const follower of this.#followers) {
       follower.end();
       await this.#begin(follower, engine).catch(() => undefined);
@@ -139,7 +138,7 @@ export class AttachedEngine {
   }
 
   /** Does something with the engine when there is room for it; a connection that turns out to be lost is looked after. */
-  async use<T>(work: (engine: DockerEngine) => Promise<T>): Promise<T> {
+  async use<T>(work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
     // A place that is given up is handed to the next in line, so nobody who comes meanwhile takes it.
     if (this.#busy >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#busy += 1;
@@ -187,14 +186,14 @@ export class AttachedEngine {
     }
   }
 
-  #opened(): Promise<DockerEngine> {
+  #opened(): Promise<ContainerEngine> {
     if ('absence' in this.#source) return Promise.reject(new EngineUnreachable(this.#source.absence));
     this.#engine ??= this.#source.open();
     return this.#engine;
   }
 
   /** Asks whether it is still there, again and again, until it is let go. */
-  #beat(engine: DockerEngine): void {
+  #beat(engine: ContainerEngine): void {
     clearTimeout(this.#beatTimer);
     if (this.#isStopped) return;
     const timer = setTimeout(() => {

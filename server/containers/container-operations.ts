@@ -5,8 +5,7 @@ import { type LogParameters, parseLogQuery } from '../model/log-query.ts';
 import type { WorldView } from '../model/world-view.ts';
 import type { AttachedEngine } from './attached-engine.ts';
 import type { ContainerService } from './container-service.ts';
-import type { DockerEngine } from './docker/docker-engine.ts';
-import type { ExecResult, Instance, InstanceStats, Shell, TerminalSize } from './engine.ts';
+import type { ContainerEngine, ExecResult, Instance, InstanceStats, Shell, TerminalSize } from './engine.ts';
 import { EngineRefusal, EngineUnreachable } from './engine-errors.ts';
 import type { EngineView } from './engines.ts';
 import type { InstanceView } from './instance-view.ts';
@@ -86,7 +85,7 @@ export class ContainerOperations {
   /** What each running instance uses; one that goes meanwhile is left out. Takes a second or two. */
   async stats(id: Uuid): Promise<({ instanceId: string } & InstanceStats)[]> {
     const running = this.#instancesOf(id);
-    const measure = async (engine: DockerEngine, instanceId: string) => {
+    const measure = async (engine: ContainerEngine, instanceId: string) => {
       try {
         return [{ instanceId, ...(await engine.stats(instanceId)) }];
       } catch (failure) {
@@ -138,7 +137,7 @@ export class ContainerOperations {
     return (this.#running.findRunner(id)?.instances ?? []).filter(({ state }) => state === 'running');
   }
 
-  async #asking<T>(id: Uuid, what: string, work: (engine: DockerEngine) => Promise<T>): Promise<T> {
+  async #asking<T>(id: Uuid, what: string, work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
     return answering(what, async () => work(await this.#attachedTo(id).engineNow()));
   }
 

@@ -1,5 +1,7 @@
 import type { Duplex } from 'node:stream';
+import type { Owner } from '../machine/owner.ts';
 import type { Uuid } from '../model/ids.ts';
+import type { LogLine } from '../model/invocation.ts';
 
 /** One port of a workload that its instances listen on. */
 export interface WorkloadPort {
@@ -176,3 +178,45 @@ export interface Leftovers {
 export type EngineEvent =
   | { kind: 'instance'; recordId: Uuid; instanceId: string; what: string; atMs: number }
   | { kind: 'lost'; reason: string };
+
+/**
+ * Where containers run. Everything an engine makes carries the world's id as a label; nothing without it is ever touched.
+ * Calls reject with EngineUnreachable when there is no answer in time, with EngineRefusal when there is one that says no.
+ */
+export interface ContainerEngine {
+  /** Resolves when it answers; the name and version of what is there. */
+  ping(): Promise<string>;
+  /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */
+  beat(): Promise<void>;
+  /** Every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
+  list(recordId?: Uuid): Promise<Instance[]>;
+  /**
+   * Makes what runs match what is asked for, whatever it finds: pulls, starts what is missing, replaces instances of other revisions
+   * (new ones first, then the old, D-052), removes what is too much. Nothing is touched when all is as asked.
+   */
+  apply(workload: Workload, options: ApplyOptions): Promise<void>;
+  /** Removes all instances of a record. Unknown ones are none. */
+  remove(recordId: Uuid): Promise<void>;
+  /**
+   * Removes all of this world, its instances asked to end first, networks and what else was made; volumes only where that is
+   * asked: they hold data. Resolves to what could not be removed within the limit.
+   */
+  clear(options: ClearOptions): Promise<Leftovers>;
+  /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */
+  sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void>;
+  /** Removes networks of environments without instances, and volumes, that are not named. */
+  prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void>;
+  /** Output of all instances of a record, merged by time, oldest first. */
+  logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]>;
+  /** Each line from now on, until the returned function is called. */
+  follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void>;
+  stats(instanceId: string): Promise<InstanceStats>;
+  exec(instanceId: string, command: readonly string[]): Promise<ExecResult>;
+  openShell(instanceId: string, size: TerminalSize): Promise<Shell>;
+  /** The id of what an image's name means on the engine now; undefined when it has no such image. */
+  findImage(image: string): Promise<string | undefined>;
+  /** Tells of each change of an instance until the returned function is called or the connection is lost. */
+  watch(onEvent: (event: EngineEvent) => void): Promise<() => void>;
+  /** Lets go of the connection: what waits for an answer rejects, what runs goes on. The next call connects anew. */
+  close(): void;
+}

@@ -4,6 +4,7 @@ import type { LogLine } from '../../model/invocation.ts';
 import type {
   ApplyOptions,
   ClearOptions,
+  ContainerEngine,
   EngineEvent,
   ExecResult,
   Instance,
@@ -27,11 +28,8 @@ import { bareId } from './read-instance.ts';
 import { openShell } from './shell.ts';
 import { watchInstances } from './watch-instances.ts';
 
-/**
- * Where containers run: a Docker daemon, or Podman's service. Everything it makes carries the world's id as a label; nothing without it
- * is ever touched. Calls reject with EngineUnreachable when there is no answer in time, with EngineRefusal when there is one that says no.
- */
-export class DockerEngine {
+/** A Docker daemon, or Podman's service, as a container engine. */
+export class DockerEngine implements ContainerEngine {
   protected readonly world: WorldMark;
   protected readonly connection: DockerConnection;
   readonly #instances: DockerInstances;
@@ -42,7 +40,6 @@ export class DockerEngine {
     this.#instances = new DockerInstances(world, connection);
   }
 
-  /** Resolves when it answers; the name and version of what is there. */
   async ping(): Promise<string> {
     await this.beat(); // what hangs is found out sooner
     const { Version: version, Components: parts } = await this.connection.ask((docker) => docker.version());
@@ -51,20 +48,14 @@ export class DockerEngine {
     return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
   }
 
-  /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */
   async beat(): Promise<void> {
     await this.connection.ask((docker) => docker.ping());
   }
 
-  /** Every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
   list(recordId?: Uuid): Promise<Instance[]> {
     return this.#instances.list(recordId);
   }
 
-  /**
-   * Makes what runs match what is asked for, whatever it finds: pulls, starts what is missing, replaces instances of other revisions
-   * (new ones first, then the old, D-052), removes what is too much. Nothing is touched when all is as asked.
-   */
   async apply(workload: Workload, options: ApplyOptions): Promise<void> {
     options.signal.throwIfAborted();
     const found = await this.#instances.list(workload.recordId);
@@ -90,31 +81,23 @@ export class DockerEngine {
     );
   }
 
-  /** Removes all instances of a record. Unknown ones are none. */
   async remove(recordId: Uuid): Promise<void> {
     const found = await this.#instances.list(recordId);
     await Promise.all(found.map(({ id }) => this.#instances.remove(id)));
   }
 
-  /**
-   * Removes all of this world, its instances asked to end first, networks and what else was made; volumes only where that is
-   * asked: they hold data. Resolves to what could not be removed within the limit.
-   */
   clear(options: ClearOptions): Promise<Leftovers> {
     return clearWorld(this.connection, this.world.worldId, options);
   }
 
-  /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */
   sweep(isGone: (owners: readonly Owner[]) => Promise<boolean>): Promise<void> {
     return sweepWorlds(this.connection, isGone);
   }
 
-  /** Removes networks of environments without instances, and volumes, that are not named. */
   prune(kept: { environments: ReadonlySet<Uuid>; volumes: ReadonlySet<Uuid> }): Promise<void> {
     return this.#instances.prune(kept);
   }
 
-  /** Output of all instances of a record, merged by time, oldest first. */
   async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
     const found = await this.#instances.list(recordId);
     return readLogs(
@@ -124,7 +107,6 @@ export class DockerEngine {
     );
   }
 
-  /** Each line from now on, until the returned function is called. */
   follow(recordId: Uuid, onLine: (instanceId: string, line: LogLine) => void): Promise<() => void> {
     return followLogs(this.connection, this.world.worldId, recordId, onLine);
   }
@@ -141,18 +123,15 @@ export class DockerEngine {
     return openShell(this.connection, await this.containerOf(instanceId), size);
   }
 
-  /** The id of what an image's name means on the engine now; undefined when it has no such image. */
   async findImage(image: string): Promise<string | undefined> {
     const found = await this.connection.askTolerantly((docker) => docker.getImage(image).inspect());
     return found && bareId(found.Id);
   }
 
-  /** Tells of each change of an instance until the returned function is called or the connection is lost. */
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
     return watchInstances(this.connection, ownedBy(this.world.worldId), onEvent);
   }
 
-  /** Lets go of the connection: what waits for an answer rejects, what runs goes on. The next call connects anew. */
   close(): void {
     this.connection.close();
   }
