@@ -161,6 +161,18 @@ test('a commit made elsewhere appears while one watches', async ({ page, platfor
   await expect(page).toHaveURL(/sel=2/);
 });
 
+test('a machine without a network tells and changes as much: the platform is on it', async ({ page, platform }) => {
+  await platform.open(page);
+  const lambda = await describeAnew(platform, page, 2);
+  await platform.open(page, 'history?sel=4');
+  await page.evaluate(`dispatchEvent(new Event('offline'))`);
+  await ask(platform, page, 'POST', '/meta/root', { name: 'watched' });
+  await expect(timeLine(page)).toContainText(`${await newestOf(platform, page)} commits`);
+  await moment(page).getByRole('button', { name: 'Revert this commit' }).click();
+  await expect(page.getByText('Commit 4 was taken back.')).toBeVisible();
+  await expect.poll(() => descriptionOf(platform, page, lambda)).toBe('version 1');
+});
+
 test('commits are found by words and by scope', async ({ page, platform }) => {
   await platform.open(page);
   const lambda = await describeAnew(platform, page, 2);

@@ -8,6 +8,7 @@ function watch(isServerThere = true) {
   const pictures: string[][] = [];
   let frames: (() => void)[] = [];
   let resets = 0;
+  let opened = 0;
   const stream = new LiveStream({
     listen: (listener) => {
       listeners.push(listener);
@@ -17,6 +18,9 @@ function watch(isServerThere = true) {
     onNews: (topics) => pictures.push([...topics]),
     onReset: () => {
       resets += 1;
+    },
+    onOpen: () => {
+      opened += 1;
     },
     isServerThere: async () => isServerThere,
   });
@@ -30,7 +34,7 @@ function watch(isServerThere = true) {
     listeners.at(-1)?.onEnd(isRefused);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { stream, say, end, listeners, pictures, draw, resetCount: () => resets };
+  return { stream, say, end, listeners, pictures, draw, resetCount: () => resets, openCount: () => opened };
 }
 
 describe('the stream of events', () => {
@@ -60,6 +64,18 @@ describe('the stream of events', () => {
     draw();
     expect(pictures).toEqual([['leads']]);
     expect(stream.heldCount.value).toBe(0);
+    stream.stop();
+  });
+
+  it('says each time that the server is there, when what could not be read can be', async () => {
+    const { stream, end, listeners, openCount, resetCount } = watch();
+    stream.start();
+    expect(openCount()).toBe(0);
+    listeners.at(-1)?.onOpen();
+    await end(false);
+    expect(stream.connection.value).toBe('lost');
+    listeners.at(-1)?.onOpen();
+    expect([stream.connection.value, openCount(), resetCount()]).toEqual(['live', 2, 0]);
     stream.stop();
   });
 

@@ -16,6 +16,8 @@ export interface LiveStreamOptions {
   onNews(topics: ReadonlySet<string>): void;
   /** Events were missed: whatever one knows may be old. */
   onReset(): void;
+  /** The server is there, for the first time or again: what could not be read before can be read now. */
+  onOpen(): void;
   /** The server gave no stream. Is it there at all, and may we still ask it? */
   isServerThere(): Promise<boolean>;
 }
@@ -54,7 +56,10 @@ export class LiveStream {
     this.connection.set('connecting');
     this.#meter = setInterval(() => this.#measure(), 1000);
     this.#end = this.#options.listen({
-      onOpen: () => this.connection.set('live'),
+      onOpen: () => {
+        this.connection.set('live');
+        this.#options.onOpen();
+      },
       onEvent: ({ name }) => this.#onEvent(name),
       onEnd: (isRefused) => void this.#onEnd(isRefused),
     });

@@ -17,6 +17,7 @@ export const live = new LiveStream({
   },
   onNews: (topics) => cache.apply(topics),
   onReset: () => void queryClient.invalidateQueries(),
+  onOpen: () => void queryClient.invalidateQueries({ predicate: ({ state }) => state.status === 'error' }),
   isServerThere: async () => (await checkSession()) === 'there',
 });
 

@@ -10,13 +10,15 @@ const MAX_RETRIES = 2;
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // The platform is on this machine: whether that has a network says nothing of it.
+      networkMode: 'always',
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
       // A server that said no says it again; one that is gone may come back.
       retry: (count, thrown) =>
         count < MAX_RETRIES && thrown instanceof FailureError && thrown.failure.kind === 'offline',
     },
-    mutations: { retry: false },
+    mutations: { networkMode: 'always', retry: false },
   },
 });
 
