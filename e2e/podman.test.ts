@@ -116,8 +116,8 @@ it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(
       },
     });
     const running = async () => {
-      const { status: word, tasks_running: count } = await status(id);
-      return `${word} ${count}`;
+      const { status: word, tasks_running: count, status_detail: detail } = await status(id);
+      return `${word} ${count}${detail ? `: ${detail.reason}` : ''}`;
     };
     await expect.poll(running, POLL).toBe('RUNNING 1');
     await platform.root.patch(`/demo/containers/${id}`, [
